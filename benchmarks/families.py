@@ -273,6 +273,31 @@ def beyond_star(rng: np.random.Generator) -> Draw:
     return Draw(0, tuple(f'a{action}' for action in range(count)), (table,), beyond=True)
 
 
+def changing_way(rng: np.random.Generator, how: str, changes: int = 1) -> Draw:
+    """
+    Return a tree or a grid in which one way after the other changes.
+
+    It ``closes``: the action stays put from then on; it ``weakens``: it does in nine of ten times
+    or more; or it ``moves``, and leads to another state. A second change takes the first one back
+    or is of another action.
+    """
+    drawn = (random_tree, random_grid)[int(rng.integers(2))](rng)
+    table = drawn.settings[0]
+    leads = {pair: max(ends, key=lambda end: end[1])[0] for pair, ends in table.items()}
+    ways = [pair for pair, end in leads.items() if end != pair[0]]
+    settings = [table]
+    for number in range(changes if ways else 0):
+        pair = ways[int(rng.integers(len(ways)))]
+        ends = leads[pair], pair[0]
+        if how == 'moves':
+            ends = (*ends[:1], [*leads.values()][int(rng.integers(len(leads)))])
+        chance = float(rng.uniform(0, 0.1)) if how == 'weakens' else 0.0
+        changed = _mixture([(ends[0], chance), (ends[1], 1 - chance)])
+        back = number > 0 and rng.random() < 0.5
+        settings.append(table if back else {**settings[-1], pair: changed})
+    return Draw(drawn.start, drawn.actions, tuple(settings))
+
+
 Family = Callable[[np.random.Generator], Draw]
 
 FAMILIES: Mapping[str, Family] = {
@@ -295,6 +320,11 @@ FAMILIES: Mapping[str, Family] = {
     'benign_star': partial(random_star, changes=1),
     'early_graph': partial(random_graph, changes=1),
     'early_grid': partial(random_grid, changes=1),
+    'early_closes': partial(changing_way, how='closes'),
+    'early_weakens': partial(changing_way, how='weakens'),
+    'early_moves': partial(changing_way, how='moves'),
+    'early_twice': partial(changing_way, how='closes', changes=2),
+    'early_fleet': partial(changing_way, how='closes'),
     'beyond_star': beyond_star,
     'fleet_graph': random_graph,
     'fleet_tree': random_tree,
@@ -302,8 +332,8 @@ FAMILIES: Mapping[str, Family] = {
     'fleet_changing': partial(random_graph, changes=1),
 }
 """In a family ``twice``, the second change is for a time at which the first is open; in one that
-is ``early``, the change is for the building phase. One that goes ``beyond`` never changes, and has
-states a little beyond the radius, which may come and go. ``INCIDENTS`` says what happens in
+is ``early``, all changes are for the building phase. One that goes ``beyond`` never changes, and
+has states a little beyond the radius, which may come and go. ``INCIDENTS`` says what happens in
 others, and ``COMPANIES`` which robots explore a ``fleet``."""
 
 

@@ -184,5 +184,6 @@ COMPANIES: Mapping[str, Company] = {
     'fleet_tree': Company(),
     'fleet_star': Company(lost_still=0.2),
     'fleet_changing': Company(),
+    'early_fleet': Company(),
 }
 """Of the families that are explored by a fleet."""

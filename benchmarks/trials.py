@@ -14,6 +14,7 @@ import traceback
 from typing import Union
 import zlib
 
+from certificates import JudgedCertificates
 from families import draw, FAMILIES
 from incidents import INCIDENTS, Incidents, Player
 from mnm_ros.core.exploration import Exploration, InputListener
@@ -25,8 +26,9 @@ from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.cmp import Cmp, Outcomes
-from mnm_ros.simulation.ground_truth import judge, reachable_states, Verdict
+from mnm_ros.simulation.ground_truth import expected_steps, judge, reachable_states, Verdict
 from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
@@ -95,6 +97,7 @@ class Outcome:
     first, last: the first hypothesis, judged as soon as it is there, and the one at the end of a
         trial with changes; None if there is none. The promise says nothing about the first one
         if a change came before it.
+    certificates: targets of certificates that were wrong, see ``certificates``.
     alarms: changes noticed although nothing had changed yet; in a family that goes ``beyond``,
         within ``change_after`` steps of the first hypothesis.
     interruptions: by what happened to the robot.
@@ -108,6 +111,7 @@ class Outcome:
     reachable: tuple[int, ...] = ()
     first: Verdict | None = None
     last: Verdict | None = None
+    certificates: tuple[int, ...] = ()
     known_first: int = 0
     known_last: int = 0
     alarms: int = 0
@@ -129,8 +133,9 @@ class Outcome:
 
     @property
     def broken(self) -> bool:
-        """Whether a hypothesis judged was wrong, be the trial finished or not, or it crashed."""
-        return self.end == 'crashed' or not all(verdict.ok for verdict in self.verdicts)
+        """Whether anything judged was wrong, be the trial finished or not, or it crashed."""
+        return (self.end == 'crashed' or bool(self.certificates)
+                or not all(verdict.ok for verdict in self.verdicts))
 
 
 def families() -> tuple[str, ...]:
@@ -209,7 +214,7 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
                 family, scenario, simulator_seed, exploration, resolved.problem)
             _Exploration(family, world, exploration, robots.step, resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
-        elif configuration.declare:
+        elif configuration.declare or family.startswith('early'):
             single = _SingleRobot(resolved, explorer_seed)
             single.listeners.append(InputListener(
                 lambda taken: [tell(event.text) for event in taken.events]))
@@ -319,21 +324,26 @@ class _Exploration:
         self._tell = tell
         # Most building phases of random CMPs take longer than this.
         self._early_change = 50 * (1 + seed % 20)
+        self._at_certificate = seed % 2 == 0
+        self._certificates = JudgedCertificates(
+            machine, [setting.cmp for setting in world.scenario.settings], problem.limit,
+        ) if self._early and isinstance(machine, Exploration) else None
 
     def run(self) -> None:
         """Do all of it, and fill in the outcome."""
         machine, world, outcome = self._machine, self._world, self._outcome
         if self._early:
-            self._until(lambda: machine.hypothesis is not None
-                        or world.steps >= self._early_change)
-            self._change()
+            self._make_early_changes()
         if not self._until(lambda: machine.hypothesis is not None):
             return
         assert machine.hypothesis is not None
         _take_first(outcome, world, self._problem, machine.hypothesis, self._assumed())
         if self._early:
-            outcome.first = None
+            if not self._promised:
+                outcome.first = None
             outcome.end = self._relearnt(0, self._right)
+            if self._certificates is not None:
+                outcome.certificates = tuple(self._certificates.wrong)
         else:
             self._make_changes()
         if self._beyond:
@@ -365,6 +375,33 @@ class _Exploration:
             self._outcome.end = self._relearnt(
                 noticed, lambda relearnt=relearnt: changes.relearnt != relearnt)
 
+    def _make_early_changes(self) -> None:
+        """
+        Make the changes before the first hypothesis.
+
+        In every other trial one comes as soon as it makes a certificate false.
+        """
+        machine, world = self._machine, self._world
+        for number, setting in enumerate(world.scenario.settings[1:], 1):
+            due = world.steps + self._early_change
+            self._until(lambda due=due, cmp=setting.cmp: machine.hypothesis is not None or (
+                self._certified_but_for(cmp) if self._at_certificate else world.steps >= due))
+            if machine.hypothesis is None or number == 1:
+                self._noticed = machine.log.notices
+                self._change()
+
+    def _certified_but_for(self, cmp: Cmp) -> bool:
+        """Whether a policy is certified that takes too long in another CMP, seen now and then."""
+        return self._world.steps % 10 == 0 and isinstance(self._machine, Exploration) and any(
+            told.trust is Trust.CERTIFIED
+            and expected_steps(cmp, told.policy) > self._problem.limit
+            for told in self._machine.trust(1))
+
+    @property
+    def _promised(self) -> bool:
+        """Whether the first hypothesis rests on nothing from before the last change."""
+        return self._machine.log.notices > self._noticed
+
     def _relearnt(self, noticed: int, done: Callable[[], bool]) -> str:
         """Go on until it is done, and return what came of it."""
         if self._until(done):
@@ -392,6 +429,8 @@ class _Exploration:
 
     def _change(self) -> None:
         self._world.change()
+        if self._certificates is not None:
+            self._certificates.setting = self._world.setting
         self._tell(f'setting {self._world.setting} takes over')
 
     def _until(self, done: Callable[[], bool]) -> bool:
@@ -418,7 +457,7 @@ def columns(outcome: Outcome) -> dict[str, object]:
         'steps_first': outcome.steps_first, 'steps': outcome.steps, 'rounds': outcome.rounds,
         'alarms': outcome.alarms, 'interruptions': outcome.interruptions,
         'known_first': outcome.known_first,
-        'known_last': outcome.known_last}
+        'known_last': outcome.known_last, 'certificates': _joined(outcome.certificates)}
     for name, verdict in (('first', outcome.first), ('last', outcome.last)):
         found[f'missing_{name}'] = _joined(verdict.missing) if verdict else ''
         found[f'over_{name}'] = _joined(
@@ -433,8 +472,9 @@ def is_finished(row: Mapping[str, str]) -> bool:
 
 
 def is_broken(row: Mapping[str, str]) -> bool:
-    """Whether a hypothesis judged was wrong, be the trial finished or not, or it crashed."""
-    return row['end'] == 'crashed' or '0' in (row['ok_first'], row['ok_last'])
+    """Whether anything judged was wrong, be the trial finished or not, or it crashed."""
+    return (row['end'] == 'crashed' or bool(row['certificates'])
+            or '0' in (row['ok_first'], row['ok_last']))
 
 
 def _joined(items: object) -> str:

@@ -42,7 +42,7 @@ KINDS = {
     'known': Kind('known', '#2a9d6f', '#2fae7c', 'o', 'green',
                   'known: its policy keeps within the limit'),
     'doubted': Kind('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
-                    'known, but doubted: a change, or the hint of one, concerns its policy'),
+                    'doubted: a change, or the hint of one, concerns its policy'),
     'certified': Kind('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
                       'certified: a policy to it keeps within the limit'),
     'candidate': Kind('candidate', '#e0a100', '#d9a313', '?', 'yellow',
@@ -94,12 +94,14 @@ def by_trust(known: Collection[int], trust: Mapping[int, Told]) -> dict[str, tup
     """
     Return by kind the states that are shown by how far their policies may be trusted.
 
-    Of the known ones these are the doubted: what is said of the others is that they are known.
+    Of the known ones these are the doubted; the others are known.
     """
-    inside = {*known}
-    return {kind: tuple(state for state, told in trust.items() if told.trust.value == kind
-                        and (state in inside) == (kind == 'doubted'))
-            for kind in TRUSTED}
+    inside, found = {*known}, {kind: tuple(
+        state for state, told in trust.items() if told.trust.value == kind) for kind in TRUSTED}
+    return {'known': tuple(state for state in known if state not in found['doubted']),
+            **{kind: states if kind == 'doubted' else tuple(
+                state for state in states if state not in inside)
+               for kind, states in found.items()}}
 
 
 def kinds(heard: Heard) -> dict[int, str]:
@@ -112,8 +114,8 @@ def kinds(heard: Heard) -> dict[int, str]:
     trusted = by_trust(heard.known, heard.trust)
     for kind, states in (
             ('met', (*heard.seen, *home, *heard.occupied)), ('assumed', trusted['assumed']),
-            ('candidate', heard.activity.candidates), ('lost', heard.activity.lost),
-            ('certified', trusted['certified']), ('known', heard.known),
-            ('doubted', trusted['doubted'])):
+            ('candidate', heard.activity.candidates), ('doubted', trusted['doubted']),
+            ('lost', heard.activity.lost), ('certified', trusted['certified']),
+            ('known', trusted['known'])):
         found.update(dict.fromkeys(states, kind))
     return found

@@ -124,8 +124,8 @@ class Picture:
         trusted, taken = scene.by_trust(known, trust), set[int]()
         # Each state is one of these, the first of which counts.
         for name, members in (
-                ('doubted', trusted['doubted']), ('known', known),
-                ('certified', trusted['certified']), ('lost', exploration.lost),
+                ('known', trusted['known']), ('certified', trusted['certified']),
+                ('lost', exploration.lost), ('doubted', trusted['doubted']),
                 ('candidates', exploration.candidates)):
             states[name] = tuple(state for state in members if state not in taken)
             taken.update(members)

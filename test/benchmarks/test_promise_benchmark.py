@@ -9,6 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from batch import Engine, run_batch
+from mnm_ros.core.disco.provisional import ProvisionalPolicies
+from mnm_ros.core.mnm.base import ProvisionalPolicy
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise
@@ -112,7 +115,33 @@ def test_a_second_change_is_made_while_the_first_one_is_open() -> None:
 def test_a_change_in_the_building_phase_comes_before_the_first_hypothesis() -> None:
     outcome = trials.run('early_graph', 2, replace(QUICK, radius=0.0))
     assert told(outcome, 'takes over')[0] < told(outcome, ' first hypothesis, ')[0]
+    assert outcome.first == RIGHT and outcome.last is not None and outcome.end == 'relearnt'
+    # The promise says nothing of a change that was not noticed before the first hypothesis.
+    outcome = trials.run('early_closes', 4, replace(QUICK, radius=0.0))
     assert outcome.first is None and outcome.last is not None and outcome.end == 'relearnt'
+
+
+def test_a_certificate_that_a_change_made_false_is_wrong_unless_it_is_doubted(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    configuration = replace(QUICK, radius=0.0)
+    assert not trials.run('early_closes', 12, configuration).broken
+    monkeypatch.setattr(BuildingPhase, '_watch', lambda *step: None)
+    monkeypatch.setattr(ProvisionalPolicies, 'look', as_it_was_certified)
+    outcome = trials.run('early_closes', 12, configuration)
+    assert outcome.certificates and outcome.broken and outcome.last is not None
+
+
+def as_it_was_certified(self: ProvisionalPolicies, at_most: int | None = None,
+                        ) -> list[ProvisionalPolicy]:
+    """Look at no certificate again."""
+    found: dict[int, ProvisionalPolicy] = vars(self).setdefault('kept', {})
+    for each in LOOK(self, at_most):
+        if each.certified:
+            found.setdefault(each.policy.target, each)
+    return [*found.values()]
+
+
+LOOK = ProvisionalPolicies.look
 
 
 def test_a_benign_change_need_not_be_noticed() -> None:

@@ -59,12 +59,12 @@ def test_the_last_word_about_a_state_is_the_strongest() -> None:
 def test_a_state_is_shown_by_the_trust_in_its_policy_where_that_says_more() -> None:
     trust = {state: Told(Trust(said), None, None, 0, '') for state, said in (
         (0, 'proven'), (1, 'doubted'), (2, 'certified'), (3, 'certified'), (4, 'assumed'),
-        (5, 'assumed'), (6, 'doubted'))}
+        (5, 'assumed'), (6, 'doubted'), (7, 'doubted'))}
     heard = Heard(known=(0, 1, 2), trust=trust, counts={0: {0: {5: 1}}}, activity=Activity(
         candidates=(3, 4), lost=(6,)))
     assert kinds(heard) == {
         0: 'known', 1: 'doubted', 2: 'known', 3: 'certified', 4: 'candidate', 5: 'assumed',
-        6: 'lost'}
+        6: 'lost', 7: 'doubted'}
     assert len({kind.mark for kind in KINDS.values()}) == len(KINDS)    # not by colour alone
 
 

@@ -223,7 +223,7 @@ def test_what_is_known_of_a_state() -> None:
         'certified: a policy to it keeps within the limit',
         'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
     hinted = replace(heard, trust={7: Told(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})
-    assert words.about(hinted, 7)[0].startswith('known, but doubted: a change, or the hint of')
+    assert words.about(hinted, 7)[0].startswith('doubted: a change, or the hint of')
     assert words.about(hinted, 7)[2] == 'its policy is doubted: it failed: a hint'
     assert words.about(heard, 0)[0].startswith('home; known')
     assert 'not known yet' in words.about(heard, 0)[1]

@@ -27,9 +27,8 @@ class TransitionWatch:
     ``share`` of its number in ``delta`` for each, the chance of any alarm without a change is at
     most ``delta``.
 
-    It begins with the building phase, where an alarm waits until there is a hypothesis to doubt.
-    A stream that was begun later stands for a change that may have come before it: if that one
-    finishes, all pairs begin anew, with other numbers.
+    It begins with the building phase. A stream that was begun later stands for a change that may
+    have come before it: if that one finishes, all pairs begin anew, with other numbers.
 
     Memory: a pair that has always done the same takes some hundred bytes; one with three next
     states 3 to 10 KB, and one with sixteen, the most that are told apart, 5 to 19 KB, growing with
@@ -88,7 +87,10 @@ class TransitionWatch:
     def record(self, state: int, action: int, next_state: int) -> PairChange | None:
         """Take note of a transition; return what has changed if that raises the alarm."""
         pair = (state, action)
-        detector = self.add_transition(*pair, next_state)
+        detector = self._detectors.get(pair)
+        if detector is None:
+            detector = self._detectors[pair] = self._new_detector()
+        detector.record(next_state)
         if detector.alarm:
             change = self.change(pair)
             self.alarms += 1
@@ -107,16 +109,6 @@ class TransitionWatch:
     def change(self, pair: Pair) -> PairChange:
         """Return where a pair leads, before the likeliest change and since."""
         return PairChange(*pair, *self._detectors[pair].parted)
-
-    def add_transition(self, state: int, action: int, next_state: int) -> TransitionDetector:
-        """Take note of a transition; an alarm waits for ``record``."""
-        pair = (state, action)
-        detector = self._detectors.get(pair)
-        if detector is None:
-            detector = self._detectors[pair] = self._new_detector()
-        if not detector.alarm:
-            detector.record(next_state)
-        return detector
 
     def suspect(self, pair: Pair, policies: Sequence[Policy]) -> None:
         """Keep ``suspected`` up to date after ``record``, with the policies of the hypothesis."""

@@ -31,7 +31,7 @@ class Trust(Enum):
     PROVEN = 'proven'          # of a hypothesis; the whole promise holds
     CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; other states are still looked for
     ASSUMED = 'assumed'        # by too few samples; nothing is promised
-    DOUBTED = 'doubted'        # proven before; a change concerns it, and it was not proven since
+    DOUBTED = 'doubted'        # either of these before, and not since a change that concerns it
 
     @property
     def rank(self) -> int:
