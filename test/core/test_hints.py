@@ -8,6 +8,7 @@ import json
 import math
 
 from mnm_ros.core.detection.hints import Hints
+from mnm_ros.core.model.counts import Floats
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 import numpy as np
@@ -18,6 +19,7 @@ from test_watch_changes import teachable
 from test_watch_phase import known, run, Script, World
 
 PAIR = (3, 1)
+LONGEST = 300    # executions of a pair for which hints at rest are worked out
 
 
 class Pairs:
@@ -33,13 +35,20 @@ class Pairs:
         return self.hints.record(PAIR, works, self.executions, self.worked)
 
 
+def times_until_hint(worked: int, failed: int, most: int) -> int | None:
+    """Return how many failures in a row raise a hint, of at most so many."""
+    pair = Pairs(worked, failed)
+    return next((times for times in range(1, most + 1) if pair.execute(works=False)), None)
+
+
 @pytest.mark.parametrize(('worked', 'failed', 'times'), [
-    (50, 0, 4), (90, 10, 7), (900, 100, 7), (75, 25, 11), (9, 0, None), (60, 40, None)])
+    (20, 0, 6), (50, 0, 4), (100, 0, 3), (19, 1, 8), (95, 5, 6), (18, 2, 10), (90, 10, 7),
+    (900, 100, 7), (16, 4, 14), (80, 20, 10), (800, 200, 9), (9, 0, None), (60, 40, None)])
 def test_so_many_failures_in_a_row_that_come_once_in_a_million(
         worked: int, failed: int, times: int | None) -> None:
+    assert times_until_hint(worked, failed, 30) == times
     pair = Pairs(worked, failed)
     told = [pair.execute(works=False) for _ in range(30)]
-    assert (told.index(True) + 1 if True in told else None) == times
     assert told.count(True) == pair.hints.raised == (times is not None)
 
 
@@ -55,21 +64,53 @@ def test_what_works_again_is_no_longer_suspected_and_failures_in_between_count()
     assert not any(pair.execute(works=False) for _ in range(2))
 
 
-def test_at_rest_hints_are_as_rare_as_said() -> None:
-    """At most one in 20,000 executions, of pairs of all kinds and from their first one on."""
-    wrong, executions = [], 0
-    for seed in range(300):
+@pytest.fixture(scope='module')
+def failures_to_hint() -> dict[tuple[int, int], int]:
+    """Return how many failures in a row raise a hint, by the executions before and the failed."""
+    return {(before, failed): times for before in range(10, LONGEST)
+            for failed in range(before * 2 // 5)
+            if (times := times_until_hint(before - failed, failed, 60)) is not None}
+
+
+def hints_at_rest(fails: float, failures_to_hint: dict[tuple[int, int], int]) -> Floats:
+    """
+    Return the hints to be expected at each execution of a pair that fails with a chance.
+
+    One is raised by a run of failures that begins after an execution that worked. That none is
+    raised while one is open is left out, as it only makes them fewer.
+    """
+    before, failed = np.array([*failures_to_hint]).T
+    times = np.array([*failures_to_hint.values()])
+    log_ways = np.array([math.lgamma(n) - math.lgamma(f + 1) - math.lgamma(n - f)
+                         for n, f in failures_to_hint])
+    chances = np.exp(
+        log_ways + (failed + times) * math.log(fails) + (before - failed) * math.log1p(-fails))
+    return np.bincount(before + times, chances, minlength=LONGEST)[:LONGEST]
+
+
+@pytest.mark.parametrize('ends', [
+    *((1 - percent / 100, percent / 100) for percent in (1, 2, 3, 4, *range(5, 55, 5))),
+    (1 / 3, 1 / 3, 1 / 3), (0.5, 0.25, 0.25), (0.7, 0.2, 0.1), (0.9, 0.05, 0.05)])
+def test_at_rest_one_hint_in_a_million_executions_is_expected_at_most(
+        ends: tuple[float, ...], failures_to_hint: dict[tuple[int, int], int]) -> None:
+    # Any of the ends may be the usual one.
+    hints = sum(hints_at_rest(1 - chance, failures_to_hint) for chance in ends)
+    expected = np.cumsum(hints)
+    assert expected[-1] > 0 and (expected <= 1e-6 * np.arange(LONGEST)).all()
+
+
+def test_at_rest_hints_come_as_rarely_as_worked_out() -> None:
+    """With all that a pair may do, withdrawals included, where hints are least rare."""
+    pairs, executions, wrong = 8000, 60, []
+    for seed in range(pairs):
         rng = np.random.default_rng(seed)
-        pair, fails = Pairs(0, 0), rng.choice([0.0, 0.02, 0.05, 0.1, 0.2, 0.3])
-        for works in rng.random(1000) >= fails:
-            executions += 1
-            if pair.execute(works=bool(works)):
-                wrong.append(seed)
-    # So few would have a chance of less than 5% at that rate (Poisson).
-    mean = executions / 20_000
-    chance = sum(math.exp(-mean) * mean ** count / math.factorial(count)
-                 for count in range(len(wrong) + 1))
-    assert chance < 0.05, f'hints with seeds {wrong}'
+        pair, fails = Pairs(0, 0), rng.choice([0.2, 0.3, 0.4])
+        wrong += [seed for works in rng.random(executions) >= fails
+                  if pair.execute(works=bool(works))]
+    mean = 1e-6 * pairs * executions    # of a binomial distribution, which is nearly Poisson's
+    fewer = sum(math.exp(-mean) * mean ** count / math.factorial(count)
+                for count in range(len(wrong)))
+    assert 1 - fewer > 1e-3, f'hints with seeds {wrong}'
 
 
 def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() -> None:

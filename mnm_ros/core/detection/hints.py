@@ -4,9 +4,14 @@
 Hints: what nearly always worked has failed a few times in a row.
 
 They come within some failures, where an alarm takes more, and are outside of the promise: nothing
-is forgotten, deleted or begun anew by them. A pair works if it leads where it mostly has. Its
-chance to fail is taken from what it did before the failures, a little too high as there is one
-failure more in it; in a world at rest so many in a row come about once in a million executions.
+is forgotten, deleted or begun anew by them. A pair works if it leads where it mostly has.
+
+After ``f`` failures in ``n`` executions the next one is predicted to fail with the chance
+``(f + 0.3) / (n + 1)``, then it is counted, and so on: by that, so many in a row have a chance of
+at most one in a million. A fixed chance would be too sure of what few executions have shown. In a
+world at rest, ``N`` executions of a pair are expected to raise at most ``N`` in a million hints,
+for every ``N``, whatever the chances of its ends: as ``test_hints`` works out exactly, those that
+are raised anew after they were withdrawn included.
 """
 
 from __future__ import annotations
@@ -21,6 +26,7 @@ _FEWEST = 3    # failures in a row
 _MOST_FAILING = 0.3    # of the executions of what nearly always worked
 _EXECUTIONS = 10    # before the failures
 _RARE = math.log(1e6)
+_PRIOR = 0.3    # failures, of one execution, that are counted beside those before
 _TO_WITHDRAW = 3    # executions that work, more than those that do not
 
 
@@ -91,7 +97,7 @@ class Hints:
 
 def _is_rare(times: int, before: int, worked: int) -> bool:
     """Return whether a pair that worked so often before hardly fails so many times in a row."""
-    if times < _FEWEST or before < _EXECUTIONS:
+    failed = max(0, before - worked) + _PRIOR
+    if times < _FEWEST or before < _EXECUTIONS or failed > _MOST_FAILING * (before + 1):
         return False
-    chance = (max(0, before - worked) + 1) / (before + 2)
-    return chance <= _MOST_FAILING and -times * math.log(chance) >= _RARE
+    return -math.fsum(math.log((failed + i) / (before + 1 + i)) for i in range(times)) >= _RARE
