@@ -65,8 +65,10 @@ ROOMS = {
                ' subscriptions console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol checkpoint robot_description messages parameters',
-    'nodes/exploring/link': 'core protocol robot_description messages parameters nodes/common',
-    'nodes/exploring/output': 'core robot_description view messages nodes/exploring/link',
+    'nodes/exploring/link': 'core protocol robot_description view messages parameters'
+                            ' nodes/common',
+    'nodes/exploring/output': 'core robot_description view messages nodes/common'
+                              ' nodes/exploring/link',
     'nodes/exploring': '__init__ core protocol checkpoint declaration_file robot_description view'
                        ' messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',

@@ -18,6 +18,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import beside, kept_beside
 from mnm_ros.view.event_words import told
 from mnm_ros.view.heard import Heard, nested
+from mnm_ros.view.named import named, named_values
 
 _EVENLY = 150    # scenes at which nothing need have been decided
 _EVENTS = 50     # that are told in a scene
@@ -71,13 +72,17 @@ class Scenes:
     def _scene(self, exploration: Exploration, last: bool) -> Heard:
         found, steps = exploration.hypothesis, exploration.steps
         trust = exploration.trust(None if last else _LOOKS)
+        said, doing = self._description, exploration.activity()
         return Heard(
-            phase=exploration.phase.value, status=exploration.status, events=self._events(steps),
+            phase=exploration.phase.value, status=named(exploration.status, said),
+            events=self._events(steps),
             known=found.targets if found else (), version=found.version if found else None,
-            trust={each.policy.target: each for each in trust},
-            counts=nested(exploration.transitions()), activity=exploration.activity(),
-            description=self._description,
-            report={name: str(value) for name, value in exploration.diagnostics().items()})
+            trust={each.policy.target: replace(each, why=named(each.why, said))
+                   for each in trust},
+            counts=nested(exploration.transitions()), description=said,
+            activity=replace(doing, sentence=named(doing.sentence, said)),
+            report={name: str(value) for name, value in named_values(
+                exploration.diagnostics(), said).items()})
 
     def _events(self, steps: int) -> tuple[Event, ...]:
         """Return the last events by then, those kept beside the log with their times."""

@@ -4,17 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import re
 
 from mnm_ros.robot_description import RobotDescription
 
 _ID = r'-?\d+'
-_ACTION = re.compile(r'\baction (\d+)\b')
-_LABEL = re.compile(rf' \(({_ID})\)')
-_ONE = re.compile(
-    rf'((?:\b(?:policy|way|led) to |(?:^|(?<=[^\w\s] ))(?:reached|refused|cancelled|failed) ))'
-    rf'({_ID})\b|\bstate ({_ID})\b')
-_SEVERAL = re.compile(rf'\bstates ({_ID}(?:, {_ID})+)|(?<=declared was )({_ID}(?:, {_ID})*)')
+_FOUND = re.compile(
+    r'\baction (?P<action>\d+)\b'
+    rf'|\bstates (?P<states>{_ID}(?:, {_ID})+)|(?<=declared was )(?P<ends>{_ID}(?:, {_ID})*)'
+    r'|(?P<before>\b(?:(?:policy|way|led) to|attempts reached) '
+    r'|(?:^|(?<=[^\w\s] ))(?:reached|refused|cancelled|failed) )'
+    rf'(?P<target>{_ID})\b|\bstate (?P<state>{_ID})\b')
 
 
 def place(state: int, description: RobotDescription) -> str:
@@ -23,26 +24,32 @@ def place(state: int, description: RobotDescription) -> str:
 
 
 def named(sentence: str, description: RobotDescription) -> str:
-    """Return a sentence with names in place of ids, where there are names."""
-    def action(found: re.Match[str]) -> str:
-        number = int(found[1])
-        known = number < len(description.actions)
-        return f'"{description.actions[number]}"' if known else found[0]
+    """
+    Return a sentence with names in place of ids, where there are names.
 
-    def several(found: re.Match[str]) -> str:
-        states = [int(state) for state in (found[1] or found[2]).split(', ')]
-        return ', '.join(place(state, description) for state in states) if (
-            description.names.keys() & states) else found[0]
+    To be called once for a sentence: a name may look like an id.
+    """
+    names = description.names
 
-    def one(found: re.Match[str]) -> str:
-        state = int(found[2] or found[3])
-        return f'{found[1] or ""}{description.name(state)}' if (
-            state in description.names) else found[0]
+    def name(found: re.Match[str]) -> str:
+        kind = found.lastgroup
+        assert kind is not None
+        if kind == 'action':
+            number = int(found[kind])
+            known = number < len(description.actions)
+            return f'"{description.actions[number]}"' if known else found[0]
+        if kind in ('states', 'ends'):
+            states = [int(state) for state in found[kind].split(', ')]
+            return ', '.join(place(state, description) for state in states) if (
+                names.keys() & states) else found[0]
+        state = int(found[kind])
+        return f'{found["before"] or ""}{description.name(state)}' if state in names else found[0]
 
-    def label(found: re.Match[str]) -> str:    # an id after a name that says enough
-        state = int(found[1])
-        before, name = found.string[:found.start()], description.name(state)
-        return '' if state in description.names and before.endswith(name) else found[0]
+    return _FOUND.sub(name, sentence)
 
-    sentence = _ACTION.sub(action, sentence)
-    return _LABEL.sub(label, _ONE.sub(one, _SEVERAL.sub(several, sentence)))
+
+def named_values(values: Mapping[str, object], description: RobotDescription,
+                 ) -> dict[str, object]:
+    """Return figures with names in the sentences among them."""
+    return {key: named(value, description) if isinstance(value, str) else value
+            for key, value in values.items()}

@@ -300,7 +300,7 @@ def about(heard: Heard, state: int) -> list[str]:
         tried = sum(following.values())
         often = sorted(following.items(), key=lambda item: -item[1])[:3]
         lines.append(f'{said.action_name(action)}, {whole(tried)} times: ' + ', '.join(
-            f'to {said.label(after)} in {count / tried:.0%}' for after, count in often))
+            f'to {said.name(after)} in {count / tried:.0%}' for after, count in often))
     return lines
 
 

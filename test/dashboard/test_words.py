@@ -84,16 +84,22 @@ NAMED = RobotDescription(
     ('\u2717 refused 7: why', '\u2717 refused door: why'),
     ('it has failed 7 times in a row', 'it has failed 7 times in a row'),
     ('at home in state 23', 'at home in r3c2'),
-    ('east, 4 times: to 9 in 75%, to door (7) in 25%',
-     'east, 4 times: to 9 in 75%, to door in 25%'),
     # What several states are called, or could be an id, says not which one is meant.
     ('at home in state 4', 'at home in cell (4)'), ('at home in state 6', 'at home in 12 (6)'),
     ('at home in state 9', 'at home in state 9'),
+    ('check-run: 3 of 4 attempts reached 8, 7 policies to go',
+     'check-run: 3 of 4 attempts reached hall, 7 policies to go'),
     ('sampling 7 states: 23 executions to go', 'sampling 7 states: 23 executions to go'),
     ('round 7: 8 states known, now checking', 'round 7: 8 states known, now checking')])
 def test_states_are_called_by_their_names(sentence: str, said: str) -> None:
     assert named(sentence, NAMED) == said
     assert named(said, NAMED) == said and named(sentence, Heard().description) == sentence
+
+
+def test_a_name_that_looks_like_an_id_is_left() -> None:
+    description = RobotDescription(('state 3', 'b'), names={1: 'state 2', 2: 'state 3'})
+    assert named('action 0 in state 1, states 1, 2; way to 1', description) == (
+        '"state 3" in state 2, state 2, state 3; way to state 2')
 
 
 @pytest.mark.parametrize(('seconds', 'text'), [
@@ -212,7 +218,7 @@ def test_what_is_known_of_a_state() -> None:
     assert words.about(heard, 7) == [
         'known: its policy keeps within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
-        'east, 4 times: to 8 in 75%, to door (7) in 25%']
+        'east, 4 times: to 8 in 75%, to door in 25%']
     slow = replace(heard, trust={state: Told(
         Trust.CERTIFIED, 2.5, 7.0, 0, 'seen', expected_seconds=seconds)
         for state, seconds in ((7, 130.0), (9, 0.004))})

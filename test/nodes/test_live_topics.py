@@ -12,7 +12,10 @@ from mnm_ros.core.task.step_task import RunState
 from mnm_ros.messages import decode_model, Model
 from mnm_ros.nodes.exploring.output import live_topics
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, Throttle
+from mnm_ros.robot_description import RobotDescription
 import pytest
+
+CORRIDOR = RobotDescription(('east',), names={7: 'hall'})
 
 
 class Topic:
@@ -49,11 +52,11 @@ class World:
 
     def _activity(self) -> Activity:
         self.asked += 1
-        return Activity(step=self.exploration.steps, sentence='busy')
+        return Activity(step=self.exploration.steps, sentence='on the way to 7')
 
     def news(self, now: float) -> tuple[int, int]:
         """Return how many messages there were so far on both topics."""
-        self.live.news(self.exploration, 'all is well', now)
+        self.live.news(self.exploration, 'all is well', CORRIDOR, now)
         return len(self.topics['model'].heard), len(self.topics['activity'].heard)
 
     def listen(self) -> None:
@@ -67,7 +70,8 @@ def test_nothing_is_told_without_a_listener() -> None:
     world.listen()
     assert world.news(0.1) == (1, 1)
     assert decode_model(world.topics['model'].heard[0]) == Model(5, {0: {1: {2: 5}}})
-    assert Activity.from_json(world.topics['activity'].heard[0].data).sentence == 'busy'
+    told = Activity.from_json(world.topics['activity'].heard[0].data)
+    assert told.sentence == 'on the way to hall'
 
 
 def test_each_has_its_period_and_tells_only_what_is_new() -> None:

@@ -6,8 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import json
+import re
 
+from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import messages
 from mnm_ros.messages import PolicySet
+from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
@@ -54,12 +58,25 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> No
 
 def test_a_hint_is_told_at_once_with_its_reason(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
-    """The robot answers nothing more after four failures, so that no alarm follows."""
+    """
+    By the names that the robot side gives, and nowhere by numbers.
+
+    The robot answers nothing more after four failures, so that no alarm follows.
+    """
     told, status = peer.listen(String, 'trust'), peer.listen(String, 'status')
+    doing = peer.listen(String, 'activity')
+    reports = peer.listen(DiagnosticArray, '/diagnostics', 10)
     policies = peer.listen(Int64MultiArray, 'policies')
-    explorer()
+    robot_side = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    robot_side.publish(String(data=RobotDescription(
+        ('east', 'west'), names={0: 'dock', 1: 'hall', 2: 'end'}).to_text()))
+    process = explorer()
     peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
     ways = [(0, 0), (1, 0)]
+
+    def last_change() -> str:
+        return next(each.value for each in reports[-1].status[0].values
+                    if each.key == 'last_change')
 
     def executions(pair: tuple[int, int]) -> int:
         return sum(step[:2] == pair for step in robot.executed)
@@ -71,7 +88,7 @@ def test_a_hint_is_told_at_once_with_its_reason(
             robot.mute = 10**9
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
     robot.around = stop
-    peer.wait_for(lambda: any('hint, outside of the promise: action 0' in each.data
+    peer.wait_for(lambda: any('hint, outside of the promise: "east" in' in each.data
                               for each in status), 'the hint')
     reasons: list[str] = []
 
@@ -80,5 +97,14 @@ def test_a_hint_is_told_at_once_with_its_reason(
         reasons[:] = [each['why'] for each in states if each['trust'] == 'doubted']
         return bool(reasons)
     peer.wait_for(doubted, 'a doubted policy')
-    assert all('nearly always worked and has failed' in why and why.endswith(
-        'times in a row: a hint, outside of the promise') for why in reasons)
+    assert all(re.match('"east" in (dock|hall) nearly always worked and has failed', why)
+               and why.endswith('times in a row: a hint, outside of the promise')
+               for why in reasons)
+    peer.wait_for(lambda: reports and 'hint, outside' in last_change(), 'the report')
+    sentences = [*(message.data for message in status), last_change(), *reasons,
+                 *(json.loads(message.data)['sentence'] for message in doing),
+                 *process.output.splitlines()]
+    for told_of in ('home is dock', 'hint, outside of the promise: "east" in '):
+        assert any(told_of in sentence for sentence in sentences), told_of
+    assert not [sentence for sentence in sentences
+                if re.search(r'\b(action|state|policy to|way to) \d', sentence)]

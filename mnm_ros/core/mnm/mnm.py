@@ -214,7 +214,8 @@ class Mnm(Phased):
         """
         opened, wrong = self.support.declare(declared, following)
         if wrong:
-            pairs = ', '.join(f'{action} in state {state}' for state, action in wrong[:_SHOWN])
+            pairs = ', '.join(
+                f'action {action} in state {state}' for state, action in wrong[:_SHOWN])
             self.log.tell(
                 f'what is declared is not true of {len(wrong)} actions that were executed before '
                 f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), withdrawn')

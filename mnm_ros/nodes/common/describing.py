@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 import math
 import time
 
@@ -71,6 +72,7 @@ class RobotProfile:
     :param actions: the names that it has for the actions.
     :param on_news: called with each description, when its verdict stands.
     :ivar description: ``UNDESCRIBED`` if there is none, or if no publisher of one is left.
+    :ivar names: what states and actions are called, as far as that was ever said.
     :ivar text: the last one that was right, as it was published; empty before.
     :ivar mismatch: why it is not the robot that is expected, or empty.
     """
@@ -80,6 +82,7 @@ class RobotProfile:
         self._actions = tuple(actions)
         self._on_news = on_news
         self.description: RobotDescription = UNDESCRIBED
+        self.names: RobotDescription = replace(UNDESCRIBED, actions=self._actions)
         self.mismatch = self.text = ''
         self._publishers: frozenset[object] = frozenset()
         self._heard = self._wait_until = -math.inf
@@ -120,7 +123,9 @@ class RobotProfile:
             mismatch = f'what it says on {self._subscription.topic_name} is wrong: {error}'
         else:
             mismatch = difference(self.description, self._actions)
-            self.text = self.text if mismatch else message.data
+            if not mismatch:
+                self.text = message.data
+                self.names = self.description.after(self.names)
         if mismatch and mismatch != self.mismatch:
             self._node.get_logger().error(f'the robot is not driven: {mismatch}')
         self.mismatch = mismatch

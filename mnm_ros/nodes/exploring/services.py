@@ -34,25 +34,25 @@ class Services:
     def _on_explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
         if exploration.state is RunState.FAULT:
-            return False, f'{exploration.status}; {way_back(exploration)}'
+            return False, f'{session.status}; {way_back(exploration)}'
         if exploration.state in OVER:
-            return False, f'exploration is over: {exploration.status}'
+            return False, f'exploration is over: {session.status}'
         if not session.active:
             return False, 'the node is not active'
         session.explore(request.data)
         if not request.data:
             return True, 'pausing after the current step' if session.running else 'paused'
         paused = session.exploration.state is RunState.PAUSED
-        return not paused, (session.exploration.status if paused else
+        return not paused, (session.status if paused else
                             f'going home: {session.resting}' if session.resting else 'exploring')
 
     @answering
     def _on_recover(self, _: Trigger.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
         if not session.fault:
-            return False, f'there is no fault; {exploration.status}'
+            return False, f'there is no fault; {session.status}'
         if not exploration.recoverable:
-            return False, f'{exploration.status}; {way_back(exploration)}'
+            return False, f'{session.status}; {way_back(exploration)}'
         if not session.active:
             return False, 'the node is not active'
         session.recover()

@@ -30,6 +30,7 @@ from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.protocol.step_loop import FleetLoop
+from mnm_ros.view.named import named
 from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
@@ -61,7 +62,7 @@ class ExplorationSession:
         self._guard = CallbackGuard(node, self._fail)
         kept = self.checkpointing.events
         self._publishers = Publishers(
-            node, self._guard, parameters['policies_up_to'],
+            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile,
             EventTopic(node, kept.past, kept.append) if kept else EventTopic(node))
         self._link = self._new_link()
         self._link.after_description = self._declare
@@ -212,7 +213,12 @@ class ExplorationSession:
     def fault(self) -> str:
         """Why the exploration, or a robot of several, is in fault, or nothing."""
         failed = self.exploration.state is RunState.FAULT
-        return self.exploration.status if failed else self._link.faults
+        return self.status if failed else self._link.faults
+
+    @property
+    def status(self) -> str:
+        """What the exploration is doing, or why it has stopped, for people."""
+        return named(self.exploration.status, self._link.profile.names)
 
     @property
     def leave_timeout(self) -> float | None:
@@ -300,7 +306,6 @@ class ExplorationSession:
             return
         self._most_states = self._allowed_states()
         self._link.tick(limits, now)
-        self._publishers.description = self._link.profile.description
         if self._link.profile.text:
             self.checkpointing.describe(self._link.profile.text)
         self._call(self._publishers.news, self.exploration, self._link, now)

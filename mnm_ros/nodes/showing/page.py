@@ -284,8 +284,8 @@ class Page:
     def _show_doing(self, heard: Heard) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', named(without_figures(words.doing(heard)), heard.description))
-        self._say('status', named(words.status(heard), heard.description))
+        self._say('doing', without_figures(words.doing(heard)))
+        self._say('status', words.status(heard))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
@@ -313,7 +313,7 @@ class Page:
         self._once('choice', state is not None, self._choice_card.set_visibility)
         if state is not None:
             self._say('chosen', f'State {heard.description.label(state)}')
-            self._say('about', named('\n'.join(words.about(heard, state)), heard.description))
+            self._say('about', '\n'.join(words.about(heard, state)))
 
     def _policy(self, heard: Heard) -> dict[str, list[Any]] | None:
         if self._chosen is None:
@@ -334,11 +334,12 @@ class Page:
                 self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
         name, when = commands.latest
         pressed, goal = commands.outcomes.get(name), commands.outcome_of_goal
+        way = named(_told(goal, ''), heard.description)    # the navigator goes by ids
         told = ['' if pressed is None else f'{when} {CONTROLS[name].label}: {_told(pressed, "")}',
-                _told(goal, '') if goal is not None and goal.good is None else '']
-        self._say('bar', named(bar_line(heard, time.monotonic(), *told), heard.description))
-        self._say('go result', named(_told(
-            goal, self._refusal('go') or self._refusal('cancel')), heard.description))
+                way if goal is not None and goal.good is None else '']
+        self._say('bar', bar_line(heard, time.monotonic(), *told))
+        refused = self._refusal('go') or self._refusal('cancel')
+        self._say('go result', ' \u00b7 '.join(filter(None, (way, refused))))
         choices = {state: heard.description.name(state) for state in heard.known}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))

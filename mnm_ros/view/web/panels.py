@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard, NOT_KEPT
-from mnm_ros.view.named import named
 from mnm_ros.view.scene import by_trust, KINDS
 from mnm_ros.view.words import whole
 
@@ -72,7 +71,7 @@ def robots_table(heard: Heard) -> str:
         f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
         f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
         f'<td>{"" if robot.place is None else escape(heard.description.name(robot.place))}</td>'
-        f'<td>{escape(named(robot.status, heard.description))}</td></tr>'
+        f'<td>{escape(robot.status)}</td></tr>'
         for robot in heard.robots)
     return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
             f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''

@@ -19,6 +19,7 @@ from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
+from mnm_ros.view.named import named
 from rclpy.node import Node
 
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
@@ -122,8 +123,8 @@ class CommandLink(RobotLink):
         if self._last_reset and not self._last_reset.over:
             logger.warning('the robot has not come home')
         elif self._last_reset and self._last_reset.state not in (None, home):
-            logger.warning(f'the last RESET led to state {self._last_reset.state} instead of '
-                           f'home, state {home}')
+            logger.warning(named(f'the last RESET led to state {self._last_reset.state} instead '
+                                 f'of home, state {home}', self.profile.names))
         elif self._last_reset:
             logger.info('the robot is at home')
         elif self._rest_by is not None and self._awaits_rest:

@@ -20,6 +20,7 @@ from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import FleetLoop
+from mnm_ros.view.named import named
 from rclpy.node import Node
 
 
@@ -83,7 +84,8 @@ class FleetLink(Link):
 
     @property
     def faults(self) -> str:
-        return '; '.join(f'{name}: {member.reason}' for name, member in self._members.items()
+        return '; '.join(f'{name}: {named(member.reason, self._links[name].profile.names)}'
+                         for name, member in self._members.items()
                          if member.state is RunState.FAULT)
 
     def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
@@ -109,7 +111,7 @@ class FleetLink(Link):
             self.stop('max_steps reached', at_once=True)
         for name, link in self._links.items():
             link.tick(replace(limits, max_steps=0), now)
-            status = self._members[name].reason
+            status = named(self._members[name].reason, link.profile.names)
             if status != self._said.get(name, ''):
                 self._said[name] = status
                 self._node.get_logger().info(f'{name}: {status or "exploring"}')

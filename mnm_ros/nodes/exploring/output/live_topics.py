@@ -17,6 +17,8 @@ from mnm_ros.core.progress import trust, way_answer
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.named import named
 from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray, String
 
@@ -86,11 +88,13 @@ class LiveTopics:
         for pace in self._paces.values():
             pace.hurry()
 
-    def news(self, exploration: Exploration, status: str, now: float) -> None:
+    def news(self, exploration: Exploration, status: str, names: RobotDescription,
+             now: float) -> None:
         """
         Publish what has changed and is due.
 
         :param status: as it is published.
+        :param names: of states and actions.
         """
         if self._paces[self._model].wanted(self._model.get_subscription_count(), now):
             counted = (exploration, exploration.steps)
@@ -99,16 +103,16 @@ class LiveTopics:
                 self._paces[self._model].do(lambda: self._publish_model(exploration), now)
         if self._paces[self._activity].wanted(self._activity.get_subscription_count(), now):
             self._paces[self._activity].do(
-                lambda: self._publish_activity(exploration, status), now)
+                lambda: self._publish_activity(exploration, status, names), now)
 
     def _publish_model(self, exploration: Exploration) -> None:
         self._model.publish(messages.encode_model(exploration.steps, exploration.transitions()))
 
-    def _publish_activity(self, exploration: Exploration, status: str) -> None:
+    def _publish_activity(self, exploration: Exploration, status: str,
+                          names: RobotDescription) -> None:
         activity = exploration.activity()
-        if exploration.state is not RunState.RUNNING:
-            activity = replace(activity, sentence=status)
-        text = activity.to_json()
+        text = replace(activity, sentence=named(activity.sentence, names) if (
+            exploration.state is RunState.RUNNING) else status).to_json()
         if text != self._told:
             self._told = text
             self._activity.publish(String(data=text))
@@ -139,23 +143,26 @@ class TrustTopics:
         self._published = ()
         self._pace.hurry()
 
-    def news(self, exploration: Exploration, seconds: Mapping[int, float], shown: bool,
-             now: float) -> None:
+    def news(self, exploration: Exploration, seconds: Mapping[int, float],
+             names: RobotDescription, shown: bool, now: float) -> None:
         """
         Publish what has changed and is due.
 
         :param seconds: mean time of each action, as far as it is known.
+        :param names: of states and actions.
         :param shown: whether ``told`` is wanted though no node may subscribe.
         :param now: time in seconds.
         """
         listeners = shown + sum(publisher.get_subscription_count()
                                 for publisher in (self._policies, self._trust))
         if self._pace.wanted(listeners, now):
-            self._pace.do(lambda: self._publish(exploration, seconds), now)
+            self._pace.do(lambda: self._publish(exploration, seconds, names), now)
 
-    def _publish(self, exploration: Exploration, seconds: Mapping[int, float]) -> None:
+    def _publish(self, exploration: Exploration, seconds: Mapping[int, float],
+                 names: RobotDescription) -> None:
         begun = time.monotonic()
-        told = tuple(each.timed(seconds) for each in exploration.trust(self._looks))
+        told = tuple(replace(each.timed(seconds), why=named(each.why, names))
+                     for each in exploration.trust(self._looks))
         self._looks = (min(_MOST_LOOKS, self._looks + 1) if time.monotonic() < begun + _LONG
                        else max(1, self._looks // 2))
         if told == self._published:

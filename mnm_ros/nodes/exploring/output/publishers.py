@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 import math
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -13,13 +13,15 @@ from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
-from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import NOT_KEPT
+from mnm_ros.view.named import named, named_values
 from mnm_ros.view.shapes import Caption
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -27,6 +29,7 @@ from std_msgs.msg import Header, Int64, Int64MultiArray, String
 
 _HYPOTHESIS_PERIOD = 1.0    # s, at least between two: with 1,000 states each has 8 MB
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
+_WAITS = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
 
 
 class Publishers:
@@ -34,14 +37,13 @@ class Publishers:
     All topics that tell about an exploration; late subscribers get the latest value.
 
     :param policies_up_to: known states up to which ``policies`` has policies.
-    :ivar description: what the robot side has said it is.
+    :param profile: returns what the robot side has said it is.
     """
 
-    description: RobotDescription = UNDESCRIBED
-
     def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int,
-                 events: EventTopic) -> None:
+                 profile: Callable[[], RobotProfile], events: EventTopic) -> None:
         self._node = node
+        self._profile = profile
         self._events = events
         self._learnt = HypothesisTopics(node, guard, policies_up_to)
         self._live = LiveTopics(node)
@@ -94,34 +96,38 @@ class Publishers:
         :param link: to its robots.
         """
         self._learnt.publish_due(now)
-        phase, status = exploration.phase, _status(exploration, link.missing(now))
+        names = self._names
+        phase, decided = exploration.phase, _status(exploration, link.missing(now))
+        status = named(decided, names)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
-            self._log(phase, status, exploration.steps, link)
+            if self._is_stop(phase, status):
+                self._log(phase, status)
+                self._tell_stop(phase, decided, exploration.steps, link)
             self._said = phase, status
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
                 self._publish(self._status, String(data=status))
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
-        self._live.news(exploration, status, now)
-        self._trust.news(exploration, link.loop.seconds, self._picture.watched, now)
-        self._picture.news(exploration, self.description, Caption(
+        self._live.news(exploration, status, names, now)
+        self._trust.news(exploration, link.loop.seconds, names, self._picture.watched, now)
+        self._picture.news(exploration, self._profile().description, Caption(
             self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
 
     def event(self, event: Event) -> None:
         """Publish a decision, and log it."""
-        event = self._events.tell(event, self.description)
+        event = self._events.tell(event, self._names)
         self._node.get_logger().info(f'step {event.step}: {event.text}')
 
     def restarted(self, step: int) -> None:
         """Tell that it goes on from what was kept."""
-        self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self.description)
+        self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
 
     def tell(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is no decision of the exploration, and log it."""
         self._node.get_logger().info(sentence)
-        self._events.tell(Event(step, sentence), self.description)
+        self._events.tell(Event(step, sentence), self._names)
         self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
@@ -139,11 +145,12 @@ class Publishers:
         self._counted = exploration.steps, now
         timeouts = link.loop.timeouts
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
+        names = self._names
         level, text = diagnosis(
-            exploration, _status(exploration, link.missing(now)), link.standing_by, disk,
-            asked_again)
+            exploration, named(_status(exploration, link.missing(now)), names), link.standing_by,
+            disk, asked_again)
         values = {
-            **exploration.diagnostics(),
+            **named_values(exploration.diagnostics(), names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
             'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
@@ -156,7 +163,7 @@ class Publishers:
         """Publish how the robots are now, with what ``diagnostics`` has found out last."""
         known, unanswered = self._diagnosed, round(link.unanswered(now), 1)
         robots = link.robots
-        self._events.watch(robots, self._counted[0], self.description)
+        self._events.watch(robots, self._counted[0], self._names)
         self._diagnostics.publish(DiagnosticArray(
             header=Header(stamp=self._node.get_clock().now().to_msg()),
             status=[DiagnosticStatus(
@@ -170,7 +177,7 @@ class Publishers:
                  DiagnosticStatus.WARN)
         return DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
-            message=robot.status, values=_key_values(robot.values))
+            message=named(robot.status, self._names), values=_key_values(robot.values))
 
     def greet(self, now: float) -> None:
         """Show a new viewer what was drawn last, while a plan is made."""
@@ -180,21 +187,26 @@ class Publishers:
         self._latest[publisher] = message
         publisher.publish(message)
 
-    def _log(self, phase: Phase, status: str, step: int, link: Link) -> None:
-        """Log and tell when it starts, stops or waits, and why; not each phase of the search."""
-        logger, (before, said) = self._node.get_logger(), self._said
-        waits = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
-        if phase is before and (phase not in waits or status == said):
-            return
+    @property
+    def _names(self) -> RobotDescription:
+        return self._profile().names
+
+    def _is_stop(self, phase: Phase, status: str) -> bool:
+        """Return whether it starts, stops or waits, unlike in each phase of the search."""
+        before, said = self._said
+        return phase is not before or phase in _WAITS and status != said
+
+    def _log(self, phase: Phase, status: str) -> None:
+        """Log when it starts, stops or waits, and why."""
+        logger, (before, _) = self._node.get_logger(), self._said
         if phase is Phase.FAULT:
             logger.error(status)
-        elif phase is Phase.WAITING_FOR_ROBOT and before not in (None, *waits):
+        elif phase is Phase.WAITING_FOR_ROBOT and before not in (None, *_WAITS):
             logger.warning(status)
-        elif phase in (*waits, Phase.DONE):
+        elif phase in (*_WAITS, Phase.DONE):
             logger.info(status)
-        elif before in waits:
+        elif before in _WAITS:
             logger.info('exploring')
-        self._tell_stop(phase, status, step, link)
 
     def _tell_stop(self, phase: Phase, status: str, step: int, link: Link) -> None:
         """Publish that it has stopped, or goes on; that there is no robot yet is no news."""
@@ -206,7 +218,7 @@ class Publishers:
         if kind or self._stopped:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
             self._events.tell(Event(step, status if kind else 'exploring', kind or self._stopped,
-                                    seconds=seconds if kind else None), self.description)
+                                    seconds=seconds if kind else None), self._names)
         self._stopped = kind or ''
 
 
