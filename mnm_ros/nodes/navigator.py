@@ -21,14 +21,16 @@ from mnm_ros.nodes.common.callbacks import answering, every, hear
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.navigating.forbidden_pairs import ForbiddenPairs
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
 from mnm_ros.nodes.navigating.whereabouts import Beginning, Whereabouts
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
+from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
-from std_msgs.msg import Bool, Int64, Int64MultiArray
+from std_msgs.msg import Bool, Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
@@ -67,6 +69,9 @@ class Navigator(Node):
             self, self._board, lambda: float(self._given['pose_tolerance']),
             lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])),
             self._accept, self._cancel_one)
+        self._forbidden = ForbiddenPairs()
+        hear(self, 'robot_side', lambda message: RobotDescription.from_text(message.data),
+             self._on_description, messages.LATCHED, String)
         self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
         hear(self, 'goal/request', messages.decode_request, self._on_request, messages.STEP)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
@@ -147,8 +152,13 @@ class Navigator(Node):
         ) if self._given['direct'] else Beginning(None, None, 'the parameter direct is false')
         if beginning is None:
             return
-        way = self._navigation = Navigation(
+        way = Navigation(
             policy, policy.states[0], self._steps_to_go_by(policy), beginning.here, beginning.way)
+        objection = self._forbidden.objection(way.policies)
+        if objection:
+            self._end(f'refused {target}: {objection}')
+            return
+        self._navigation = way
         why = f', as {beginning.reason}' if beginning.reason else ''
         self._goal = replace(goal, status=GoalStatus.UNDER_WAY,
                              text=f'on the way to {target} {way.plan}{why}')
@@ -205,6 +215,21 @@ class Navigator(Node):
                 self._goal = replace(self._goal, text=f'ends after this step: {reason}')
         elif self._goal:
             self._end(f'cancelled {self._goal.target}: {reason}')
+
+    def _on_description(self, description: RobotDescription) -> None:
+        """Take what the robot side says it is, and end a goal that would go against it."""
+        self._poses.describe(description)
+        if self._given['ignore_declared']:
+            return
+        self._forbidden.take(description)
+        way = self._navigation
+        reason = self._forbidden.objection(way.policies) if way else ''
+        if way and self._loop and reason:
+            if (way.last_state, way.next_action()) in self._forbidden:    # nor is it sent again
+                self._loop.pause(reason)
+                self._settle()
+            else:
+                self._end_goal(reason)
 
     def _drop_next(self, reason: str) -> None:
         if self._next is not None:

@@ -5,7 +5,9 @@
 from __future__ import annotations
 
 from mnm_ros import messages
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64, Int64MultiArray, String
 
@@ -52,14 +54,18 @@ class Operator:
 
 
 class HeldRobot(ScriptedRobot):
-    """Answers when the test says so."""
+    """Answers when the test says so, as long as it is ``holding``."""
 
     def __init__(self, peer: Peer) -> None:
         super().__init__(peer)
+        self.holding = True
         self.held: list[int] = []
 
     def answer(self, seq: int) -> None:
-        self.held.append(seq)
+        if self.holding:
+            self.held.append(seq)
+        else:
+            super().answer(seq)
 
     def release(self) -> None:
         self.peer.wait_for(lambda: self.held, 'an action')
@@ -74,3 +80,14 @@ def publish(peer: Peer, policies: messages.PolicySet) -> None:
     for topic, message in (('known_states', messages.encode_known_states(policies)),
                            ('policies', policies.to_msg())):
         peer.node.create_publisher(Int64MultiArray, topic, messages.LATCHED).publish(message)
+
+
+def declare(peer: Peer, *forbidden: tuple[int, int]) -> None:
+    """Say that some actions lead nowhere, and the others where they do in the corridor."""
+    lists = {state: tuple(() if (state, action) in forbidden else (end,)
+                          for action, end in enumerate((min(state + 1, 2), max(state - 1, 0))))
+             for state in range(3)}
+    publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    publisher.publish(String(data=RobotDescription(
+        ('east', 'west'), declaration=Declaration(lists)).to_text()))
+    peer.wait_for(publisher.get_subscription_count, 'the navigator')

@@ -8,9 +8,10 @@ from collections.abc import Callable
 import signal
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
 from mnm_ros import messages
-from navigating import HeldRobot, HORIZON, KNOWN, Operator, publish
+from navigating import declare, HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
 import pytest
 from rclpy.node import Node
@@ -145,6 +146,59 @@ def test_replaced(navigator: Callable, peer: Peer, operator: Operator) -> None:
     robot.release()
     assert operator.result() == 'reached 1 in 1 steps'
     assert actions(robot) == [RESET, RESET, EAST]
+
+
+def test_what_has_become_forbidden_is_not_commanded(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    """The goal under way ends after its step, and another one is refused until it may be."""
+    robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
+    navigator()
+    operator.send(2)
+    robot.release()
+    peer.wait_for(lambda: robot.held, 'a step under way')
+    declare(peer, (1, EAST))
+    reason = 'its policy plays action 0 in state 1, which is never to be commanded'
+    peer.wait_for(lambda: told[-1].status[-1].message == f'ends after this step: {reason}',
+                  'that it is heard')
+    assert not operator.results
+    robot.release()
+    assert operator.result() == f'cancelled 2: {reason}'
+    assert operator.go(2) == f'refused 2: {reason}'
+    assert actions(robot) == [RESET, EAST]
+    operator.send(1)    # whose policy does not play that
+    robot.release()
+    robot.release()
+    assert operator.result() == 'reached 1 in 1 steps'
+    declare(peer, (2, EAST))
+    peer.wait_for(lambda: operator.send(2) or robot.held or operator.results.clear(), 'a way')
+    peer.wait_for(lambda: robot.release_if_held() or any(
+        result.startswith('reached 2') for result in operator.results), 'the goal')
+
+
+def test_an_order_under_way_that_is_forbidden_is_not_sent_again(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = HeldRobot(peer)
+    navigator(step_timeout=0.1, step_retries=1000)
+    operator.send(2)
+    robot.release()
+    peer.wait_for(lambda: actions(robot) == [RESET, EAST] and len(robot.received) > 3, 'retries')
+    declare(peer, (0, EAST))
+    assert operator.result() == (
+        'cancelled 2: its policy plays action 0 in state 0, which is never to be commanded')
+    count = peer.wait_for_rest(lambda: len(robot.received), 'that no more comes', 0.5)
+    assert len(set(robot.received)) == 2 and count == len(robot.received)
+    assert operator.go(2).startswith('refused 2: its policy plays')
+    peer.spin(0.3)
+    assert count == len(robot.received)
+
+
+def test_what_is_declared_can_be_ignored(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    ScriptedRobot(peer)
+    navigator(ignore_declared=True)
+    declare(peer, (0, EAST), (1, EAST))
+    peer.spin(0.5)    # to be heard
+    assert operator.go(2) == 'reached 2 in 2 steps'
 
 
 @pytest.mark.parametrize('answers', [True, False])

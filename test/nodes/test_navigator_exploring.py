@@ -8,13 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 import signal
 
+from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from navigating import Operator
+from navigating import declare, HeldRobot, Operator
 from node_processes import NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
@@ -180,3 +181,32 @@ def test_killed_while_under_way(slow: Nodes) -> None:
     assert len(slow.phase) == heard
     slow.explore(True)
     slow.explores()
+
+
+def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
+        start: Callable, explorer: Callable, peer: Peer, operator: Operator) -> None:
+    robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
+    trust = peer.listen(String, 'trust')
+    robot.holding = False
+    exploring = explorer()
+    learns(peer)
+    start('navigator', direct=False)
+    operator.wait_for_navigator()
+    robot.holding = True
+    operator.send(2)
+
+    def is_told(text: str) -> bool:
+        return bool(told and told[-1].status and told[-1].status[-1].message.startswith(text))
+    peer.wait_for(lambda: is_told('on the way to 2') and robot.held
+                  and robot.executed[-1] == (0, 0, 1) or robot.release_if_held(), 'the way')
+    before = len(robot.executed)
+    declare(peer, (1, 0))
+    peer.wait_for(lambda: is_told('ends after this step: its policy plays'), 'that it ends')
+    peer.wait_for(lambda: 'never to be commanded' in exploring.output and 'doubted' in (
+        trust[-1].data), 'the explorer')
+    robot.holding = False
+    robot.release()
+    assert operator.result().startswith('cancelled 2: its policy plays action 0 in state 1, ')
+    peer.wait_for(lambda: len(robot.executed) > before + 50, 'exploration')
+    assert operator.go(2).startswith('refused 2: ')
+    assert not [step for step in robot.executed[before:] if step[:2] == (1, 0)]

@@ -132,6 +132,11 @@ class Navigation(StepTask):
         return None if self.result else self._steps_to_go.expected(
             self._place if self.attempts else self._home)
 
+    @property
+    def policies(self) -> tuple[Policy, ...]:
+        """Return what it may still play."""
+        return (self._from_home.policy, *((self._direct.policy,) if self._direct else ()))
+
     def next_action(self) -> int:
         if self.last_state is None:
             return RESET

@@ -10,15 +10,12 @@ import math
 from typing import Any, NamedTuple, Union
 
 from geometry_msgs.msg import PoseStamped
-from mnm_ros import messages
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.duration import Duration
 from rclpy.node import Node
-from std_msgs.msg import String
 
 try:
     from nav2_msgs.action import NavigateToPose
@@ -76,8 +73,6 @@ class PoseGoals:
         self._open: dict[int, tuple[Any, GoalReport | None]] = {}    # by id, and as last told
         self._ending = 0    # goals whose result is not sent yet
         self._told = ''    # who takes poses, as logged last
-        hear(node, 'robot_side', lambda message: RobotDescription.from_text(message.data),
-             self.describe, messages.LATCHED, String)
 
     @property
     def idle(self) -> bool:

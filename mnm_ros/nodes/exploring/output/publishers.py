@@ -124,8 +124,9 @@ class Publishers:
         """Tell that it goes on from what was kept."""
         self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
 
-    def tell(self, sentence: str, step: int, now: float) -> None:
-        """Say on ``status`` what is no decision of the exploration, and log it."""
+    def declared(self, sentence: str, step: int, now: float) -> None:
+        """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
+        self._trust.republish()
         self._node.get_logger().info(sentence)
         self._events.tell(Event(step, sentence), self._names)
         self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
