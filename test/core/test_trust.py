@@ -40,12 +40,12 @@ class Run:
         self.exploration.observe(action, self.simulator.step(action))
         return action
 
-    def until_hypothesis(self) -> list[tuple[int, tuple[TrustedPolicy, ...]]]:
+    def until_hypothesis(self, every: int = EVERY) -> list[tuple[int, tuple[TrustedPolicy, ...]]]:
         """Return what was told every so many steps until the first hypothesis."""
         told = []
         while self.exploration.hypothesis is None:
             self.step()
-            if self.exploration.steps % EVERY == 0 and self.exploration.hypothesis is None:
+            if self.exploration.steps % every == 0 and self.exploration.hypothesis is None:
                 told.append((self.exploration.steps, self.exploration.trust()))
         return told
 
@@ -74,7 +74,7 @@ def test_the_near_ones_come_early() -> None:
     for seed in range(4):
         run = Run('two_rooms', seed)
         counts = [(step, len(targets(told, Trust.CERTIFIED)))
-                  for step, told in run.until_hypothesis()]
+                  for step, told in run.until_hypothesis(every=60)]
         hypothesis, steps = run.exploration.hypothesis, run.exploration.steps
         assert hypothesis is not None
         firsts.append(next(step for step, count in counts if count) / steps)
@@ -109,7 +109,7 @@ def test_to_look_changes_nothing() -> None:
 
 def test_trust_grows_and_is_lost_with_a_change() -> None:
     run = Run('two_rooms', 0)
-    on_the_way = run.until_hypothesis()
+    on_the_way = run.until_hypothesis(every=200)
     assert any(targets(told, Trust.ASSUMED) for _, told in on_the_way)
     proven = run.exploration.trust()
     assert {each.trust for each in proven} == {Trust.PROVEN}
@@ -148,11 +148,9 @@ def test_a_policy_that_is_doubted_is_told_before_one_that_is_only_declared() -> 
 def test_what_rests_on_what_was_forgotten_is_dropped() -> None:
     run = Run('grid_3x3', 0)
     certified: list[int] = []
-    while not certified:
-        run.step()
-        certified = targets(run.exploration.trust(), Trust.CERTIFIED)
     while len(certified) < 4:
-        run.step()
+        for _ in range(EVERY):
+            run.step()
         certified = targets(run.exploration.trust(), Trust.CERTIFIED)
     building, home = run.exploration._mnm.building, run.exploration.home
     assert building is not None and home is not None

@@ -45,19 +45,19 @@ def test_one_bad_packet(
     assert process.stop() == 0
 
 
-@pytest.mark.parametrize(('number', 'warning'), [
-    (-2**63, f'{-2**63} on /action/driver ignored'), (5, 'it no longer counts')])
-def test_one_number_on_the_topic_of_claims(explorer: Callable, peer: Peer, robot: ScriptedRobot,
-                                           number: int, warning: str) -> None:
-    """Its sender lives on, but does not repeat it, as an explorer would."""
+def test_single_numbers_on_the_topic_of_claims(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """Their sender lives on, but does not repeat them, as an explorer would."""
     process = explorer()
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     claims = peer.node.create_publisher(Int64, 'action/driver', messages.LATCHED)
     peer.wait_for(claims.get_subscription_count, 'the subscription')
-    claims.publish(Int64(data=number))
-    peer.wait_for(lambda: warning in process.output, 'the line in the log')
-    count = len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) > count + 100, 'more steps')
+    for number, warning in ((-2**63, f'{-2**63} on /action/driver ignored'),
+                            (5, 'it no longer counts')):
+        claims.publish(Int64(data=number))
+        peer.wait_for(lambda: warning in process.output, 'the line in the log')  # noqa: B023
+        count = len(robot.executed)
+        peer.wait_for(lambda: len(robot.executed) > count + 100, 'more steps')  # noqa: B023
     assert process.stop() == 0
 
 
