@@ -105,13 +105,14 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
     yield table
     if learnt.known and not learnt.policies:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
-    for trust in (Trust.CERTIFIED, Trust.ASSUMED):
-        found = [f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps'
-                 f'{_time(told)})'
-                 for state, told in learnt.trust.items()
-                 if told.trust is trust and state not in learnt.known]
-        if found:
-            yield f'{trust.value} on the way to the next hypothesis: {", ".join(found)}'
+    others: dict[str, list[str]] = {}
+    for state, told in learnt.trust.items():
+        if told.trust in (Trust.CERTIFIED, Trust.ASSUMED) and state not in learnt.known:
+            others.setdefault(told.in_words, []).append(
+                f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps'
+                f'{_time(told)})')
+    for said in sorted(others, reverse=True):    # certified first
+        yield f'{said} on the way to the next hypothesis: {", ".join(others[said])}'
     for kind, words in (('lost', 'no longer reached'), ('candidate', 'may become known'),
                         ('beyond', 'seen, but beyond the radius')):
         states = [learnt.description.label(state) for state in learnt.states
@@ -122,7 +123,8 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
 
 def _trust(learnt: Learnt, state: int) -> str:
     told = learnt.trust.get(state)
-    return '' if told is None or told.trust is Trust.PROVEN else told.trust.value
+    plain = told is None or told.trust is Trust.PROVEN and not told.declared
+    return '' if told is None or plain else told.in_words
 
 
 def _head(learnt: Learnt) -> str:

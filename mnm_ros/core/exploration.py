@@ -12,6 +12,7 @@ import json
 from typing import Any, NamedTuple, Union
 import zlib
 
+from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
@@ -129,6 +130,7 @@ class Exploration(PausableTask):
         self._observed = Observed(point['counts'])
         if self.home is not None:
             self._observed.met.add(self.home)
+        self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
         self._estimator = ProgressEstimator(self._mnm, settings.problem)
         self._ledger = TrustLedger(self._mnm, settings)
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
@@ -164,7 +166,8 @@ class Exploration(PausableTask):
         """
         return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
-                'steps': self.steps, 'misses': self.homing.misses}
+                'steps': self.steps, 'misses': self.homing.misses,
+                **({'audits': audits} if (audits := self._audit.to_state()) else {})}
 
     def understudy(self) -> Mnm | None:
         """Return an MNM that would do the same from here on; None where there can be none."""
@@ -210,7 +213,7 @@ class Exploration(PausableTask):
 
     @property
     def support(self) -> Support:
-        """Return what is declared, less what turned out to be false."""
+        """Return what is declared, and the ends that were added to it."""
         return self._mnm.support
 
     @property
@@ -333,15 +336,16 @@ class Exploration(PausableTask):
 
     def declare(self, declared: Declaration) -> Taken | None:
         """
-        Take it that actions lead to declared states alone, until they do not.
+        Take it that actions lead to declared states alone, and to where they were seen to lead.
 
         It replaces what was declared before, at any time; the hypothesis stays as far as it does
-        not rest on that.
+        not rest on that. In a share of the steps, ``declared.audit``, it is tried.
 
         :returns: What has come of it; None if just that is declared already.
         :raises ValueError: if it is for another number of actions.
         """
         declared.check(self._problem.actions)
+        declared = declared.audited()
         if declared == self._mnm.support.declared:
             return None
         text = json.dumps(declared.to_json())
@@ -386,9 +390,10 @@ class Exploration(PausableTask):
         self.steps += 1
         self._last_pairs.add(here, action)
         if here is not None and self._mnm.support.refuted_by(here, action, state):
-            self._mnm.withdraw(here, action, state)
+            self._mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
             self._mnm.observe(action, state)
+        self._audit.step(self.steps)
 
     def _take_declaration(self, text: str, checksum: int) -> None:
         if zlib.crc32(text.encode()) != checksum:

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
@@ -12,8 +12,10 @@ from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ExpectedPlays, Following, Plays, steps_of
@@ -43,6 +45,7 @@ class TrustLedger:
         self._certified: dict[int, Policy] = {}    # in the building phase under way, at some time
         self._declared: DeclaredPolicies | None = None
         self._problem = replace(settings.problem, support=mnm.support)
+        self._counted: dict[int, tuple[Policy, int, int]] = {}    # by target, with the changes
         self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
         self._plays = ExpectedPlays()    # of what is of no hypothesis
@@ -75,8 +78,28 @@ class TrustLedger:
         others = [told.policy for target, told in found.items() if target not in expected_plays]
         plays = {**expected_plays, **self._plays.of(
             others, home, following, len(others) if at_most is None else at_most)}
-        return tuple(replace(told, since_step=self._since[target][1], plays=plays[target])
+        given = self._given(found.values(), home, following)
+        return tuple(replace(told, since_step=self._since[target][1], plays=plays[target],
+                             declared=given.get(target, 0))
                      for target, told in found.items())
+
+    def _given(self, told: Iterable[TrustedPolicy], home: int,
+               following: Following) -> dict[int, int]:
+        """Return by target how many declared pairs a policy may come to for which more holds."""
+        support = self._problem.support
+        if not support:
+            return {}
+        before, self._counted = self._counted, {}
+        for each in told:
+            policy = each.policy
+            if each.trust.rank <= Trust.CERTIFIED.rank:
+                was = before.get(policy.target)
+                same = was is not None and was[0] is policy and was[1] == support.changes
+                self._counted[policy.target] = was if was is not None and same else (
+                    policy, support.changes, sum(
+                        support.ends(*pair) is not None
+                        for pair in _may_play(policy, home, support, following)))
+        return {target: number for target, (_, _, number) in self._counted.items()}
 
     def _of_hypothesis(self, expected_plays: Mapping[int, Plays | None],
                        ) -> Iterator[TrustedPolicy]:
@@ -130,3 +153,20 @@ class TrustLedger:
         for policy, steps in self._declared.look(at_most):
             yield TrustedPolicy(Trust.ASSUMED, steps, None, 0,
                                 'by what is declared of where actions lead', policy)
+
+
+def _may_play(policy: Policy, home: int, support: Support,
+              following: Following) -> Iterator[Pair]:
+    """Yield the pairs to which a policy may come, as declared, or as seen where nothing is."""
+    met, todo = {home}, [home]
+    while todo:
+        here = todo.pop()
+        action = policy.action(0, here)
+        if action == RESET:    # which leads home
+            continue
+        yield here, action
+        ends = support.ends(here, action)
+        new = [end for end in (following(here, action) if ends is None else ends)
+               if end not in met and end != policy.target and policy.covers(end)]
+        met.update(new)
+        todo += new

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 import math
 
+from mnm_ros.core.model.declaration import AUDIT
 from mnm_ros.core.model.problem import EPSILON, RADIUS
 from mnm_ros.core.presets import Option, OPTIONS, PRESETS
 from mnm_ros.core.progress.prediction import PROBE_STEPS
@@ -92,6 +93,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   "robot sides declare; '' for none", read_only=True),
     ParameterSpec('ignore_declared', False, 'rely on nothing that a robot side declares, and '
                   'command what it says is never to be commanded'),
+    ParameterSpec('audit', AUDIT, 'share of the steps that try what is declared and would never '
+                  'be tried otherwise; 0 for none', minimum=0, maximum=0.5),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
     ParameterSpec('overrides', '', 'other options of the preset paper, name=value with spaces '

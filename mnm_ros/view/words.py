@@ -155,10 +155,16 @@ def _trusted(heard: Heard, *wanted: Trust) -> str:
     return ', '.join(f'{counts[trust]} {trust.value}' for trust in wanted if counts[trust])
 
 
+def given(heard: Heard) -> str:
+    """Return what the proofs of the known states rest on besides what was seen; or nothing."""
+    return ', given the map' if any(told.declared for told in heard.trust.values()
+                                    if told.trust is Trust.PROVEN) else ''
+
+
 def progress(heard: Heard) -> str:
     """Return one line that says how far the exploration is."""
     candidates = heard.count('candidates')
-    line = (f'{heard.phase or "starting"}, {len(heard.known)} known, '
+    line = (f'{heard.phase or "starting"}, {len(heard.known)} known{given(heard)}, '
             f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
             f'{whole(heard.count("steps"))} steps{" taken" if heard.robots else ""}{rate(heard)}')
     if heard.made:
@@ -220,7 +226,7 @@ def tiles(heard: Heard) -> list[tuple[str, str, str]]:
     exploration = heard.exploration_steps
     found = [
         ('known', str(len(heard.known)),
-         _trusted(heard, Trust.DOUBTED) or 'states with a policy'),
+         _trusted(heard, Trust.DOUBTED) or f'states with a policy{given(heard)}'),
         ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
          _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
@@ -292,8 +298,9 @@ def about(heard: Heard, state: int) -> list[str]:
                      f'{"not known yet" if steps is None else f"{steps:.2f}"}'
                      f'{told and in_time(told.expected_seconds) or ""}'
                      + (f', limit {limit:g}' if limit else ''))
-    if told is not None and told.trust is not Trust.PROVEN:
-        lines.append(f'its policy is {told.trust.value}: {told.why}')
+    if told is not None and (told.trust is not Trust.PROVEN or told.declared):
+        lines.append(f'its policy is {told.in_words}: {told.why}' + (
+            f'; {told.declared} of its actions are as declared' if told.declared else ''))
     said, actions = heard.description, heard.counts.get(state, {})
     for action in sorted(action for action in actions if action != RESET):
         following = actions[action]

@@ -49,13 +49,13 @@ def test_seeds_and_families_explore_on_their_own() -> None:
     assert len(set(steps)) >= 6 and len(set(steps[:4])) > 1 and len(set(steps[4:])) > 1
 
 
-def test_what_is_declared_saves_steps_and_what_is_false_is_withdrawn() -> None:
+def test_what_is_declared_saves_steps_and_what_is_false_is_widened() -> None:
     plain, true, false = (trials.run('corridor', 0, replace(QUICK, declare=kind))
                           for kind in ('', 'true', 'false'))
     assert true.end == 'found' and true.first == plain.first == RIGHT
     assert true.steps_first < plain.steps_first
-    assert any('withdrawn' in line for line in false.log)
-    assert not any('withdrawn' in line for line in true.log)
+    assert any('declared was' in line for line in false.log)
+    assert not any('declared was' in line for line in true.log)
 
 
 def test_a_pair_that_has_gone_from_0_45_to_0_2_is_noticed() -> None:

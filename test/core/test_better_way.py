@@ -68,7 +68,7 @@ def test_a_way_that_rests_on_a_declaration_is_dropped_with_it() -> None:
     assert better in base.policies and better.action(0, HOME) == 0
     base.support_changed([])
     assert better in base.policies
-    support.withdraw(HOME, 0)
+    support.refute(HOME, 0, 7)
     base.support_changed([(HOME, 0)])
     assert [policy.target for policy in base.policies] == [HOME, 2]
 

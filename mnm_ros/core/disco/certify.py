@@ -137,7 +137,8 @@ class Certifier:
             found = self._looked(model, *planned)
             certificate = found.certificate
             if certificate.bound <= self._problem.limit:
-                self._make_known(policy, certificate.steps, found.evidence)
+                self._make_known(policy, certificate.steps, found.evidence,
+                                 not self._problem.support or self._certifies(policy))
                 self._by_model[target] = None
                 model = None
                 continue
@@ -363,16 +364,19 @@ class Certifier:
             passed=[each.policy for each in offers[:-1]])
         self._look_again = max(5, int(offer.attempts / 4))
 
-    def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence) -> None:
+    def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence,
+                    proven: bool = True) -> None:
         # A copy, which leaves the map behind that was made for attempts.
         self.known[policy.target] = replace(policy)
         self.estimates[policy.target] = steps
-        self._tests.certified(policy, evidence)
+        self._tests.certified(policy, evidence, proven)
         self._failed.forget(policy.target)
         self._planner.forget(policy.target)
 
     def _certifies(self, policy: Policy) -> bool:
-        return self._model(self.evidence[-1], policy).certify().bound <= self._problem.limit
+        """Return whether the model certifies a policy, whatever is declared."""
+        evidence, limit = self.evidence[-1], self._problem.limit
+        return PolicyModel(evidence.counts, evidence.sets, policy, limit).certify().bound <= limit
 
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
         return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from math import inf
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
@@ -248,6 +249,18 @@ class Disco(Phased, BaseAlgorithm):
     def request_sample(self, state: int, action: int) -> None:
         if self._rows.number(state) is not None and not self.finished:
             self._sampling.urge((state, action))
+
+    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+        if self.finished:
+            return None
+        ends, away = self._problem.support.ends, self._sampling.distances()
+        pair = min(
+            ((state, action) for state in self._sampling.sampled if away[state] < inf
+             for action in range(self._problem.actions) if ends(state, action)),
+            key=lambda each: (tries(*each), away[each[0]], each[1]), default=None)
+        if pair is not None:
+            self._sampling.urge(pair)
+        return pair
 
     def better(self, policy: Policy) -> Policy | None:
         return self._certifier.better(policy)

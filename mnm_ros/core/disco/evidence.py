@@ -36,7 +36,9 @@ class CertificateEvidence:
     is in place ``k`` or a later one: it needs no less capital than by ``1/(k (k + 1))``, which is
     fixed when it begins. So together they have no more than the rest; with no greater probability
     the first certificate that is wrong is by one of them. That one attempt may be part of several
-    tests does not matter, as this is a sum over tests (and see ``Attempts``).
+    tests does not matter, as this is a sum over tests (and see ``Attempts``). A certificate that
+    needs what is declared may be wrong without any chance: no test leaves its place by it, so that
+    none has to be given back where an end was missing.
 
     Sources: Holm 1979, *A simple sequentially rejective multiple test procedure*; Tian & Ramdas
     2021, *Online control of the familywise error rate*.
@@ -173,17 +175,19 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         self._begun.clear()
         self._given_up.clear()
 
-    def certified(self, policy: Policy, evidence: CertificateEvidence) -> None:
+    def certified(self, policy: Policy, evidence: CertificateEvidence,
+                  proven: bool = True) -> None:
         """
         End the test of a target that has become known.
 
         :param policy: that was certified, by its test or by the model.
         :param evidence: by which it was; a test that is part of another one keeps its place.
+        :param proven: whether it would be whatever is declared.
         """
         if policy.target in self._begun:
             tested, test = self._begun.pop(policy.target)
             # With the same moves over more states, an attempt may go on where this one ends.
-            if tested.states == policy.states and tested.same_as(policy):
+            if tested.states == policy.states and tested.same_as(policy) and proven:
                 evidence.release(test)
             else:
                 self._given_up.append((tested, test))
@@ -193,7 +197,8 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         Give the places of tests away that were given up, where the model knows better by now.
 
         :param evidence: that all of them are part of.
-        :param certifies: whether a policy is certified by the model over the same evidence.
+        :param certifies: whether a policy is certified by the model over the same evidence,
+            whatever is declared of where pairs lead.
         """
         for each in tuple(self._given_up):
             if certifies(each[0]):

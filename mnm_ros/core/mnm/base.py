@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from typing import Any, Optional, Protocol
@@ -236,6 +236,16 @@ class BaseAlgorithm(ABC):
 
     def request_sample(self, state: int, action: int) -> None:
         """Execute the pair as soon as possible, once, to see where it leads now; optional."""
+
+    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+        """
+        Execute, as soon as possible, a pair that is declared and that may be commanded.
+
+        Of those in states that it samples it is one with the fewest ``tries``, the nearest to
+        home; the pair is returned. None by default: where each pair is sampled, whatever is
+        declared, there is nothing to audit. Optional.
+        """
+        return None
 
     def restart_confidence(self, delta: float) -> None:
         """

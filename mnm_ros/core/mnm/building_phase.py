@@ -272,6 +272,11 @@ class BuildingPhase:
         for stream in self.learning:
             stream.support_changed(pairs)
 
+    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+        """Let the active stream try a pair that is declared, see ``BaseAlgorithm``."""
+        # Before its first step, all that there is to say of the phase is that it begins.
+        return self.active.request_audit(tries) if self.steps_taken else None
+
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
         return self.active.may_plan(action, state)

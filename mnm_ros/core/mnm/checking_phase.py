@@ -164,6 +164,10 @@ class CheckingPhase(ABC):
         """Find out anew what rests on where the pairs may lead."""
         self.base.support_changed(pairs)
 
+    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+        """Let the rediscovery try a pair that is declared, see ``BaseAlgorithm``."""
+        return self.base.request_audit(tries)
+
     @abstractmethod
     def interrupt(self) -> None:
         """Start from home, as the robot may be anywhere; an episode under way is broken off."""

@@ -58,7 +58,7 @@ class Mnm(Phased):
     :param on_event: called whenever something is decided, as ``ChangeLog`` has it.
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
     :param recollection: with which the first stream begins.
-    :ivar support: what is declared of where pairs lead, less what turned out to be false.
+    :ivar support: what is declared of where pairs lead, and what was added to it.
     :ivar log: what was decided, and how many changes were noticed and relearnt.
     :ivar round: number of the round, 0 before the first RESET.
     :ivar runs: runs of the base algorithm so far.
@@ -77,6 +77,8 @@ class Mnm(Phased):
         self._recollection = recollection
         self.support = (settings.problem.support.copy() if resume is None
                         else Support.from_state(resume.get('support')))
+        if resume is None:
+            self.support.declared = self.support.declared.audited()
         self._settings = replace(
             settings, problem=replace(settings.problem, support=self.support))
         self._seed = seed
@@ -124,7 +126,7 @@ class Mnm(Phased):
             'checking': self.checking.to_state() if self.checking else None,
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
-            **({'support': self.support.to_state()} if self.support else {}),
+            **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
@@ -197,13 +199,26 @@ class Mnm(Phased):
         if driver is not None:
             driver.interrupt()
 
-    def withdraw(self, state: int, action: int, end: int) -> None:
-        """Take the declaration of a pair as false, as it has led to another state."""
-        ends = ', '.join(map(str, self.support.ends(state, action) or ()))
-        self.log.tell(f'action {action} in state {state} led to {end}, declared was {ends}: '
-                      'the declaration of this pair is withdrawn', 'change')
-        self.support.withdraw(state, action)
+    def refute(self, state: int, action: int, end: int) -> None:
+        """Take note that a pair has led to where it is not declared to lead."""
+        ends = ', '.join(map(str, (self.support.ends(state, action) or ())[:_SHOWN]))
+        added = self.support.refute(state, action, end)
+        near = f', and {len(added) - 1} as near' if len(added) > 1 else ''
+        self.log.tell(
+            f'action {action} in state {state} led to {end}, declared was {ends}: '
+            + (f'this end is added to them{near}' if added else
+               'the declaration of this pair is withdrawn'), 'change')
         self._support_changed([(state, action)])
+
+    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+        """
+        Try a pair that is declared soon, to see whether that is true.
+
+        :param tries: how often a pair was tried; one with the fewest is.
+        :returns: The pair; None if nothing can be tried now.
+        """
+        driver = self.checking or self.building
+        return None if driver is None else driver.request_audit(tries)
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
@@ -218,7 +233,8 @@ class Mnm(Phased):
                 f'action {action} in state {state}' for state, action in wrong[:_SHOWN])
             self.log.tell(
                 f'what is declared is not true of {len(wrong)} actions that were executed before '
-                f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), withdrawn')
+                f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), '
+                + ('withdrawn' if declared.audit is None else 'what they led to is added'))
         self._support_changed(opened)
         checking, forbidden = self.checking, self.support.all_forbidden
         if any(policy.plays(forbidden) for policy in self._known_policies):
@@ -268,7 +284,7 @@ class Mnm(Phased):
                 and self.round == number == 1):
             for state, action, end in remembered.steps:
                 if end is not None and self.support.refuted_by(state, action, end):
-                    self.withdraw(state, action, end)
+                    self.refute(state, action, end)
                     run.support_changed([(state, action)])
             run.load_transitions(remembered.steps)
         return run

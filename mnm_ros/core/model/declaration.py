@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import json
 import math
 from typing import Any
 
 MAX_DECLARED = 100_000    # states
 MAX_ENDS = 1_000_000      # of all their actions together
+AUDIT = 1 / 200
+"""Share of the steps that try what is declared, unless something else is asked for."""
+
 _WITHIN = 1e-9            # of 1, of what chances sum to
 _INT64 = range(-2**63, 2**63)
 _SHOWN = 100              # characters of a value in an error
@@ -29,11 +32,15 @@ class Declaration:
         empty list: the action is never to be commanded there.
     :ivar chances: of some of these states the same lists with the probability of each end, a bet:
         nothing that is promised depends on it.
+    :ivar audit: the share of the steps, below 1, that try what is declared; 0 for none. None in a
+        log or a checkpoint from before there were audits: none is made, and what turns out to be
+        false is withdrawn and not widened, as the inputs that follow have to fit.
     :raises ValueError: with the state, the action, what was found and what was expected.
     """
 
     successors: Mapping[int, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
     chances: Mapping[int, tuple[tuple[float, ...], ...]] = field(default_factory=dict)
+    audit: float | None = None
 
     def __post_init__(self) -> None:
         if len(self.successors) > MAX_DECLARED:
@@ -48,6 +55,9 @@ class Declaration:
                 _check_ends(state, action, listed)
         for state, chances in self.chances.items():
             _check_chances(state, chances, self.successors.get(state))
+        if self.audit is not None and not (
+                type(self.audit) in (int, float) and 0 <= self.audit < 1):
+            raise ValueError(f'audit is {shown(self.audit)}, expected a number in [0, 1)')
 
     def __bool__(self) -> bool:
         """Return whether anything is declared."""
@@ -60,24 +70,29 @@ class Declaration:
                 raise ValueError(f'successors of state {state} has {len(lists)} lists, expected '
                                  f'{actions}: one for each action in order, RESET not among them')
 
+    def audited(self, share: float = AUDIT) -> Declaration:
+        """Return the same, tried in this share of the steps unless it says in which itself."""
+        return self if self.audit is not None or not self else replace(self, audit=share)
+
     def to_json(self) -> dict[str, Any]:
-        """Return it as entries of a JSON object: ``successors`` and ``chances``, if any."""
+        """Return those of the entries ``successors``, ``chances`` and ``audit`` that there are."""
         entries: tuple[tuple[str, Mapping[int, tuple[tuple[Any, ...], ...]]], ...] = (
             ('successors', self.successors), ('chances', self.chances))
-        return {name: {str(state): list(map(list, lists)) for state, lists in found.items()}
-                for name, found in entries if found}
+        return {**{name: {str(state): list(map(list, lists)) for state, lists in found.items()}
+                   for name, found in entries if found},
+                **({} if self.audit is None else {'audit': self.audit})}
 
     @classmethod
     def from_json(cls, found: Mapping[str, Any]) -> Declaration:
         """
-        Return what the entries ``successors`` and ``chances`` of a JSON object declare.
+        Return what the entries ``successors``, ``chances`` and ``audit`` of an object declare.
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
         if 'chances' in found and 'successors' not in found:
             raise ValueError('chances without successors, expected both or successors alone')
         return cls(_lists(found.get('successors', {}), 'successors'),
-                   _lists(found.get('chances', {}), 'chances'))
+                   _lists(found.get('chances', {}), 'chances'), found.get('audit'))
 
 
 def state_of_key(key: str, what: str) -> int:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where actions may lead, as far as that is declared and has not turned out to be false."""
+"""Where actions may lead: what is declared, and what was seen to be true besides."""
 
 from __future__ import annotations
 
@@ -13,16 +13,23 @@ Pair = tuple[int, int]
 
 _NOTHING: Mapping[int, float] = {}
 
+_NEAR = 2    # declared moves, up to which an end that was not declared is a move that went astray
+
 
 class Support:
     """
-    A declaration, less what was withdrawn of it.
+    A declaration, and the ends that were added to it.
 
-    All parts of an exploration share one object, so that what is withdrawn is so everywhere at
+    An action that has led elsewhere than declared may do so again, and to what lies around as
+    well: where its end is one or two declared moves from the state, all that is no farther is
+    added, too. What was added stays, also under another declaration, as it was seen.
+
+    All parts of an exploration share one object, so that what is added is so everywhere at
     once; a snapshot leaves it out (``in_snapshots``).
 
     :param declared: what is taken to be true.
-    :param withdrawn: the pairs for which it is not any more.
+    :param withdrawn: the pairs for which it is not any more (``Declaration.audit``).
+    :param added: further ends by pair.
     :ivar declared: the same.
     :ivar changes: how often it has changed.
     """
@@ -30,26 +37,35 @@ class Support:
     in_snapshots = False
 
     def __init__(self, declared: Declaration | None = None,
-                 withdrawn: Iterable[Sequence[int]] = ()) -> None:
+                 withdrawn: Iterable[Sequence[int]] = (),
+                 added: Mapping[Pair, tuple[int, ...]] | None = None) -> None:
         self.declared = declared or Declaration()
         self._withdrawn: dict[Pair, None] = dict.fromkeys(
             (state, action) for state, action in withdrawn)
+        self._added = dict(added or {})
         self.changes = 0
 
     def __bool__(self) -> bool:
         """Return whether anything is declared."""
         return bool(self.declared)
 
+    @property
+    def is_to_keep(self) -> bool:
+        """Whether there is anything that a checkpoint has to have."""
+        return bool(self.declared or self._added)
+
     def copy(self) -> Support:
-        """Return another one, which is withdrawn by itself."""
-        return Support(self.declared, self._withdrawn)
+        """Return another one, which changes by itself."""
+        return Support(self.declared, self._withdrawn, self._added)
 
     def ends(self, state: int, action: int) -> tuple[int, ...] | None:
         """Return where a pair may lead; None if anywhere. RESET, -1, is never declared."""
         lists = self.declared.successors.get(state)
         if lists is None or action < 0 or (state, action) in self._withdrawn:
             return None
-        return lists[action]
+        ends = lists[action]
+        added = self._added.get((state, action)) if ends and self._added else None
+        return (*ends, *(end for end in added if end not in ends)) if added else ends
 
     def forbids(self, state: int, action: int) -> bool:
         """Return whether a pair is never to be commanded: it is declared to lead nowhere."""
@@ -77,39 +93,61 @@ class Support:
         """
         Return the declared probability of each end of a pair, a bet; empty without one.
 
-        It stays when the declaration of the ends is withdrawn: a bet must not depend on what it
-        is about.
+        It stays when an end turns out to be missing: a bet must not depend on what it is about.
         """
         lists = self.declared.chances.get(state)
         return _NOTHING if lists is None or action < 0 else dict(
             zip(self.declared.successors[state][action], lists[action]))
 
-    def withdraw(self, state: int, action: int) -> None:
-        """Take the declaration of a pair as false from now on."""
-        self._withdrawn[state, action] = None
+    def refute(self, state: int, action: int, end: int) -> tuple[int, ...]:
+        """
+        Take note that a pair has led to where it is not declared to lead.
+
+        :returns: The ends that were added; none where its declaration is withdrawn.
+        """
         self.changes += 1
+        if self.declared.audit is None:
+            self._withdrawn[state, action] = None
+            return ()
+        known = self.ends(state, action) or ()
+        new = tuple(near for near in self._as_near(state, end) if near not in known)
+        self._added[state, action] = (*self._added.get((state, action), ()), *new)
+        return new
+
+    def _as_near(self, state: int, end: int) -> tuple[int, ...]:
+        """Return an end, and what lies as near to the state as that by declared moves."""
+        reached, last = {state: None}, [state]
+        for _ in range(_NEAR):
+            if end in reached:
+                break
+            last = [after for here in last for ends in self.declared.successors.get(here, ())
+                    for after in ends if after not in reached]
+            reached.update(dict.fromkeys(last))
+        return (end, *(near for near in reached if near != end)) if end in reached else (end,)
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> tuple[list[Pair], list[Pair]]:
         """
-        Take another declaration instead.
+        Take another declaration instead; what was added to the last one is added to this.
 
         :param following: the states that were observed after a pair.
         :returns: The pairs of which less is ruled out than before, so that what was concluded
-            may be wrong; those of the new declaration that it withdraws, as they did lead
-            elsewhere.
+            may be wrong; those of the new declaration that did lead elsewhere, as was not known
+            yet.
         """
         before = self.copy()
         self.declared, self._withdrawn = declared, {}
         self.changes += 1
-        wrong = [(state, action) for state, lists in declared.successors.items()
-                 for action, ends in enumerate(lists)
-                 if ends and not {*following(state, action)} <= {*ends}]
-        for pair in wrong:
-            self.withdraw(*pair)
+        wrong: dict[Pair, None] = {}
+        for state, lists in declared.successors.items():
+            for action in range(len(lists)):
+                for end in following(state, action):
+                    if self.refuted_by(state, action, end):
+                        self.refute(state, action, end)
+                        wrong[state, action] = None
         return [(state, action) for state, lists in before.declared.successors.items()
                 for action in range(len(lists))
-                if self._allows_more(before, state, action)], wrong
+                if self._allows_more(before, state, action)], [*wrong]
 
     def _allows_more(self, before: Support, state: int, action: int) -> bool:
         then, now = before.ends(state, action), self.ends(state, action)
@@ -117,11 +155,14 @@ class Support:
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""
-        return {'declared': self.declared.to_json(), 'withdrawn': list(map(list, self._withdrawn))}
+        return {'declared': self.declared.to_json(),
+                'withdrawn': list(map(list, self._withdrawn)),
+                'added': [[*pair, list(ends)] for pair, ends in self._added.items()]}
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any] | None) -> Support:
         """Return what ``to_state`` was called on; nothing is declared where there is no state."""
         if state is None:
             return cls()
-        return cls(Declaration.from_json(state['declared']), state['withdrawn'])
+        return cls(Declaration.from_json(state['declared']), state['withdrawn'], {
+            (origin, action): tuple(ends) for origin, action, ends in state.get('added', ())})

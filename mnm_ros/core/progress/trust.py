@@ -50,6 +50,8 @@ class Told:
     :ivar why: one sentence for people.
     :ivar expected_seconds: what ``expected_steps`` take, by the mean times of its actions; None
         where they are not known.
+    :ivar declared: how many of the pairs that the policy may come to are declared, so that what
+        holds for it, as ``trust`` says, is given the map; 0 where nothing holds.
     """
 
     trust: Trust
@@ -58,6 +60,12 @@ class Told:
     since_step: int
     why: str
     expected_seconds: Union[float, None] = field(default=None, kw_only=True)
+    declared: int = field(default=0, kw_only=True)
+
+    @property
+    def in_words(self) -> str:
+        """Return how far it may be trusted, and whether that is given what is declared."""
+        return self.trust.value + ', given the map' * (self.declared > 0)
 
 
 @dataclass(frozen=True)
@@ -89,7 +97,8 @@ def to_json(version: tuple[int, int], told: Iterable[TrustedPolicy]) -> str:
     return json.dumps({'version': version, 'states': {str(each.policy.target): {
         'trust': each.trust.value, 'expected_steps': _rounded(each.expected_steps),
         'at_most_steps': _rounded(each.at_most_steps), 'since_step': each.since_step,
-        'expected_seconds': _rounded(each.expected_seconds, 3), 'why': each.why}
+        'expected_seconds': _rounded(each.expected_seconds, 3), 'why': each.why,
+        **({'given': {'declared': each.declared}} if each.declared else {})}
         for each in told}})
 
 
@@ -114,11 +123,16 @@ def from_json(message: str) -> tuple[tuple[int, int], dict[int, Told]]:
 def _told(what: str, found: Any) -> Told:
     given = read_object(what, found, {
         'trust': _trust, 'expected_steps': maybe(number), 'at_most_steps': maybe(number),
-        'since_step': integer, 'why': text, 'expected_seconds': maybe(number)})
+        'since_step': integer, 'why': text, 'expected_seconds': maybe(number), 'given': _given})
     if 'trust' not in given:
         raise wrong(what, found, 'an entry "trust"')
+    rests_on = given.pop('given', {})
     return Told(**{'expected_steps': None, 'at_most_steps': None, 'since_step': 0, 'why': '',
-                   **given})
+                   **given, **rests_on})
+
+
+def _given(what: str, found: Any) -> dict[str, int]:
+    return read_object(what, found, {'declared': integer})
 
 
 _NAMES = [trust.value for trust in Trust]

@@ -31,7 +31,7 @@ unless that is explained by a pair on the way that has changed, and the base can
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Union
 
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
@@ -154,6 +154,10 @@ class WatchPhase(CheckingPhase):
             self._notice()
             self._doubt(concerned)
         super().support_changed(pairs)
+
+    def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
+        self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
+        return super().request_audit(tries)
 
     def activity(self) -> Doing:
         return watching_now(

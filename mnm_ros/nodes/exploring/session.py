@@ -205,7 +205,7 @@ class ExplorationSession:
 
     def _rely_on(self, declared: Declaration) -> None:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
-        if self.exploration.declare(declared) is not None:
+        if self.exploration.declare(declared.audited(self._parameters['audit'])) is not None:
             self._publishers.declared(
                 _declared_in_words(declared, self._parameters['declaration']),
                 self.exploration.steps, time.monotonic())

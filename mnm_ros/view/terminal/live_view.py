@@ -119,7 +119,8 @@ class View:
 
     def _rows(self, room: int) -> Iterator[tuple[str, RenderableType]]:
         now, frame = self.heard, self.frame
-        hypothesis = f'hypothesis {words.version(now)}' if now.hypothesis else 'no hypothesis yet'
+        hypothesis = f'hypothesis {words.version(now)}{words.given(now)}' if (
+            now.hypothesis) else 'no hypothesis yet'
         yield 'phase', (f'{now.activity.within(now.phase) or "starting"}, round '
                         f'{words.whole(now.count("round"))}, {hypothesis}')
         yield 'status', words.clip(now.status or '-', 3 * room)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Audits of what is declared: some steps try what would never be tried, as it is said to be known.
+
+What they cost is bounded: one step is asked for in ``1 / Declaration.audit``, and the way to it.
+It is the run of the base that makes it, while it samples, so that no attempt is disturbed. Which
+pair it is depends on the past alone, as with all samples: what was tried least comes first, near
+home before far from it. What cannot be reached goes behind the others, as to ask counts as to try.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.model.counts import Pair
+
+
+class Audit:
+    """
+    Asks for one step after the other.
+
+    :param mnm: that makes the steps.
+    :param visits: returns how often a pair was executed.
+    :param asked: from ``to_state``, to go on from there.
+    """
+
+    def __init__(self, mnm: Mnm, visits: Callable[[int, int], int],
+                 asked: Iterable[Sequence[int]] = ()) -> None:
+        self._mnm = mnm
+        self._visits = visits
+        self._asked: Counter[Pair] = Counter({
+            (state, action): times for state, action, times in asked})
+
+    def to_state(self) -> list[list[int]]:
+        """Return how often which pair was asked for."""
+        return [[*pair, times] for pair, times in self._asked.items()]
+
+    def step(self, steps: int) -> None:
+        """Take note of a step, of so many, and ask for one that is due with it."""
+        share = self._mnm.support.declared.audit
+        if share and int(steps * share) > int((steps - 1) * share):
+            pair = self._mnm.request_audit(
+                lambda *pair: max(self._visits(*pair), self._asked[pair]))
+            if pair is not None:
+                self._asked[pair] += 1
