@@ -109,6 +109,7 @@ class Certifier:
         self.estimates: dict[int, float] = {}
         self.evidence = [evidence]
         self._by_model: dict[int, None] = {}    # what was certified by the sets
+        self._by_place: dict[int, None] = {}    # by tests in the place of some given the map
         self.attempts: Attempts | None = None
         self.sampled = Certifying()
 
@@ -138,7 +139,7 @@ class Certifier:
             certificate = found.certificate
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps, found.evidence,
-                                 not self._problem.support or self._certifies(policy))
+                                 self._needs_map(policy))
                 self._by_model[target] = None
                 model = None
                 continue
@@ -222,7 +223,10 @@ class Certifier:
             found = False
             for policy, test in tuple(self._tests.values()):
                 if test.lacking <= 0 and all(state in self.known for state in policy.states):
-                    self._make_known(policy, test.mean_steps, self.evidence[-1])
+                    given = self.evidence[-1].needs_map(test)
+                    self._make_known(policy, test.mean_steps, self.evidence[-1], given)
+                    if given:
+                        self._by_place[policy.target] = None
                     found = True
         return len(self.known) > before
 
@@ -243,17 +247,22 @@ class Certifier:
         :param attempts: whether those through the pairs still say what they did.
         """
         dropped: set[int] = set()
+        for evidence in self.evidence if pairs else ():
+            evidence.restore()
         support = self._problem.support
         for target, policy in tuple(self.known.items()):
             played = {*zip(policy.states, policy.actions[0])}
             # What leads through a state that is dropped would play RESET there.
             through = any(state in dropped and action != RESET for state, action in played)
             through = through or any(support.forbids(*pair) for pair in played)
-            if target in self.estimates and (through or not played.isdisjoint(pairs) and (
-                    self.bound(policy) > self._problem.limit if target in self._by_model else
-                    not attempts and not {*self._executed(policy)}.isdisjoint(pairs))):
+            wanting = bool(pairs) and target in self._by_place
+            if target in self.estimates and (
+                    through or wanting or not played.isdisjoint(pairs) and (
+                        self.bound(policy) > self._problem.limit if target in self._by_model else
+                        not attempts and not {*self._executed(policy)}.isdisjoint(pairs))):
                 del self.known[target], self.estimates[target]
                 self._by_model.pop(target, None)
+                self._by_place.pop(target, None)
                 dropped.add(target)
 
     def lower_bound(self, policy: Policy) -> float:
@@ -337,7 +346,7 @@ class Certifier:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         model, policy, evidence, certificate, steps = chosen
         limit = self._problem.limit
-        self._tests.settle(self.evidence[-1], self._certifies)
+        self._tests.settle(self.evidence[-1], self._certifies, self._needs_map)
         offer = self._tests.offer(policy, steps, self.model, self.evidence[-1])
         beyond = WaysBeyond(self._tests, self.evidence[0].counts, self.model, self._problem)
         offers = beyond.lead_on(
@@ -365,18 +374,24 @@ class Certifier:
         self._look_again = max(5, int(offer.attempts / 4))
 
     def _make_known(self, policy: Policy, steps: float, evidence: CertificateEvidence,
-                    proven: bool = True) -> None:
+                    given: bool) -> None:
         # A copy, which leaves the map behind that was made for attempts.
         self.known[policy.target] = replace(policy)
         self.estimates[policy.target] = steps
-        self._tests.certified(policy, evidence, proven)
+        self._by_place.pop(policy.target, None)
+        self._tests.certified(policy, evidence, given)
         self._failed.forget(policy.target)
         self._planner.forget(policy.target)
 
     def _certifies(self, policy: Policy) -> bool:
-        """Return whether the model certifies a policy, whatever is declared."""
-        evidence, limit = self.evidence[-1], self._problem.limit
-        return PolicyModel(evidence.counts, evidence.sets, policy, limit).certify().bound <= limit
+        return self._model(self.evidence[-1], policy).certify().bound <= self._problem.limit
+
+    def _needs_map(self, policy: Policy) -> bool:
+        """Return whether the model would not certify a policy if nothing were declared."""
+        limit, support = self._problem.limit, self._problem.support
+        return bool(support) and all(PolicyModel(
+            each.counts, each.sets, policy, limit).certify().bound > limit
+            for each in self.evidence)
 
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
         return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit,

@@ -36,9 +36,13 @@ class CertificateEvidence:
     is in place ``k`` or a later one: it needs no less capital than by ``1/(k (k + 1))``, which is
     fixed when it begins. So together they have no more than the rest; with no greater probability
     the first certificate that is wrong is by one of them. That one attempt may be part of several
-    tests does not matter, as this is a sum over tests (and see ``Attempts``). A certificate that
-    needs what is declared may be wrong without any chance: no test leaves its place by it, so that
-    none has to be given back where an end was missing.
+    tests does not matter, as this is a sum over tests (and see ``Attempts``).
+
+    A certificate that needs what is declared of where pairs lead may be wrong without any chance.
+    A test that leaves its place by one, or by so much capital alone as it needs once another one
+    has, leaves it *given the map*. When an end was missing, all of these are in place again
+    (``restore``), and what such tests have certified is dropped. So what else tests certify is
+    what they would have certified without the map.
 
     Sources: Holm 1979, *A simple sequentially rejective multiple test procedure*; Tian & Ramdas
     2021, *Online control of the familywise error rate*.
@@ -51,6 +55,8 @@ class CertificateEvidence:
     :ivar counts: of the transitions.
     :ivar sets: over the counts.
     """
+
+    _given: tuple[BettingEvaluation, ...] = ()    # not in a snapshot from before there were any
 
     def __init__(self, problem: Problem, horizon: int, delta: float,
                  counts: Counts | None = None, by_model: float = 1 / 2) -> None:
@@ -70,15 +76,39 @@ class CertificateEvidence:
         """Return a test of one more policy."""
         limit, place = self._problem.limit, self._free()
         test = BettingEvaluation(self._longest, limit, limit, math.exp(-self._log(place)))
-        self._places[place] = test
+        self._places[place + len(self._given)] = test
         return test
 
-    def release(self, test: BettingEvaluation) -> None:
-        """Let a test leave its place, if it has one: its policy has been certified."""
-        self._places = dict(enumerate((
-            each for _, each in sorted(self._places.items()) if each is not test), 1))
+    def release(self, test: BettingEvaluation, given: bool = False) -> None:
+        """
+        Let a test leave its place, if it has one: its policy has been certified.
+
+        :param given: whether that needs what is declared, see ``needs_map``.
+        """
+        if not given:
+            self._places = dict(enumerate((
+                each for _, each in sorted(self._places.items()) if each is not test), 1))
+        self._given = tuple(each for each in self._places.values() if each in self._given
+                            or given and each is test)
+        self._require()
+
+    def needs_map(self, test: BettingEvaluation) -> bool:
+        """Return whether a test lacks capital where none has left its place given the map."""
+        return bool(self._given) and any(
+            each is test and test.evidence[1] - test.lacking < self._log(place)
+            for place, each in self._places.items())
+
+    def restore(self) -> None:
+        """Put what has left its place given the map in place again."""
+        self._given = ()
+        self._require()
+
+    def _require(self) -> None:
+        """Tell each test what it takes in its place."""
+        before = 0
         for place, each in self._places.items():
-            each.require(self._log(place))
+            each.require(self._log(place - before))
+            before += each in self._given
 
     def forget(self, state: int, action: int) -> None:
         """Begin anew with a pair."""
@@ -86,8 +116,8 @@ class CertificateEvidence:
         self.sets.forget(state, action)
 
     def _free(self) -> int:
-        """Return the place behind all tests."""
-        return max(self._places, default=0) + 1
+        """Return the place behind all tests that have not left theirs."""
+        return max(self._places, default=0) + 1 - len(self._given)
 
     def _log(self, place: int) -> float:
         return math.log(place * (place + 1) / self._delta)
@@ -176,33 +206,34 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         self._given_up.clear()
 
     def certified(self, policy: Policy, evidence: CertificateEvidence,
-                  proven: bool = True) -> None:
+                  given: bool = False) -> None:
         """
         End the test of a target that has become known.
 
         :param policy: that was certified, by its test or by the model.
         :param evidence: by which it was; a test that is part of another one keeps its place.
-        :param proven: whether it would be whatever is declared.
+        :param given: whether that needs what is declared.
         """
         if policy.target in self._begun:
             tested, test = self._begun.pop(policy.target)
             # With the same moves over more states, an attempt may go on where this one ends.
-            if tested.states == policy.states and tested.same_as(policy) and proven:
-                evidence.release(test)
+            if tested.states == policy.states and tested.same_as(policy):
+                evidence.release(test, given)
             else:
                 self._given_up.append((tested, test))
 
-    def settle(self, evidence: CertificateEvidence, certifies: Callable[[Policy], bool]) -> None:
+    def settle(self, evidence: CertificateEvidence, certifies: Callable[[Policy], bool],
+               needs_map: Callable[[Policy], bool]) -> None:
         """
         Give the places of tests away that were given up, where the model knows better by now.
 
         :param evidence: that all of them are part of.
-        :param certifies: whether a policy is certified by the model over the same evidence,
-            whatever is declared of where pairs lead.
+        :param certifies: whether a policy is certified by the model over the same evidence.
+        :param needs_map: whether that needs what is declared.
         """
         for each in tuple(self._given_up):
             if certifies(each[0]):
-                evidence.release(each[1])
+                evidence.release(each[1], needs_map(each[0]))
                 self._given_up.remove(each)
 
     def offered(self, policy: Policy, test: BettingEvaluation | None, steps: float,
