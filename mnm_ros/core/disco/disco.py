@@ -257,7 +257,8 @@ class Disco(Phased, BaseAlgorithm):
         pair = min(
             ((state, action) for state in self._sampling.sampled if away[state] < inf
              for action in range(self._problem.actions) if ends(state, action)),
-            key=lambda each: (tries(*each), away[each[0]], each[1]), default=None)
+            key=lambda each: ((1 + tries(*each)) * (1 + away[each[0]]), away[each[0]]),
+            default=None)
         if pair is not None:
             self._sampling.urge(pair)
         return pair
