@@ -21,6 +21,9 @@ WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
 """Folders whose tests start nodes, other processes, or both."""
 
 SLOW = {
+    'test_audit.py': [
+        'test_a_door_that_is_declared_to_be_none_is_told_in_3000_steps_and_nothing_is_missing',
+        'test_without_audits_nothing_tells_of_it'],
     'test_broken_off.py': ['test_the_promise_is_kept_whatever_is_broken_off',
                            'test_streams_that_take_turns_break_nothing_off'],
     'test_certificate.py': ['test_a_bound_is_below_the_truth_with_no_more_than_its_probability'],

@@ -104,6 +104,15 @@ def test_before_the_first_hypothesis_it_tells_what_is_certified(
     assert run(capsys, '--to', '1')[0] == 1
 
 
+def test_what_is_proven_given_the_map_is_told_so(
+        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
+    told.append(replace(MANY, trust={state: Told(
+        Trust.PROVEN, 2.5, 8.0, 0, 'of round 1', declared=state) for state in MANY.known}))
+    status, out, _ = run(capsys)
+    assert status == 0
+    assert out.count('proven, given the map') == sum(state > 0 for state in MANY.known) > 0
+
+
 def test_the_way_to_a_state_that_is_certified_before_there_is_a_hypothesis(
         told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, phase='building/discovery', known=(), hypothesis=None, trust={

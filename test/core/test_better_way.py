@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core.components import BASES
+from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
@@ -68,6 +69,13 @@ def test_a_way_that_rests_on_a_declaration_is_dropped_with_it() -> None:
     assert better in base.policies and better.action(0, HOME) == 0
     base.support_changed([])
     assert better in base.policies
+    # So is one whose test had too little capital without the places that the map has freed.
+    assert isinstance(base, Disco)
+    base._certifier.known[3] = replace(to_two(), target=3)
+    base._certifier.estimates[3] = 2.0
+    base._certifier._by_place[3] = None
+    base.support_changed([])
+    assert [policy.target for policy in base.policies] == [HOME, 1, 2, 3]
     support.refute(HOME, 0, 7)
     base.support_changed([(HOME, 0)])
     assert [policy.target for policy in base.policies] == [HOME, 2]

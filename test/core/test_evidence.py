@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from binomial import binomial_tail
 from mnm_ros.core.components import BASES, EVALUATIONS
@@ -44,6 +45,65 @@ def test_where_a_policy_is_certified_all_later_tests_move_up_by_one() -> None:
         evidence.release(tests[number])    # it has no place any more
     for place, test in enumerate((tests[1], tests[3], evidence.new_test()), 1):
         assert test.evidence[1] == pytest.approx(math.log(place * (place + 1) / 0.04))
+
+
+def test_tests_that_left_given_the_map_are_in_place_again_where_it_was_false() -> None:
+    evidence = CertificateEvidence(PROBLEM, horizon=20, delta=0.08)
+
+    def takes(place: int) -> Any:
+        return pytest.approx(math.log(place * (place + 1) / 0.04))
+    tests = [evidence.new_test() for _ in range(4)]
+    evidence.release(tests[1], given=True)
+    assert [test.evidence[1] for test in tests] == [takes(place) for place in (1, 2, 2, 3)]
+    assert evidence.nats == takes(4)
+    evidence.release(tests[0])    # of which no map has told
+    evidence.release(tests[1], given=True)    # which has left
+    evidence.release(CertificateEvidence(PROBLEM, 20, 0.08).new_test(), given=True)
+    assert [test.evidence[1] for test in tests[2:]] == [takes(1), takes(2)]
+    tests += [evidence.new_test()]
+    assert tests[4].evidence[1] == takes(3)
+    while tests[4].lacking > 0:
+        tests[4].record(2, False)
+    # In the place that it would have without the map, the fourth, it lacks a little.
+    assert evidence.needs_map(tests[4])
+    while evidence.needs_map(tests[4]):
+        tests[4].record(2, False)
+    assert tests[4].evidence[1] - tests[4].lacking >= math.log(20 / 0.04)
+    evidence.restore()
+    assert [test.evidence[1] for test in tests[1:]] == [takes(place) for place in (1, 2, 3, 4)]
+    assert evidence.nats == takes(5)
+    evidence.release(tests[1])
+    assert tests[2].evidence[1] == takes(1)
+
+
+@pytest.mark.parametrize('told', [True, False])
+def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
+    """
+    It certifies every policy that its test has not certified, and is then found to be false.
+
+    What tests have certified with less capital than they need without it is dropped then. Were it
+    not told that a map has freed the places, far more would be wrong than delta / 2 of the runs.
+    """
+    delta, trials, wrong = 0.4, 150, []
+    for seed in range(trials):
+        rng = np.random.default_rng(seed)
+        evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
+        for number in range(24):
+            if number == 16:
+                evidence.restore()
+            test, said = evidence.new_test(), Decision.UNDECIDED
+            # With the limit 8, E[X] is 8.07: nothing but luck certifies it.
+            for length in rng.choice((5, 20), p=(0.872, 0.128), size=60).tolist():
+                said = test.record(length, length == 20)
+                if said is not Decision.UNDECIDED:
+                    break
+            if said is Decision.GOOD and not evidence.needs_map(test):
+                wrong.append(seed)
+                break
+            if number < 16:
+                evidence.release(test, given=told)
+    assert wrong, 'it is so hard to be wrong here that nothing is shown'
+    assert (binomial_tail(trials, delta / 2, len(wrong)) > 1e-3) == told, (len(wrong), wrong)
 
 
 def test_of_tests_that_share_attempts_and_end_at_any_time_few_are_ever_wrong() -> None:

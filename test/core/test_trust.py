@@ -130,6 +130,40 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     assert {each.trust for each in run.exploration.trust()} == {Trust.PROVEN}
 
 
+def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
+    """Of the pairs that a policy may come to, those that are declared; of no other trust any."""
+    ends = {0: ((0, 1), (4,)), 1: ((1, 2), (0,)), 4: ((4,), (4,))}    # nothing of 2
+    problem = Problem(2, RADIUS, EPSILON, DELTA, Support(Declaration(ends)))
+    states = 0, 1, 2, 3, 4
+    moves = {0: (RESET,) * 5, 1: (0, RESET, 0, 0, 0), 2: (0, 0, RESET, 0, 0),
+             3: (0, 0, 0, RESET, 1), 4: (1, 0, 0, 0, RESET)}
+    mnm = SimpleNamespace(
+        home=0, checking=SimpleNamespace(doubted={4: 'why'}), building=None,
+        support=problem.support, hypothesis=Hypothesis(1, 3, 20, tuple(
+            Policy(target, 20, states, (played,)) for target, played in moves.items())))
+    ledger = TrustLedger(cast(Any, mnm), settings(problem))
+    following = {(2, 0): {3: 1}}
+
+    def told() -> dict[int, tuple[Trust, int]]:
+        found = ledger.policies(5, dict.fromkeys(states),
+                                lambda *pair: following.get(pair, {}))
+        _, heard = from_json(to_json((1, 3), found))
+        assert {each.policy.target: each.declared for each in found} == {
+            target: each.declared for target, each in heard.items()}
+        assert '"given": {"declared": 0}' not in to_json((1, 3), found)
+        return {target: (each.trust, each.declared) for target, each in heard.items()}
+    assert {state: told()[state] for state in (0, 3, 4)} == {
+        0: (Trust.PROVEN, 0), 3: (Trust.PROVEN, 2), 4: (Trust.DOUBTED, 0)}
+    problem.support.declared = problem.support.declared.audited()
+    problem.support.refute(1, 0, 4)
+    assert told()[3] == (Trust.PROVEN, 3)    # it may come to 4 now, and go on from there
+    mnm.checking.doubted = {}
+    assert told()[4] == (Trust.PROVEN, 1)
+    with pytest.raises(ValueError, match='declared'):
+        from_json('{"version": [1, 3], "states": {"3": {"trust": "proven", "given": '
+                  '{"declared": "many"}}}}')
+
+
 def test_a_policy_that_is_doubted_is_told_before_one_that_is_only_declared() -> None:
     """As while a hypothesis is made anew: a declaration has a policy for each of its states."""
     ends = {0: ((1,), (0,)), 1: ((2,), (0,)), 2: ((2,), (0,))}

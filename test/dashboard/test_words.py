@@ -75,9 +75,9 @@ NAMED = RobotDescription(
     ('round 2: another way is taken to state 8', 'round 2: another way is taken to hall'),
     ('round 2: action 1 in state 7 leads elsewhere than before',
      'round 2: "west" in door leads elsewhere than before'),
-    ('action 0 in state 9 led to 7, declared was 8, 9: the declaration of this pair is withdrawn',
-     '"east" in state 9 led to door, declared was hall, state 9: the declaration of this pair is '
-     'withdrawn'),
+    ('action 0 in state 9 led to 7, declared was 8, 9: this end is added to them, and 3 as near',
+     '"east" in state 9 led to door, declared was hall, state 9: this end is added to them, and 3 '
+     'as near'),
     ('RESET led to state 7 instead of home, state 23, 3 times in a row',
      'RESET led to door instead of home, r3c2, 3 times in a row'),
     ('reached 7 in 5 steps', 'reached door in 5 steps'),
@@ -159,6 +159,11 @@ def test_figures_to_be_seen_first() -> None:
         (1, Trust.DOUBTED), (5, Trust.CERTIFIED), (6, Trust.ASSUMED))}
     assert [remark for *_, remark in words.tiles(replace(heard, trust=trust))[:2]] == [
         '1 doubted', '1 certified, 1 assumed']
+    mapped = replace(heard, trust={1: Told(Trust.PROVEN, 2.5, 8.0, 7, 'of round 1', declared=3)})
+    assert words.tiles(mapped)[0] == ('known', '2', 'states with a policy, given the map')
+    assert '2 known, given the map, 3' in words.progress(mapped)
+    assert words.about(mapped, 1)[-1] == ('its policy is proven, given the map: of round 1; 3 of '
+                                          'its actions are as declared')
     assert [name for name, *_ in words.tiles(Heard())] == [
         'known', 'candidates', 'steps', 'changes']
 

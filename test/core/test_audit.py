@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Audits find what is falsely declared and would never be tried; little is spent on them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, cast
+
+from binomial import binomial_tail
+from hours import FLAT, flat
+from mnm_ros.core.disco.disco import Disco
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.mnm.audit import Audit
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declaration import AUDIT, Declaration
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.presets import settings
+from mnm_ros.simulation.cmp import support
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+RADIUS, EPSILON = 6.0, 1.0
+WORLD = flat((*FLAT, '....#....'))
+TRUTH = support(WORLD.settings[0].cmp).successors
+LIE = WORLD.start, 0    # that leads east, and never stays but when it slips
+FALSE = {state: tuple((state,) if (state, action) == LIE else ends
+                      for action, ends in enumerate(lists)) for state, lists in TRUTH.items()}
+
+
+class Run:
+    """An exploration of the flat, which has 60 places, with a declaration."""
+
+    def __init__(self, seed: int, audit: float | None, base: str = '') -> None:
+        self.simulator = Simulator(WORLD, seed)
+        self.exploration = Exploration(settings(
+            Problem(4, RADIUS, EPSILON, 0.1, Support(Declaration(FALSE, {}, audit))),
+            overrides={'base': base}), seed)
+        self.told: list[str] = []
+
+    def step(self) -> Pair | None:
+        here, action = self.exploration.last_state, self.exploration.next_action()
+        taken = self.exploration.observe(action, self.simulator.step(action))
+        self.told += [event.text for event in taken.events if 'declared was' in event.text]
+        return None if here is None else (here, action)
+
+    def until(self, condition: Callable[[], object], most: int) -> bool:
+        while not condition() and self.exploration.steps < most:
+            self.step()
+        return bool(condition())
+
+    @property
+    def right(self) -> bool:
+        hypothesis = self.exploration.hypothesis
+        return hypothesis is not None and judge(
+            self.simulator.cmp, hypothesis, RADIUS, EPSILON).ok
+
+
+def test_a_door_that_is_declared_to_be_none_is_told_in_3000_steps_and_nothing_is_missing() -> None:
+    """It is tried four times by then, and slips each time with probability 1e-4."""
+    late, wrong, trials = [], [], 40
+    for seed in range(trials):
+        run = Run(seed, None)
+        if not run.until(lambda run=run: run.told, 3000):
+            late.append(seed)
+        run.until(lambda run=run: run.exploration.hypothesis, 10_000)
+        if not run.right:
+            wrong.append(seed)
+        assert len(run.told) <= 1, seed
+    assert binomial_tail(trials, 1e-3, len(late)) > 1e-3, late
+    assert binomial_tail(trials, 0.1, len(wrong)) > 1e-3, wrong
+
+
+def test_without_audits_nothing_tells_of_it() -> None:
+    run = Run(0, 0.0)
+    played = Counter(run.step() for _ in range(3000))
+    assert not played[LIE] and not run.told
+    assert run.exploration.hypothesis is not None and not run.right
+    assert 'audits' not in run.exploration.to_state()
+    # As soon as there are any, it is found, and so is all that it has hidden.
+    run.exploration.declare(Declaration(FALSE))
+    assert run.until(lambda: run.told, 6000) and run.until(lambda: run.right, 12_000)
+
+
+def test_ucb_explore_tries_what_is_declared_as_all_else() -> None:
+    run = Run(0, 0.0, 'ucb_explore')
+    assert run.until(lambda: run.told, 3000)
+
+
+@pytest.mark.parametrize('share', [AUDIT, 0.1])
+def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: float) -> None:
+    run, attempted = Run(1, share), 0
+    exploration = run.exploration
+    while exploration.hypothesis is None:
+        stream, here = exploration._mnm.active, exploration.last_state
+        assert stream is None or isinstance(stream, Disco)
+        attempts = stream._certifier.attempts if stream is not None else None
+        if attempts is not None and attempts.under_way and here is not None:
+            attempted += 1
+            assert exploration.next_action() == attempts.action(here)
+        run.step()
+    assert attempted > 500
+    asked = sum(times for *_, times in exploration._audit.to_state())
+    assert 0.8 * share * exploration.steps - 1 < asked <= share * exploration.steps
+
+
+class Asked:
+    """Takes the place of MNM: there are some pairs, those with the fewest tries come first."""
+
+    def __init__(self, pairs: int, share: float | None) -> None:
+        self.support = Support(Declaration({0: ((0,),)}, {}, share))
+        self.made: Counter[Pair] = Counter()
+        self._pairs = [(0, action) for action in range(pairs)]
+
+    def request_audit(self, tries: Callable[[int, int], int]) -> Pair:
+        pair = min(self._pairs, key=lambda pair: tries(*pair))
+        self.made[pair] += 1
+        return pair
+
+
+@pytest.mark.parametrize('share', [None, 0.0])
+def test_there_are_none_without_a_share(share: float | None) -> None:
+    asked = Asked(2, share)
+    audit = Audit(cast(Any, asked), lambda *pair: 0)
+    for steps in range(1, 1000):
+        audit.step(steps)
+    assert not asked.made
+
+
+def test_each_pair_has_its_turn_also_where_another_one_cannot_be_tried() -> None:
+    """None of them ever is; and it goes on in the same way from a checkpoint."""
+    asked = Asked(5, 0.1)
+    audit = Audit(cast(Any, asked), lambda *pair: 0)
+    for steps in range(1, 1001):
+        audit.step(steps)
+    assert set(asked.made.values()) == {20} and len(asked.made) == 5
+    again = Asked(5, 0.1)
+    resumed = Audit(cast(Any, again), lambda *pair: 0, audit.to_state())
+    for steps in range(1001, 1031):
+        audit.step(steps)
+        resumed.step(steps)
+    assert again.made == Counter({(0, 0): 1, (0, 1): 1, (0, 2): 1})
+    assert audit.to_state() == resumed.to_state()
+
+
+def test_what_is_executed_anyhow_is_tried_last() -> None:
+    asked = Asked(3, 0.1)
+    audit = Audit(cast(Any, asked), lambda state, action: 100 * (action == 1))
+    for steps in range(1, 1001):
+        audit.step(steps)
+    assert asked.made == Counter({(0, 0): 50, (0, 2): 50})
+
+
+def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None:
+    ends = {0: ((0,), (1,), ()), 1: ((1,), (2,), (0,)), 2: ((2,), (2,), (1,))}
+    explored = Exploration(settings(
+        Problem(3, 3.0, 1.0, 0.1, Support(Declaration(ends, {}, 0.0)))), 0)
+    state = 0
+    for _ in range(20):
+        action = explored.next_action()
+        state = 0 if action == RESET else ends[state][action][0]
+        explored.observe(action, state)
+    run = explored._mnm.active
+    assert run is not None
+    tries: Counter[Pair] = Counter()
+    for _ in range(60):
+        pair = run.request_audit(lambda *pair: tries[pair])
+        assert pair is not None and ends[pair[0]][pair[1]]
+        tries[pair] += 1
+    assert len(tries) == 8 and tries[0, 0] > tries[1, 0] > tries[2, 0] > 0

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""An end that was not declared is added to what is, for good, and told once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+import json
+import zlib
+
+from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.presets import settings
+from mnm_ros.simulation.cmp import GRID_MOVES, support
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+from robots import Robots
+
+RADIUS = 3.0
+SIDE = 5
+Lists = dict[int, tuple[tuple[int, ...], ...]]
+
+
+def grid() -> Lists:
+    """Return the moves of an empty grid: each leads one cell on, or slips."""
+    def end(state: int, down: int, right: int) -> int:
+        row, column = state // SIDE + down, state % SIDE + right
+        return row * SIDE + column if 0 <= row < SIDE and 0 <= column < SIDE else state
+    return {state: tuple((state, end(state, *move)) if end(state, *move) != state else (state,)
+                         for move in GRID_MOVES.values()) for state in range(SIDE * SIDE)}
+
+
+def near(state: int, moves: int) -> set[int]:
+    return {other for other in range(SIDE * SIDE) if moves >= abs(
+        other // SIDE - state // SIDE) + abs(other % SIDE - state % SIDE)}
+
+
+GRID = Declaration(grid(), {}, 0.0)
+MIDDLE = 12
+
+
+
+@pytest.mark.parametrize(('end', 'reach'), [(MIDDLE + 2, 2), (MIDDLE - 1, 1)])
+def test_what_lies_as_near_as_an_end_is_added_with_it(end: int, reach: int) -> None:
+    """As by a move that goes one cell too far, or another way."""
+    declared = Support(GRID)
+    assert declared.refuted_by(MIDDLE, 0, end)
+    added = declared.refute(MIDDLE, 0, end)
+    assert added[0] == end
+    assert {*(declared.ends(MIDDLE, 0) or ())} == near(MIDDLE, reach)
+    assert not any(declared.refuted_by(MIDDLE, 0, state) for state in near(MIDDLE, reach))
+    assert declared.ends(MIDDLE, 1) == GRID.successors[MIDDLE][1]    # that pair alone
+
+
+def test_an_end_far_away_is_added_alone() -> None:
+    declared = Support(GRID)
+    assert declared.refute(MIDDLE, 0, 24) == (24,) == declared.refute(MIDDLE, 1, 24)
+    assert declared.refute(MIDDLE, 0, 99) == (99,)
+    assert declared.ends(MIDDLE, 0) == (*GRID.successors[MIDDLE][0], 24, 99)
+    # What was added to one pair is no way to what lies near.
+    assert declared.refute(MIDDLE, 2, 23) == (23,)
+
+
+def test_a_pair_that_is_to_be_left_alone_stays_so() -> None:
+    lists = {**GRID.successors, MIDDLE: ((), *GRID.successors[MIDDLE][1:])}
+    declared = Support(replace(GRID, successors=lists))
+    assert not declared.refuted_by(MIDDLE, 0, 7)
+    opened = Support(GRID)
+    opened.refute(MIDDLE, 0, 24)
+    opened.declare(declared.declared, lambda state, action: (24, 7))
+    assert opened.forbids(MIDDLE, 0) and opened.ends(MIDDLE, 0) == ()
+    opened.declare(GRID, lambda state, action: ())    # what was seen counts again
+    assert 24 in (opened.ends(MIDDLE, 0) or ())
+
+
+def test_another_declaration_does_not_undo_what_was_seen() -> None:
+    declared = Support(GRID)
+    declared.refute(MIDDLE, 0, 24)
+    ends = declared.ends(MIDDLE, 0)
+    for other in (replace(GRID, audit=0.1), Declaration(), GRID):
+        assert declared.declare(other, lambda state, action: ())[1] == []
+    assert declared.ends(MIDDLE, 0) == ends
+    # Nor is it told again; but what was seen and not known is.
+    assert declared.declare(GRID, lambda *pair: (24,) if pair == (MIDDLE, 0) else ()) == ([], [])
+    assert declared.declare(GRID, lambda *pair: (20,) if pair == (MIDDLE, 1) else ()) == (
+        [(MIDDLE, 1)], [(MIDDLE, 1)])
+    assert declared.refute(MIDDLE, 1, 21) == (21,)
+
+
+def test_it_is_as_it_was_after_it_was_written_and_read() -> None:
+    declared = Support(GRID)
+    declared.refute(MIDDLE, 0, 24)
+    again = Support.from_state(json.loads(json.dumps(declared.to_state())))
+    assert again.ends(MIDDLE, 0) == declared.ends(MIDDLE, 0)
+    assert again.declared == GRID and again.copy().to_state() == declared.to_state()
+    nothing = Support()
+    assert not nothing.is_to_keep and declared.is_to_keep
+    declared.declare(Declaration(), lambda state, action: ())
+    assert declared.is_to_keep and not declared
+
+
+def test_what_was_withdrawn_before_ends_were_added_is_read_as_it_was() -> None:
+    former = {'declared': {'successors': GRID.to_json()['successors']}, 'withdrawn': [[MIDDLE, 0]]}
+    declared = Support.from_state(former)
+    assert declared.ends(MIDDLE, 0) is None and declared.declared.audit is None
+    assert declared.refute(MIDDLE, 1, 24) == () and declared.ends(MIDDLE, 1) is None
+    # It is declared anew when it is heard again, from now on with what is done today.
+    opened, wrong = declared.declare(GRID, lambda *pair: (24,) if pair == (MIDDLE, 1) else ())
+    assert wrong == [(MIDDLE, 1)] and declared.ends(MIDDLE, 0) == GRID.successors[MIDDLE][0]
+    assert opened == []
+
+
+def falsified() -> Lists:
+    """Return lists of the grid of a scenario in which no move is said to slip."""
+    lists = support(load('grid_3x3').settings[0].cmp).successors
+    return {state: tuple(tuple(end for end in ends if end != state) or (state,)
+                         for ends in each) for state, each in lists.items()}
+
+
+class Run:
+    """An exploration of that scenario, and how often what was told."""
+
+    def __init__(self, seed: int = 0, resume: object = None) -> None:
+        self.simulator = Simulator(load('grid_3x3'), seed)
+        problem = Problem(4, RADIUS, 1.0, 0.1, Support(Declaration(falsified())))
+        self.exploration = Exploration(settings(problem), seed)
+        self.told: Counter[str] = Counter()
+
+    def step(self) -> None:
+        action = self.exploration.next_action()
+        taken = self.exploration.observe(action, self.simulator.step(action))
+        self.told.update(event.text for event in taken.events if 'declared was' in event.text)
+
+    def explore(self, steps: int) -> None:
+        for _ in range(steps):
+            self.step()
+
+
+def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_once() -> None:
+    run = Run()
+    run.explore(1500)
+    assert run.exploration.hypothesis is not None
+    for _ in range(4):
+        while not run.exploration.can_snapshot:
+            run.step()
+        widened = run.exploration.support.to_state()
+        point = json.loads(json.dumps(run.exploration.to_state()))
+        run.exploration = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
+        run.exploration.lose_place()
+        assert run.exploration.declare(Declaration(falsified())) is None
+        assert run.exploration.support.to_state() == widened
+        run.explore(1500)
+        # Another one and back again, as by a robot side that is started with another map.
+        assert run.exploration.declare(Declaration()) is not None
+        run.explore(20)
+        assert run.exploration.declare(Declaration(falsified())) is not None
+    assert len(run.told) > 8 and set(run.told.values()) == {1}, run.told
+
+
+def test_robots_that_explore_together_add_each_end_once() -> None:
+    scenario, told = load('grid_3x3'), Counter[str]()
+    exploration = Exploration(settings(
+        Problem(4, RADIUS, 1.0, 0.1, Support(Declaration(falsified())))), 0)
+    robots = Robots(Fleet(exploration, 4, 2 * RADIUS, 0),
+                    [Simulator(scenario, seed) for seed in range(3)], (), 0)
+    heard = 0
+    for _ in range(9000):
+        robots.step()
+        heard = max(heard, len(exploration.events))
+    told.update(event.text for event in exploration.events if 'declared was' in event.text)
+    assert heard < 1000 and exploration.hypothesis is not None
+    assert len(told) > 8 and set(told.values()) == {1}, told
+
+
+def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
+    """What it declares has no share of audits: what is false is withdrawn, and none is made."""
+    text = json.dumps(Declaration(falsified()).to_json())
+    exploration, simulator = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0), Simulator(
+        load('grid_3x3'), 0)
+    exploration.take(Input.DECLARED, zlib.crc32(text.encode()), robot=text)
+    for _ in range(1500):
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+    texts = [event.text for event in exploration.events if 'declared was' in event.text]
+    assert texts and all(text.endswith('the declaration of this pair is withdrawn')
+                         for text in texts)
+    point = exploration.to_state()
+    assert 'audits' not in point and point['mnm']['support']['added'] == []
+    taken = exploration.declare(Declaration(falsified()))    # as the robot side says it again
+    assert taken is not None and point['mnm']['support']['withdrawn']
+    assert exploration.support.to_state()['withdrawn'] == []
+    assert exploration.support.to_state()['added']
