@@ -179,7 +179,7 @@ def _drawn(family: str, seed: int) -> list[int]:
 
 
 class _SingleRobot(Exploration):
-    """Withdraws what turns out to be falsely declared, and is interrupted as ``Mnm`` is."""
+    """Adds what was falsely not declared, and is interrupted as ``Mnm`` is."""
 
     def interrupt(self) -> None:
         self.lose_place()
@@ -272,7 +272,7 @@ def _run_base(simulator: Simulator, player: Player, resolved: Settings, seed: in
 
 class _AsDeclared:
     """
-    A world as the promise assumes it: what is declared of pairs, and was not withdrawn, is true.
+    A world as the promise assumes it: what is declared of pairs, with what was added, is true.
 
     What is left of the chances of a pair keeps its proportions.
     """

@@ -135,19 +135,19 @@ def test_a_test_that_was_given_up_leaves_its_place_once_the_model_certifies_its_
         asked.append(policy)
         return len(asked) > 1
 
-    begun.tests.settle(begun.evidence, certifies)
+    begun.tests.settle(begun.evidence, certifies, lambda policy: False)
     assert begun.evidence.nats == before
-    begun.tests.settle(begun.evidence, certifies)
+    begun.tests.settle(begun.evidence, certifies, lambda policy: False)
     # The other test moves up to the first place.
     assert begun.evidence.nats == (first if certified_first else second)
-    begun.tests.settle(begun.evidence, certifies)
+    begun.tests.settle(begun.evidence, certifies, lambda policy: False)
     assert asked == [to(0, 0)] * 2
 
 
 def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
     begun = Begun()
     begun.tests.end(TARGET)
-    begun.tests.settle(begun.evidence, lambda policy: True)
+    begun.tests.settle(begun.evidence, lambda policy: True, lambda policy: False)
     begun.tests.clear()
     assert begun.evidence.nats > CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
 

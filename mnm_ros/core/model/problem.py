@@ -27,8 +27,8 @@ class Problem:
     :ivar epsilon: in ``EPSILON``; a policy may need ``(1 + epsilon) L`` expected steps.
     :ivar delta: in (0, 1), the probability with which the promise may fail.
     :ivar support: where actions may lead, as far as that is declared:
-        ``Support(Declaration(...))``. An exploration takes a copy, of which it withdraws what
-        turns out to be false.
+        ``Support(Declaration(...))``. An exploration takes a copy, to which it adds the
+        ends that were not declared.
     :raises ValueError: with the field, its value and what was expected.
 
     Source: Lim & Auer 2012, section 2.

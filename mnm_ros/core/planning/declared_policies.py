@@ -86,7 +86,7 @@ class DeclaredPolicies:
         tally = model.filled / np.maximum(1, model.filled.sum(axis=1))[:, None]
         for row in range(len(tally)):
             chances = support.chances(*model.pair(row))
-            if chances and model.closed[row]:    # they stay where the ends are withdrawn
+            if chances and model.closed[row]:    # they say nothing of ends that were added
                 by_place = {rows.places[state]: chance for state, chance in chances.items()}
                 tally[row] = [by_place.get(place, 0.0) for place in model.places[row].tolist()]
                 tally[row] *= model.filled[row]
