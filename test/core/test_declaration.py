@@ -31,6 +31,14 @@ def test_json_returns_what_was_written() -> None:
     assert DOOR
 
 
+def test_it_says_in_what_share_of_the_steps_it_is_tried() -> None:
+    assert DOOR.audit is None and DOOR.audited().audit == 1 / 200
+    often = DOOR.audited(0.1)
+    assert often.audited() == often == Declaration.from_json(often.to_json()) != DOOR
+    assert DOOR.audited(0.0).audited().audit == 0
+    assert Declaration().audited() == Declaration()    # there is nothing to try
+
+
 def test_each_action_has_its_list() -> None:
     DOOR.check(2)
     with pytest.raises(ValueError, match=re.escape(
@@ -52,6 +60,8 @@ def test_each_action_has_its_list() -> None:
     ({'successors': {'3': [[2**63]]}}, f'state 3, action 0 is {2**63}, expected a state'),
     ({'successors': {'3': [[[1]]]}}, 'successors of state 3, action 0 is [1], expected a state'),
     ({'chances': {}}, 'chances without successors, expected both'),
+    ({'successors': {'3': [[1]]}, 'audit': 1}, 'audit is 1, expected a number in [0, 1)'),
+    ({'successors': {'3': [[1]]}, 'audit': '0'}, 'audit is "0", expected a number in [0, 1)'),
     ({'successors': {}, 'chances': {'3': [[1]]}}, 'chances of state 3 without its successors'),
     ({'successors': {'3': [[1]]}, 'chances': {'3': [[1], []]}},
      'chances of state 3 has 2 lists, expected 1, as its successors'),
