@@ -73,7 +73,7 @@ def test_a_way_that_rests_on_a_declaration_is_dropped_with_it() -> None:
     assert isinstance(base, Disco)
     base._certifier.known[3] = replace(to_two(), target=3)
     base._certifier.estimates[3] = 2.0
-    base._certifier._by_place[3] = None
+    base._certifier._by_place = 3,
     base.support_changed([])
     assert [policy.target for policy in base.policies] == [HOME, 1, 2, 3]
     support.refute(HOME, 0, 7)

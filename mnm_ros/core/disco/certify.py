@@ -93,6 +93,9 @@ class Certifier:
     :ivar sampled: what the last certificate looked at has asked for.
     """
 
+    # What tests certified that need the map; not in a snapshot from before there were any.
+    _by_place: tuple[int, ...] = ()
+
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
                  reach: float, evidence: CertificateEvidence, planner: OptimisticPlanner,
                  at_once: bool) -> None:
@@ -109,7 +112,6 @@ class Certifier:
         self.estimates: dict[int, float] = {}
         self.evidence = [evidence]
         self._by_model: dict[int, None] = {}    # what was certified by the sets
-        self._by_place: dict[int, None] = {}    # by tests in the place of some given the map
         self.attempts: Attempts | None = None
         self.sampled = Certifying()
 
@@ -226,7 +228,7 @@ class Certifier:
                     given = self.evidence[-1].needs_map(test)
                     self._make_known(policy, test.mean_steps, self.evidence[-1], given)
                     if given:
-                        self._by_place[policy.target] = None
+                        self._by_place = (*self._by_place, policy.target)
                     found = True
         return len(self.known) > before
 
@@ -262,7 +264,7 @@ class Certifier:
                         not attempts and not {*self._executed(policy)}.isdisjoint(pairs))):
                 del self.known[target], self.estimates[target]
                 self._by_model.pop(target, None)
-                self._by_place.pop(target, None)
+                self._no_longer_by_place(target)
                 dropped.add(target)
 
     def lower_bound(self, policy: Policy) -> float:
@@ -378,10 +380,14 @@ class Certifier:
         # A copy, which leaves the map behind that was made for attempts.
         self.known[policy.target] = replace(policy)
         self.estimates[policy.target] = steps
-        self._by_place.pop(policy.target, None)
+        self._no_longer_by_place(policy.target)
         self._tests.certified(policy, evidence, given)
         self._failed.forget(policy.target)
         self._planner.forget(policy.target)
+
+    def _no_longer_by_place(self, target: int) -> None:
+        if target in self._by_place:
+            self._by_place = tuple(each for each in self._by_place if each != target)
 
     def _certifies(self, policy: Policy) -> bool:
         return self._model(self.evidence[-1], policy).certify().bound <= self._problem.limit
