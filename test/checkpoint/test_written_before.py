@@ -13,8 +13,10 @@ from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration, Input, Taken
 from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.presets import OPTIONS, settings, settings_by_name
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
 import pytest
 
 DUMP = Path(__file__).with_name('data') / 'corridor_0_1_0.sql'
@@ -72,6 +74,29 @@ def test_it_is_loaded_and_gone_on_from(path: Path) -> None:
     store.close()
     again = Saved(path)
     assert again.number == 2244 and rebuild(again).next_action() == RESET
+
+
+def test_what_was_withdrawn_of_a_declaration_stays_so_until_it_is_declared_again() -> None:
+    """A resume point in the middle of a run, of ``grid_3x3`` with no move said to slip."""
+    point = json.loads(DUMP.with_name('declared_0_1_0.json').read_text(encoding='utf-8'))
+    withdrawn = [tuple(pair) for pair in point['mnm']['support']['withdrawn']]
+    exploration = Exploration(settings(Problem(4, 3.0, 1.0, 0.1)), 3, point)
+    simulator = Simulator(load('grid_3x3'), 3)
+    exploration.lose_place()
+
+    def explore(steps: int) -> list[str]:
+        for _ in range(steps):
+            action = exploration.next_action()
+            exploration.observe(action, simulator.step(action))
+        return [event.text for event in exploration.events if 'declared was' in event.text]
+    assert withdrawn and all(exploration.support.ends(*pair) is None for pair in withdrawn)
+    assert all('withdrawn' in text for text in explore(600))
+    declared = exploration.support.declared
+    assert exploration.declare(declared) is not None    # as the robot side says it again
+    assert all(exploration.support.ends(*pair) for pair in withdrawn)
+    told = explore(1500)
+    assert exploration.hypothesis is not None and exploration.hypothesis.targets
+    assert len({*told}) == len(told)
 
 
 @pytest.mark.parametrize(('name', 'before'), [('checks', 'binomial'), ('optimism', 'none')])
