@@ -5,8 +5,9 @@ Audits of what is declared: some steps try what would never be tried, as it is s
 
 What they cost is bounded: one step is asked for in ``1 / Declaration.audit``, and the way to it.
 It is the run of the base that makes it, while it samples, so that no attempt is disturbed. Which
-pair it is depends on the past alone, as with all samples: what was tried least comes first, near
-home before far from it. What cannot be reached goes behind the others, as to ask counts as to try.
+pair it is depends on the past alone, as with all samples: what was tried least comes first, but
+what is near home more often than what is far, as more lies behind it. What cannot be reached goes
+behind the others, as to ask counts as to try.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ class BaseAlgorithm(ABC):
         """
         Execute, as soon as possible, a pair that is declared and that may be commanded.
 
-        Of those in states that it samples it is one with the fewest ``tries``, the nearest to
+        Of those in states that it samples it is one with few ``tries``, the fewer the farther from
         home; the pair is returned. None by default: where each pair is sampled, whatever is
         declared, there is nothing to audit. Optional.
         """

@@ -214,7 +214,7 @@ class Mnm(Phased):
         """
         Try a pair that is declared soon, to see whether that is true.
 
-        :param tries: how often a pair was tried; one with the fewest is.
+        :param tries: how often a pair was tried.
         :returns: The pair; None if nothing can be tried now.
         """
         driver = self.checking or self.building
