@@ -86,6 +86,7 @@ class Disco(Phased, BaseAlgorithm):
     """
 
     state: DiscoPhase
+    _outdated = False    # whether a pair was forgotten since the last plan
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,
                  policies: tuple[Policy, ...] = ()) -> None:
@@ -102,7 +103,6 @@ class Disco(Phased, BaseAlgorithm):
             parts.evidence, parts.planner, self._at_once)
         self._seen: dict[int, None] = {}
         self._news = False    # whether a new state was met twice since the last plan
-        self._outdated = False    # whether a pair was forgotten since then
         self._here: int | None = None
         self._asked: int | None = None
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
