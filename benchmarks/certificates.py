@@ -9,7 +9,7 @@ notice: ``TO_NOTICE`` steps after a changed pair was executed for the ``EXECUTIO
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from mnm_ros.core.exploration import Exploration, Input, InputListener, Taken
 from mnm_ros.core.model.counts import Pair
@@ -30,7 +30,7 @@ class JudgedCertificates:
     :param exploration: that is looked at.
     :param cmps: of the settings of the scenario, in their order.
     :param limit: the expected steps that a certificate promises.
-    :ivar setting: the one in force; to be set when it changes.
+    :ivar setting: the one in force.
     :ivar wrong: targets of certificates that were wrong, with the step at which that was seen.
     """
 
@@ -44,7 +44,17 @@ class JudgedCertificates:
         self._executed: dict[tuple[Pair, int], int] = {}    # with the setting, since it changed
         self._due: dict[Pair, tuple[int, int]] = {}         # the step, and the setting
         self._told = _AsToBeKnown(cmps)
+        self._begun_before: dict[Pair, int] = {}
         exploration.listeners.append(InputListener(self._hear))
+
+    def change(self, setting: int, waiting: Callable[[Pair], int] = lambda pair: 0) -> None:
+        """
+        Take note of a change.
+
+        :param waiting: how many executions of a pair robots have begun that are not taken yet.
+        """
+        self.setting = setting
+        self._begun_before = {pair: waiting(pair) for pair in self._exploration.counts}
 
     def _hear(self, taken: Taken) -> None:
         if taken.kind is not Input.OBSERVED:
@@ -59,6 +69,9 @@ class JudgedCertificates:
 
     def _note(self, pair: Pair, steps: int) -> None:
         """Take note of an execution, if the pair is another one than is to be known."""
+        if self._begun_before.get(pair):
+            self._begun_before[pair] -= 1
+            return
         if not self._told.differs(pair, self.setting):
             return
         times = self._executed[pair, self.setting] = self._executed.get(

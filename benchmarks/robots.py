@@ -10,6 +10,7 @@ import heapq
 import math
 
 from mnm_ros.core.fleet.fleet import Fleet, Member
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.scenario import Scenario
@@ -94,6 +95,10 @@ class Robots:
     def steps(self) -> int:
         """Return how many steps they have made together."""
         return self._fleet.steps
+
+    def waiting(self, pair: Pair) -> int:
+        """Return how many executions of a pair have begun that the exploration has not taken."""
+        return self._fleet._pool.waiting(pair)
 
     def change(self) -> None:
         """Go to the next setting, all of them."""

@@ -430,7 +430,8 @@ class _Exploration:
     def _change(self) -> None:
         self._world.change()
         if self._certificates is not None:
-            self._certificates.setting = self._world.setting
+            self._certificates.change(self._world.setting, *(
+                [self._world.waiting] if isinstance(self._world, Robots) else []))
         self._tell(f'setting {self._world.setting} takes over')
 
     def _until(self, done: Callable[[], bool]) -> bool:
