@@ -21,9 +21,9 @@ def policy(target: int) -> Policy:
     return Policy(target, QUANTUM, (HOME,), ((RESET if target == HOME else target,),))
 
 
-def changed(state: int, action: int, next_state: int) -> PairChange:
-    """Raise the alarm at any transition, in place of ``TransitionWatch.record``."""
-    return PairChange(state, action, {}, {next_state: 1})
+def alarm(state: int, action: int, next_state: int) -> PairChange:
+    """Take each transition as what raises the alarm of its pair, as ``record`` of detectors."""
+    return PairChange(state, action, {}, {HOME: 1})
 
 
 class ScriptedEvaluation(Evaluation):

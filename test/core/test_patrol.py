@@ -48,6 +48,11 @@ def patrol(*policies: Policy) -> Patrol:
     return made
 
 
+def test_what_is_behind_a_state_has_it_on_its_way_or_something_that_has() -> None:
+    made = patrol(*map(policy, range(1, 13)))
+    assert sorted(made.behind([6])) == [6, 9, 10, 11, 12] and made.behind([4]) == [4]
+
+
 def test_an_attempt_counts_for_what_is_passed_where_both_play_the_same() -> None:
     made = patrol(*map(policy, range(1, 13)))
     assert made.passed[11] == (2, 6, 9) and made.passed[1] == ()

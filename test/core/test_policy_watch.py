@@ -56,14 +56,14 @@ def test_each_detector_and_each_proof_has_its_part_of_a_budget() -> None:
 
 def test_who_has_proven_that_it_works_lacks_nothing_and_who_is_doubted_is_doubtful() -> None:
     watched = watch(3, 5)
-    assert not watched.doubtful and watched.unproven
+    assert not watched.doubtful((3, 5)) and watched.unproven
     watched.doubt([3])
-    assert watched.doubtful
+    assert watched.doubtful([3]) and not watched.doubtful([5])
     for target in (5, 3):
         assert watched.unproven
         while target in watched.unproven_targets:
             assert not attempt(watched, target, 1, False, proving=True)
-    assert not watched.unproven and not watched.doubtful and not watched.unproven_targets
+    assert not watched.unproven and not watched.doubtful((3, 5)) and not watched.unproven_targets
 
 
 def test_the_policy_that_fails_has_most_evidence_until_it_raises_the_alarm() -> None:

@@ -18,7 +18,7 @@ from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
-from scripted import changed, HOME, ScriptedBase
+from scripted import alarm, HOME, ScriptedBase
 from test_watch_changes import far, Slow, slow_watching
 from test_watch_phase import known, run, Script
 
@@ -189,6 +189,6 @@ def test_a_notice_begins_the_sets_anew_and_an_alarm_forgets_its_pair() -> None:
     before = reach._counts.visits(HOME, 3)
     checking._notice()    # it belongs to the same change
     assert before and reach._counts.visits(HOME, 3) == before
-    checking.transitions.record = changed    # type: ignore[method-assign]
+    checking.transitions.record = alarm    # type: ignore[method-assign]
     checking._watch_transition(HOME, 3, 3)
     assert not reach._counts.visits(HOME, 3)

@@ -17,13 +17,14 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import new_mnm, settings
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
 from mnm_ros.core.watch.rediscovery import StepLimit
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.core.watch.watching import PolicyWatch
 import numpy as np
 import pytest
-from scripted import changed, HOME, policy, ScriptedBase
+from scripted import alarm, HOME, policy, ScriptedBase
 from test_transition_detector import detectors
 from test_watch_phase import HORIZON, known, LIMIT, PROBLEM, run, Script, tau, watching, World
 
@@ -239,7 +240,7 @@ def test_runs_and_renewals_share_the_budget_of_additions(
     assert checking.base.renewals == [pytest.approx(part / 12)]
     # Another notice while the change is open renews nothing, but a run that is begun does.
     told = len(sentences)
-    monkeypatch.setattr(checking.transitions, 'record', changed)
+    monkeypatch.setattr(checking.transitions, 'record', alarm)
     run(checking, world, lambda: len(sentences) > told + 3)
     assert log.open and [len(base.renewals) for base in script.runs[number - 1:]] == (
         [1] * (len(script.runs) - number + 1))
@@ -247,6 +248,44 @@ def test_runs_and_renewals_share_the_budget_of_additions(
     assert 60 < len(deltas) and sum(deltas) < part
     assert script.deltas[-1] == pytest.approx(part / 2 * share(len(script.deltas)))
     assert script.deltas[-1] < part / 1000
+
+
+@pytest.mark.parametrize('leads_on', [False, True])
+def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_first(
+        leads_on: bool) -> None:
+    script = Script((HOME, 3, 5), life=0)
+    checking, log, _ = teachable(script, (HOME, 3, 5), steps_taken=10**6)
+    base, pairs = checking.base, {(state, action) for state in (HOME, 3, 5)
+                                  for action in range(PROBLEM.actions)}
+    assert isinstance(base, Teachable)
+    checking.transitions.record = (    # type: ignore[method-assign]
+        lambda state, action, after: PairChange(state, action, {}, {77 if leads_on else HOME: 1}))
+    checking._watch_transition(HOME, 5, HOME)
+    assert log.open and base.wanted[0] == (HOME, 5)
+    assert set(base.wanted) == ({(HOME, 5)} if leads_on else pairs)
+    blind(checking)
+    if leads_on:
+        base.targets = (HOME, 3, 5, 77)
+        checking._add_new_states()
+        assert set(base.wanted) == pairs
+    base.wanted.clear()
+    checking._watch_transition(3, 1, 3)
+    assert base.wanted == [(3, 1)]    # once may show what it did before by chance
+    checking._watch_transition(3, 1, 3)
+    assert base.wanted == [(3, 1)]
+
+
+def test_what_leads_through_a_state_that_is_deleted_is_deleted_with_it() -> None:
+    through = Policy(5, 4, (HOME, 3), ((3, 5),))
+    log = ChangeLog(lambda *told: None)
+    checking = WatchPhase(
+        Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30, log=log),
+        (policy(HOME), policy(3), through, policy(4)), quanta=1)
+    for state, action, after in ((HOME, 3, 3), (3, 5, 5), (HOME, 4, 4)):
+        checking._watch_transition(state, action, after)
+    checking._begin_watch()    # the ways are known
+    checking._delete([checking.policies[1]])
+    assert known(checking) == (HOME, 4)
 
 
 def test_one_surprise_makes_the_phase_ask_for_more() -> None:
@@ -273,7 +312,7 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
     world = World()
     run(checking, world, lambda: script.runs[-1].steps == 200)
     with monkeypatch.context() as patch:
-        patch.setattr(checking.transitions, 'record', changed)
+        patch.setattr(checking.transitions, 'record', alarm)
         run(checking, world, lambda: log.noticed == 1)
     runs = len(script.runs)
     run(checking, world, lambda: log.relearnt == 1)

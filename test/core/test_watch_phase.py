@@ -18,7 +18,7 @@ from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
-from scripted import changed, HOME, policy, ScriptedBase
+from scripted import alarm, HOME, policy, ScriptedBase
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.0076)
 LIMIT, HORIZON = 8.0, 12
@@ -200,8 +200,7 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
         Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30,
               log=ChangeLog(lambda *told: None)), policies)
     checking.transitions.record = (    # type: ignore[method-assign]
-        lambda state, action, next_state: changed(state, action, next_state)
-        if state == HOME and next_state == tells else None)
+        lambda *seen: alarm(*seen) if (seen[0], seen[2]) == (HOME, tells) else None)
     checking.transitions.suspect = lambda pair, policies: None    # type: ignore[method-assign]
     checking._attempt(5)
     for state in (HOME, *way):

@@ -155,6 +155,12 @@ class TransitionWatch:
                      if pair[1] in _actions(policy, pair[0])
                      and self._reaches(pair[0], policy, home))
 
+    def passing(self, state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
+        """Return the targets of the policies that may come to a state, that for home first."""
+        home = policies[0].target
+        return tuple(policy.target for policy in policies[1:]
+                     if self._reaches(state, policy, home))
+
     def _reaches(self, goal: int, policy: Policy, home: int) -> bool:
         """Return whether the policy may come from home to ``goal`` before its target."""
         seen, todo = {home}, [home]

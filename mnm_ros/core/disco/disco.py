@@ -12,10 +12,10 @@ promise holds, is in ``docs/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from math import inf
+import math
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
@@ -169,10 +169,12 @@ class Disco(Phased, BaseAlgorithm):
         if self.evaluating:
             self._evaluate(here, action, state)
         else:
+            was_urgent = self._sampling.urgent
             if here is not None:
                 self._sampling.observe(here, action, state)
             if not self._sampling.open or self._outdated or self._at_once and (
-                    self._news or self._certifier.sampled.target is not None
+                    self._news or was_urgent and not self._sampling.urgent
+                    or self._certifier.sampled.target is not None
                     and not self._sampling.preferring):
                 self.trigger('sampled')
                 self._plan()
@@ -255,7 +257,7 @@ class Disco(Phased, BaseAlgorithm):
             return None
         ends, away = self._problem.support.ends, self._sampling.distances()
         pair = min(
-            ((state, action) for state in self._sampling.sampled if away[state] < inf
+            ((state, action) for state in self._sampling.sampled if away[state] < math.inf
              for action in range(self._problem.actions) if ends(state, action)),
             key=lambda each: ((1 + tries(*each)) * (1 + away[each[0]]), away[each[0]]),
             default=None)
@@ -313,7 +315,9 @@ class Disco(Phased, BaseAlgorithm):
             return
         episode = attempts.observe(state)
         self.episode_over = episode is not None
-        if episode is not None and self._certifier.judge(episode):
+        if episode is not None and (self._certifier.judge(episode)
+                                    or not self._come_first([episode.policy.target])):
+            self._certifier.attempts = None
             self.trigger('attempted')
             self._plan()
 
@@ -324,7 +328,11 @@ class Disco(Phased, BaseAlgorithm):
         certifier.begin()
         while True:
             near = ruling_out.near(certifier.known)
-            if self._at_once and self._certify(near):
+            if self._at_once and self._certify(
+                    {state: near[state] for state in self._come_first(near)}):
+                return
+            if self._sampling.urgent:
+                self.trigger('undersampled')
                 return
             inside = (*certifier.known, *near)
             again = not ruling_out.has_ruled_out_all_but(inside)
@@ -338,6 +346,12 @@ class Disco(Phased, BaseAlgorithm):
                     tuple(certifier.known))):
                 self.trigger('nothing_left')
                 return
+
+    def _come_first(self, states: Iterable[int]) -> list[int]:
+        """Return which of these states may be certified now: what is urgent is before far ones."""
+        distance, radius = self._ruling_out.distance, self._problem.radius
+        return [state for state in states if not self._sampling.urgent
+                or distance.get(state, math.inf) <= radius]
 
     def _certify(self, near: Mapping[int, float]) -> bool:
         """Make known what can be; return whether there is something to do for another."""

@@ -61,6 +61,11 @@ class Sampling:
         """Whether some states come before others."""
         return bool(self._preferred)
 
+    @property
+    def urgent(self) -> bool:
+        """Whether some pairs come before all others."""
+        return bool(self._urgent)
+
     def enter(self, state: int, policy: Policy | None = None) -> None:
         """Sample a state from now on; ``policy`` leads there where no way is known."""
         if self._rows.number(state) is None:
@@ -76,6 +81,7 @@ class Sampling:
     def leave(self, state: int) -> None:
         """Sample a state no longer."""
         del self.sampled[state]
+        self._withdraw(state)
         self.reopen(state)
 
     def want(self, pair: Pair, executions: int) -> None:
@@ -95,6 +101,11 @@ class Sampling:
         if state in self.open:
             self._preferred[state] = None
             self._stale = True
+
+    def _withdraw(self, state: int) -> None:
+        """Take back what is urgent there."""
+        self._urgent = {pair: None for pair in self._urgent if pair[0] != state}
+        self._stale = True
 
     def reopen(self, state: int) -> None:
         """Look again whether a state lacks executions."""
@@ -171,6 +182,9 @@ class Sampling:
             lacking = self.lacking(here)
             if lacking is not None:
                 return lacking
+        if self._since > self._patience and self._urgent:
+            # No way seems to lead to the nearest any more.
+            self._withdraw((self.heading(here) or next(iter(self._urgent)))[0])
         if self._stale or self._since > self._patience:
             self._find_ways()
         if here in self._way:

@@ -63,6 +63,16 @@ class Patrol:
         self._last = {pair: self._last.get(pair, self._step)
                       for way in self._ways.values() for pair in way}
 
+    def behind(self, targets: Sequence[int]) -> list[int]:
+        """Return these, and the targets whose ways pass one of those returned."""
+        found, before = dict.fromkeys(targets), 0
+        while before < len(found):
+            before = len(found)
+            found.update(dict.fromkeys(
+                target for target, way in self._ways.items()
+                if any(state in found for state, _ in way)))
+        return list(found)
+
     def executed(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
         self._step += 1

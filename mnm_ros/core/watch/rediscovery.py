@@ -9,8 +9,9 @@ steps and from those of the attempts made meanwhile. Its parts of the round's de
 - *Addition.* Each rediscovery is a base run with its ``share`` of half of the part: what it
   certifies is added at once, or takes the place of a policy that is doubted. What its
   ``lower_bound`` says is over the limit is deleted, by the same delta, if its way passes a pair
-  whose change was noticed. The other half is for *renewals*: when a pair raises the alarm while no
-  change is open, and when a rediscovery is begun while one is, the run under way begins to certify
+  whose change was noticed, or may pass a state deleted for that. The other half is for
+  *renewals*: when a pair raises the alarm while no change is open, and when a rediscovery is
+  begun while one is, the run under way begins to certify
   by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal
   number ``k``.
   Transitions and attempts after a moment that the past decides are as independent as all others,
@@ -38,6 +39,10 @@ from mnm_ros.core.statistics.delta_spending import share
 
 _ALLOWANCE = 4
 """A rediscovery may take so many times the steps that led to the hypothesis."""
+
+_LOOKS = 2
+"""So often each pair is executed soon after a change; once may show what it did before by chance.
+"""
 
 
 class Rediscovery:
@@ -206,16 +211,18 @@ class Relearning:
     :ivar all_doubted: whether all policies were doubted since the change was noticed.
     :ivar concerned: targets of policies through pairs that have changed.
     :ivar deleted: targets of policies that were deleted since the change was noticed.
-    :ivar steps: since the change was noticed.
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
+    :ivar unseen: pairs to be looked at because of the change, and how often they still are.
     """
 
+    ADDED = ('unseen',)
+
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        self.unseen: dict[Pair, int] = {}
         self.swept = bool(state and state['swept'])
         self.all_doubted = bool(state and state['all_doubted'])
         self.concerned: dict[int, None] = dict.fromkeys(state['concerned'] if state else ())
         self.deleted: dict[int, None] = dict.fromkeys(state.get('deleted', ()) if state else ())
-        self.steps: int = state.get('steps', 0) if state else 0
         self.likely: dict[int, float] = dict(state.get('likely', ())) if state else {}
         self._quiet = True
 
@@ -223,11 +230,12 @@ class Relearning:
         """Return all of it as plain data; only just before a rediscovery."""
         return {'swept': self.swept, 'all_doubted': self.all_doubted,
                 'concerned': list(self.concerned), 'deleted': list(self.deleted),
-                'steps': self.steps, 'likely': [list(each) for each in self.likely.items()]}
+                'likely': [list(each) for each in self.likely.items()]}
 
     def begin_rediscovery(self) -> None:
-        """Take note that a rediscovery is begun."""
+        """Take note that a rediscovery is begun, which looks at all pairs in any case."""
         self._quiet = True
+        self.unseen = {}
 
     def end_rediscovery(self) -> None:
         """Take note that the rediscovery has sampled all known states."""
@@ -236,6 +244,17 @@ class Relearning:
     def notice(self) -> None:
         """Take note of something new: all has to be sampled since then."""
         self._quiet = self.swept = False
+
+    def look_at(self, pairs: Iterable[Pair]) -> None:
+        """Have pairs looked at, as what has changed one of them may have changed others."""
+        self.unseen = dict.fromkeys(pairs, _LOOKS)
+
+    def seen(self, pair: Pair) -> bool:
+        """Take note that a pair was executed; return whether to look at it once more."""
+        left = self.unseen.pop(pair, 0) - 1
+        if left > 0:
+            self.unseen[pair] = left
+        return left > 0
 
     def concern(self, targets: Iterable[int]) -> None:
         """Add targets of policies that the change concerns."""
@@ -247,6 +266,5 @@ class Relearning:
 
     def settle(self) -> None:
         """Take note that the change is relearnt."""
-        self.concerned, self.deleted = {}, {}
-        self.likely, self.steps = {}, 0
+        self.concerned, self.deleted, self.likely, self.unseen = {}, {}, {}, {}
         self.all_doubted = False

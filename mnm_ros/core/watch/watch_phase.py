@@ -12,7 +12,9 @@ chance of any wrong decision is at most the round's delta ``delta_r``. The parts
 ``SHARES``, are for
 
 - *Deletion.* A policy's ``Detector`` raises the alarm. Each of the round has its ``share`` of the
-  part for its delta.
+  part for its delta. With a policy, those are deleted whose usual way leads through its target, as
+  they would play a RESET there from then on. Without a change that is wrong only if the policy is
+  deleted wrongly in the first place, by its detector or by a model, so that it takes no delta.
 - *Addition* and *Restart*: what rediscoveries certify, and how long they take (``rediscovery``).
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
   change is noticed, and the run under way forgets that pair alone. They go on from what the
@@ -25,8 +27,11 @@ chance of any wrong decision is at most the round's delta ``delta_r``. The parts
   noticed, all proofs are withdrawn.
 
 A rediscovery begins anew when a policy is deleted, as its samples may be older than the change;
-unless that is explained by a pair on the way that has changed, and the base can go on
-(``revise``).
+unless that is explained by a pair on the way that has changed, or by a state that was deleted for
+one, and the base can go on (``revise``). What changes one pair may change others, so that the run
+which goes on executes each pair of the known states twice before anything far away: where another
+one has changed its detector tells, and it is forgotten, too, long before the next run would come
+to it. Which pairs are executed next has no influence on the promise.
 """
 
 from __future__ import annotations
@@ -118,7 +123,6 @@ class WatchPhase(CheckingPhase):
         """Make a step of the rediscovery or of the attempt under way."""
         here, self._here, self._asked = self._here, state, None
         self._rediscovery.since += 1
-        self._relearning.steps += self._round.log.open
         seen = (here, action, state) if here is not None and action != RESET else None
         self._watching.patrol.executed(seen[:2] if seen else None)
         if self.rediscovering:
@@ -222,13 +226,23 @@ class WatchPhase(CheckingPhase):
             self.hints.forget(pair)
             self._reach.forget(state, action)
             self.base.forget(state, action)
+            self.base.request_sample(state, action)
+            if {policy.target for policy in self.policies}.issuperset(change.after):
+                self._look_around()    # else what is new there comes first
             return
+        if self._relearning.seen(pair):
+            self.base.request_sample(*pair)
         if pair in self.transitions.raised:
             self._rediscovery.follow_up(pair, was_raised)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         self.transitions.suspect(pair, self.policies)
         self._watching.turns.prefer(self._suspicion.note(pair, next_state, self.policies))
         if pair in self.hints.open:    # it is tried again first
+            self.base.request_sample(*pair)
+
+    def _look_around(self) -> None:
+        """Have the pairs executed that were not looked at since the change, before all others."""
+        for pair in self._relearning.unseen:
             self.base.request_sample(*pair)
 
     def _rediscover(self) -> None:
@@ -285,6 +299,7 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.limit.set(self.base.step_bound(len(self.policies)))
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.notice()
+        self._look_around()
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
         if self._round.log.open and any(
@@ -301,6 +316,7 @@ class WatchPhase(CheckingPhase):
         if within:
             self._notice()
             self._doubt_all()
+            self._look_around()
             self._round.log.tell_states(
                 self._round.number, within, 'was out of reach before',
                 'were out of reach before', 'change')
@@ -334,6 +350,10 @@ class WatchPhase(CheckingPhase):
         """
         if not self._round.log.open:
             self._reach.begin_anew()
+            self._relearning.look_at(
+                (policy.target, action) for policy in self.policies
+                for action in range(self._round.problem.actions)
+                if not self._round.problem.support.forbids(policy.target, action))
         self._relearning.notice()
         self._watching.watched.notice()
         self._round.log.notice()
@@ -384,17 +404,25 @@ class WatchPhase(CheckingPhase):
             self._attempt(self._schedule.go_on())
 
     def _delete(self, failing: Sequence[Policy]) -> None:
-        """Delete policies; the rediscovery goes on only if it is known what has changed."""
-        targets = [policy.target for policy in failing]
-        explained = all(target in self._relearning.concerned for target in targets)
+        """
+        Delete policies, and those that lead through their targets.
+
+        The rediscovery goes on only if it is known what has changed.
+        """
+        explained = all(policy.target in self._relearning.concerned for policy in failing)
+        targets = self._watching.patrol.behind([policy.target for policy in failing])
         if not explained:
             self._reach.begin_anew()
-        self._adopt(tuple(policy for policy in self.policies if policy.target not in targets))
+        left = tuple(policy for policy in self.policies if policy.target not in targets)
+        # Where another one may come to their targets by chance, it plays a RESET from now on.
+        strayed = [target for state in targets for target in self.transitions.passing(state, left)]
+        self._adopt(left)
         self.transitions.leave(targets)
         for target in targets:
             self._round.log.outdate(target)
         if explained:    # what the change does not concern works as before
             self._relearning.notice()
+            self._doubt(strayed)
         else:
             self._notice()
             self._doubt_all()

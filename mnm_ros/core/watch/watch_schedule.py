@@ -39,10 +39,11 @@ class WatchSchedule:
     @property
     def quanta(self) -> int:
         """Return how many the rediscovery has in its next turn."""
-        # Watching gets as many turns while policies may have failed with a change, when nothing
+        # Watching gets as many turns while policies that a change concerns may fail, when nothing
         # but proofs is left to do, and to find out whether a pair has changed.
         watching = bool(self._transitions.suspected) or self._round.log.open and (
-            self._watching.watched.doubtful or self._relearning.swept)
+            self._watching.watched.doubtful(self._relearning.concerned)
+            or self._relearning.swept)
         return 1 if watching else self._quanta
 
     def begin(self) -> int | None:
@@ -84,9 +85,9 @@ class WatchSchedule:
     @property
     def _is_deciding(self) -> bool:
         """Whether nothing but verdicts seems to be left of a change, and one of them is near."""
-        change, built, lacking = self._relearning, self._round.steps_taken, self._lacking
-        if not self._round.log.open or not lacking or not (
-                change.swept or change.steps > built):
+        lacking = self._lacking
+        if not self._round.log.open or not self._relearning.swept or not lacking:
             return False
+        built = self._round.steps_taken
         # The variance is some square of the limit, and a step of an attempt takes a step.
         return 2 * min(lacking.values()) * self._round.problem.limit ** 3 < _WORTH * built

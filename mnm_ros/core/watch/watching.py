@@ -140,10 +140,9 @@ class PolicyWatch:
         """Whether some policy has not shown since the last change that it works."""
         return not all(detector.proven for detector in self.detectors.values())
 
-    @property
-    def doubtful(self) -> bool:
-        """Whether hardly anything speaks for some policy since it was doubted."""
-        return not all(detector.credible for detector in self.detectors.values())
+    def doubtful(self, targets: Iterable[int]) -> bool:
+        """Whether hardly anything speaks for one of these policies since it was doubted."""
+        return not all(self.detectors[target].credible for target in targets)
 
     @property
     def unproven_targets(self) -> dict[int, float]:
