@@ -34,6 +34,37 @@ def explore(discovery: Discovery, counts: Counts, start: int, rng: np.random.Gen
     return steps
 
 
+def test_what_is_requested_comes_before_all_else_unless_no_way_leads_there() -> None:
+    counts = Counts()
+    discovery = OnTheWayDiscovery(PROBLEM, 0.1, counts)
+    for state, after in ((0, 1), (1, 2), (2, 1)):
+        counts.add(state, 0, after)
+    discovery.begin((0, 1, 2, 3), (0,), TO_TWO)
+    discovery.request(2, 1)
+    discovery.request(3, 0)    # nothing is known to lead there
+    assert [discovery.action(state) for state in (0, 1, 2)] == [0, 0, 1]
+    assert not discovery.done()
+    for state, after in ((0, 1), (1, 2), (2, 1)):
+        discovery.observe(state, action := discovery.action(state), after)
+        counts.add(state, action, after)
+    assert discovery.action(0) == 1    # the least executed one of home, which comes next
+    explore(discovery, counts, 0, np.random.default_rng(0))
+    assert min(counts.visits_of_all(0, 2)) >= discovery.quota(4)
+
+
+def test_a_request_that_is_never_served_is_given_up() -> None:
+    counts = Counts()
+    discovery = OnTheWayDiscovery(PROBLEM, 0.1, counts)
+    counts.add(0, 0, 1)    # it never leads there again
+    discovery.begin((0, 1), (0,), TO_TWO)
+    discovery.request(1, 0)
+    for _ in range(2 * TO_TWO.horizon):
+        action = discovery.action(0)
+        discovery.observe(0, action, 0)
+        counts.add(0, action, 0)
+    assert min(counts.visits_of_all(0, 2)) > 1
+
+
 def test_the_printed_quota() -> None:
     # 3 log(8 * 3 * 3 / 0.1) = 19.74; with |K| = 4: 3 log(72 * 16 / 0.1) = 28.06.
     discovery = PerVisitDiscovery(PROBLEM)

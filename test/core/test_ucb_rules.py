@@ -19,6 +19,7 @@ from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 from mnm_ros.core.task.step_task import Homing
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+import numpy as np
 import pytest
 
 PROBLEM = Problem(1, 4.0, 1.0, 0.1)
@@ -106,6 +107,14 @@ def start(plans: Plans, evaluations: list[Recorder],
     for _ in range(10):
         base.add_transition(0, 0, 7)
     return base, asked
+
+
+def ucb(*policies: Policy) -> UcbExplore:
+    """Return a run as the checks make it."""
+    run = components.BASES['ucb_explore'](
+        settings(PROBLEM), 0, np.random.default_rng(0), policies)
+    assert isinstance(run, UcbExplore)
+    return run
 
 
 def walk(base: UcbExplore, states: list[int]) -> list[int]:
@@ -206,6 +215,39 @@ def test_a_state_that_becomes_known_brings_the_candidates_seen_from_it() -> None
     assert base.candidates == (7,)
     walk(base, [0, 0, 7])
     assert base.candidates == (9,)
+
+
+def test_after_a_change_the_run_goes_on_without_what_was_forgotten_or_deleted() -> None:
+    base = ucb(to(0).policy, to(1).policy, to(2).policy)
+    for state, after in ((0, 1), (0, 2), (1, 9), (2, 8)):
+        base.add_transition(state, 0, after)
+    assert base.candidates == (9, 8)
+    base.forget(1, 0)
+    assert base._parts.counts.visits(1, 0) == 0 and base._parts.counts.visits(0, 0) == 2
+    assert base.revise((to(0).policy, to(1).policy))
+    assert [policy.target for policy in base.policies] == [0, 1]
+    assert base.candidates == (2,) and base._parts.counts.visits(2, 0) == 0
+    assert not base.finished and base.state is UcbPhase.DISCOVERY
+
+
+def test_a_test_under_way_is_given_up_when_something_is_forgotten() -> None:
+    tests = [Recorder(5, Decision.GOOD), Recorder(1, Decision.GOOD)]
+    base, asked = start(Plans(to(7), to(7)), tests)
+    walk(base, [0, 0, 0])
+    assert base.evaluating and asked == [(1, 1)]
+    base.forget(0, 0)
+    assert walk(base, [0]) == [RESET] and asked == [(1, 1), (1, 2)]
+
+
+@pytest.mark.parametrize('changed', [False, True])
+def test_what_is_new_after_a_change_is_tested_before_all_is_sampled(changed: bool) -> None:
+    base = ucb(to(0).policy, to(1).policy)    # nothing leads to 1, where samples lack
+    if changed:
+        base.forget(0, 0)
+    for _ in range(2 * 8 + 2):
+        base.observe(action := base.next_action(), 0 if action == RESET else 7)
+    assert base.evaluating == changed and not base._parts.discovery.done()
+    assert base.candidates == (7,)
 
 
 def test_the_delta_is_shared_out_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:

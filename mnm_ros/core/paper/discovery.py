@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import heapq
 import math
 
-from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 
@@ -56,6 +56,9 @@ class Discovery(ABC):
     def observe_elsewhere(self, state: int) -> None:
         """Take note that another run has sampled an action in ``state``."""
 
+    def request(self, state: int, action: int) -> None:
+        """Sample a pair once before all others, if a way there is known; optional."""
+
 
 class OnTheWayDiscovery(Discovery):
     """
@@ -65,7 +68,8 @@ class OnTheWayDiscovery(Discovery):
     or its expected time would exceed ``L``. The missing state of lowest rank ``i <= |K| + 1``
     (ranks as in ``kl_optimism``) thus stays unseen in ``n`` executions of one certain pair with
     probability at most ``(1 - 1/L)^n``; with ``n >= log(i (i - 1) / delta') / -log(1 - 1/L)`` the
-    sum over the ranks is ``delta'``. Which way the robot takes to a sample is a heuristic
+    sum over the ranks is ``delta'``; a pair that is forgotten begins anew (``kl_optimism``).
+    Which way the robot takes to a sample, and what is requested before others, is a heuristic
     without influence on this.
 
     :param problem: with the delta of the run, which is not used here.
@@ -74,11 +78,13 @@ class OnTheWayDiscovery(Discovery):
     """
 
     learns_everywhere = True
+    ADDED = ('_requested',)
 
     def __init__(self, problem: Problem, delta: float, counts: Counts) -> None:
         self._problem = problem
         self._delta = delta
         self._counts = counts
+        self._requested: dict[Pair, None] = {}
         self._open: dict[int, None] = {}
         self._way: dict[int, int] = {}
         self._since_sample = 0
@@ -107,11 +113,19 @@ class OnTheWayDiscovery(Discovery):
             if min(self._visits(state)) < quota)
 
     def done(self) -> bool:
-        return not self._open
+        return not self._open and not self._requested
+
+    def request(self, state: int, action: int) -> None:
+        if not self._problem.support.forbids(state, action):
+            self._requested[state, action] = None
+            if len(self._requested) == 1:    # ways to others are found when it is done
+                self._find_ways()
 
     def action(self, here: int) -> int:
         """
         Return an action that lacks samples here, else one on the way to the nearest.
+
+        As long as anything is requested, nothing else lacks samples.
 
         Where no way is known, it is the least executed one: the way may lead through an outcome
         that was not met within the quota. What is tried so long without coming to a sample
@@ -120,9 +134,17 @@ class OnTheWayDiscovery(Discovery):
         forbids = self._problem.support.forbids
         if forbids(here, self._way.get(here, RESET)):    # it was found before that was declared
             self._find_ways()
-        action = self._lacking(here) if here in self._open else None
+        wanted = [action for state, action in self._requested if state == here]
+        if wanted:
+            return wanted[0]
+        action = self._lacking(here) if here in self._open and not self._requested else None
         if action is not None:
             return action
+        if self._requested and here == self._known[0] and here not in self._way:
+            self._requested.clear()    # no way to any of them is known
+            self._find_ways()
+            if here in self._open:
+                return self.action(here)
         if (here in self._way or here in self._open or here not in self._known
                 or self._astray >= self._horizon):
             return self._way.get(here, RESET)
@@ -131,14 +153,34 @@ class OnTheWayDiscovery(Discovery):
 
     def observe(self, here: int, action: int, state: int) -> None:
         """Look for new ways when a state is done, or when the present ones lead nowhere."""
-        self._since_sample = 0 if here in self._open else self._since_sample + 1
+        sampled = (here, action) in self._requested if self._requested else here in self._open
+        self._since_sample = 0 if sampled else self._since_sample + 1
         lost = action != RESET and here not in self._way and here not in self._open
         self._astray = self._astray + 1 if lost else 0
+        if (here, action) in self._requested:
+            del self._requested[here, action]
+            if all(state != here for state, _ in self._requested):
+                self._find_ways()
         self.observe_elsewhere(here)
         # The counts behind the ways may be wrong by chance; more of them mend that.
         if self._since_sample > self._horizon:
             self._since_sample = 0
+            if self._requested:    # no way seems to lead to the nearest any more
+                nearest = self._heading(here)
+                self._requested = {
+                    pair: None for pair in self._requested if pair[0] != nearest}
             self._find_ways()
+
+    def _heading(self, here: int) -> int:
+        """Return the state with a request that is nearest, by where ways have mostly led."""
+        states, passed = {state for state, _ in self._requested}, set()
+        while here not in states and here not in passed:
+            passed.add(here)
+            action = self._way.get(here, RESET)
+            nexts = self._counts.next_states(here, action)
+            here = self._known[0] if action == RESET or not nexts else max(
+                nexts, key=nexts.__getitem__)
+        return here if here in states else next(iter(states))
 
     def observe_elsewhere(self, state: int) -> None:
         """Go to ``state`` no longer once it has all its samples."""
@@ -175,7 +217,8 @@ class OnTheWayDiscovery(Discovery):
                 for following, count in self._counts.next_states(state, action).items():
                     arriving.setdefault(following, []).append((visits / count, state, action))
         self._way = {}
-        queue = [(0.0, state, RESET) for state in self._open]
+        queue = [(0.0, state, RESET) for state in dict.fromkeys(
+            state for state, _ in self._requested) or self._open]
         settled: set[int] = set()
         while queue:
             cost, state, action = heapq.heappop(queue)

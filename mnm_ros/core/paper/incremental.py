@@ -40,6 +40,9 @@ class IncrementalBase(Phased, BaseAlgorithm):
     """
     Samples the known states, then plans for a candidate, until none is left.
 
+    Once it was told that a pair has changed, it plans for what is new before all is sampled: a
+    test that begins early is a test as any other, and the end comes when all is sampled.
+
     The table of a subclass has the triggers ``sampled`` (to planning), ``undersampled`` (back to
     state discovery) and ``nothing_left`` (the end); planning happens between two steps.
 
@@ -50,6 +53,7 @@ class IncrementalBase(Phased, BaseAlgorithm):
     """
 
     _parts: BaseParts
+    ADDED = ('_news',)
 
     def __init__(self, problem: Problem, home: int, parts: BaseParts,
                  policies: tuple[Policy, ...]) -> None:
@@ -60,6 +64,8 @@ class IncrementalBase(Phased, BaseAlgorithm):
             Policy(home, parts.horizon, (home,), ((RESET,),)),)}
         self._candidates: dict[int, None] = {}
         self._estimates: dict[int, float] = {}
+        # Candidates to plan for at once; None as long as nothing is known to have changed.
+        self._news: dict[int, None] | None = None
         self._here: int | None = None
         self._sample(tuple(self._known))
 
@@ -99,6 +105,36 @@ class IncrementalBase(Phased, BaseAlgorithm):
         if not self.evaluating:
             self._parts.discovery.observe_elsewhere(state)
 
+    def request_sample(self, state: int, action: int) -> None:
+        if state in self._known and not self.finished:
+            self._parts.discovery.request(state, action)
+
+    def forget(self, state: int, action: int) -> None:
+        if self._parts.discovery.learns_everywhere:
+            self._parts.counts.forget(state, action)
+            self._news = self._news or {}
+            self._start_over()
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        if not self._parts.discovery.learns_everywhere:
+            return False
+        kept = {policy.target: policy for policy in policies}
+        # No detector watches the transitions of states that were deleted, so they may be stale.
+        for target in self._known:
+            if target not in kept:
+                self._estimates.pop(target, None)
+                for action in range(self._problem.actions):
+                    self._parts.counts.forget(target, action)
+        self._known = kept
+        self._candidates = {}
+        for target in kept:
+            self._meet_all(target)
+        self._start_over()
+        return True
+
+    def _start_over(self) -> None:
+        """Drop what was found out with counts or policies that are no more."""
+
     @abstractmethod
     def _learn(self, state: int, action: int, next_state: int) -> None:
         """Count a transition; its end may be a candidate."""
@@ -114,18 +150,23 @@ class IncrementalBase(Phased, BaseAlgorithm):
             discovery.restart()
         else:
             discovery.observe(here, action, state)
-        if discovery.done():
+        if discovery.done() or self._news:
             self.trigger('sampled')
             self._plan()
 
     def _plan(self) -> None:
         """Pursue the plan for a candidate, or find out what else is left to do."""
-        known = tuple(self._known)
+        known, early = tuple(self._known), not self._parts.discovery.done()
+        candidates = self._first_candidates() if early else self.candidates
+        self._news = None if self._news is None else {}
         plan = None
-        if self._candidates:
-            plan = self._parts.optimism.plan(self._parts.counts, known, self.candidates)
+        if candidates:
+            plan = self._parts.optimism.plan(self._parts.counts, known, candidates)
         if plan is not None:
             self._pursue(plan)
+            return
+        if early:
+            self.trigger('undersampled')
             return
         # The quota grows with the known states: those sampled early may lack some by now.
         pending = self._parts.discovery.pending(known)
@@ -136,6 +177,10 @@ class IncrementalBase(Phased, BaseAlgorithm):
     def _sample(self, states: Sequence[int]) -> None:
         """Set out to sample some known states."""
         self._parts.discovery.begin(tuple(self._known), states, self._known[states[-1]])
+
+    def _first_candidates(self) -> tuple[int, ...]:
+        """Return the candidates that do not wait until all known states are sampled."""
+        return tuple(state for state in self._news or () if state in self._candidates)
 
     def _meet(self, state: int, next_state: int) -> None:
         """Make a candidate of what follows a known state and is not known itself."""
@@ -149,6 +194,10 @@ class IncrementalBase(Phased, BaseAlgorithm):
         self._estimates[target] = steps
         self._candidates.pop(target, None)
         if self._parts.discovery.learns_everywhere:
-            for action in range(self._problem.actions):
-                for state in self._parts.counts.next_states(target, action):
-                    self._meet(target, state)
+            self._meet_all(target)
+
+    def _meet_all(self, target: int) -> None:
+        """Make candidates of what has followed a known state."""
+        for action in range(self._problem.actions):
+            for state in self._parts.counts.next_states(target, action):
+                self._meet(target, state)

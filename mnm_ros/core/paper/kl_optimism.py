@@ -20,6 +20,12 @@ distribution ``Q`` with ``Q v <= P v``; as the planner minimises over plausible 
 monotone in ``v``, its value at home is at most ``v(s0) <= L``, and it does not stop. Neither the
 number of candidates nor of actions enters, and samples may come from anywhere and any time since
 the CMP last changed.
+
+A pair that is forgotten begins anew at a moment that the past decides. What it shows from then on
+are independent draws, too, for which the above holds with another ``d``. So where pairs that have
+not changed since the run began are forgotten up to ``k`` times, the chance of a miss is at most
+``1 + k`` times as large. The checks have a pair forgotten when its alarm is raised, and where a
+state is deleted for that: if nothing has changed, with no more than the chance of a false alarm.
 """
 
 from __future__ import annotations

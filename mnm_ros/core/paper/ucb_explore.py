@@ -19,6 +19,9 @@ from mnm_ros.core.paper.optimism import Plan
 from mnm_ros.core.progress.activity import Doing, Evidence
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 
+_SIGHTS = 8
+"""After a change, a state that a pair has led to so often is looked at before all is sampled."""
+
 
 class UcbPhase(Enum):
     """What UcbExplore is doing; planning happens between two steps."""
@@ -99,6 +102,13 @@ class UcbExplore(IncrementalBase):
         if self.evaluating and self._attempts is not None:
             self._given_up = self._attempts.policy.plays(self._problem.support.all_forbidden)
 
+    def _start_over(self) -> None:
+        if self.evaluating:
+            self._given_up = True
+        elif not self.finished:
+            known = tuple(self._known)
+            self._sample(self._parts.discovery.pending(known) or known[:1])
+
     @property
     def between_attempts(self) -> bool:
         """Whether no attempt is under way that counts in an evaluation."""
@@ -113,7 +123,9 @@ class UcbExplore(IncrementalBase):
             self._evaluation.break_off(broken.length, broken.most)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
-        self._parts.counts.add(state, action, next_state)
+        _, before = self._parts.counts.add(state, action, next_state)
+        if self._news is not None and before + 1 == _SIGHTS and next_state not in self._known:
+            self._news[next_state] = None
         if self._parts.discovery.learns_everywhere or self.state is UcbPhase.DISCOVERY:
             self._meet(state, next_state)
 
@@ -129,6 +141,13 @@ class UcbExplore(IncrementalBase):
         # A test may go on over a skip, but not over a return to state discovery.
         if not self.evaluating:
             self._evaluation = None
+
+    def _first_candidates(self) -> tuple[int, ...]:
+        first = super()._first_candidates()
+        if self._evaluation is None or self._attempts is None:
+            return first
+        # What is under test goes on with it.
+        return tuple(dict.fromkeys((self._attempts.policy.target, *first)))
 
     def _pursue(self, plan: Plan) -> None:
         """Evaluate the policy; the very policy that was under evaluation may just go on."""
