@@ -109,11 +109,13 @@ class IncrementalBase(Phased, BaseAlgorithm):
         if state in self._known and not self.finished:
             self._parts.discovery.request(state, action)
 
-    def forget(self, state: int, action: int) -> None:
+    def forget(self, state: int, action: int) -> bool:
+        """Forget the transitions of the pair, but not which policies were evaluated through it."""
         if self._parts.discovery.learns_everywhere:
             self._parts.counts.forget(state, action)
             self._news = self._news or {}
             self._start_over()
+        return False
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
         if not self._parts.discovery.learns_everywhere:
