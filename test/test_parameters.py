@@ -58,7 +58,7 @@ def test_documented_defaults(make) -> None:
         'checkpoint_dir': ''}
     assert {name: parameters[name] for name in documented} == documented
     assert {option.name for option in OPTIONS if option.parameter} == {
-        'base', 'horizon', 'check_steps', 'watch_every'}
+        'base', 'horizon', 'check_steps', 'watch_every', 'look_again'}
     assert all(parameters[option.name] == option.default for option in OPTIONS
                if option.parameter)
 

@@ -90,7 +90,8 @@ def _hoeffding(settings: Settings) -> CheckingPhaseFactory:
 
 CHECKS: Mapping[str, Callable[[Settings], CheckingPhaseFactory]] = {
     'hoeffding': _hoeffding,
-    'watch': lambda settings: partial(WatchPhase, quanta=settings.watch_every)}
+    'watch': lambda settings: partial(
+        WatchPhase, quanta=settings.watch_every, look_again=settings.look_again)}
 
 
 def empirical_step_bound(settings: Settings, known: int) -> int:

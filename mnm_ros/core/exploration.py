@@ -31,7 +31,7 @@ from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.trust_ledger import TrustLedger
 
-ALGORITHM = 4
+ALGORITHM = 5
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 

@@ -17,9 +17,9 @@ import pytest
 import steps
 
 BENCHMARKS = Path(fleet.__file__).parent
-EXPLORING = ('checkpoint', 'doors', 'exploration_steps', 'false_alarms', 'fleet', 'grids',
-             'growth', 'lower_bound', 'memory', 'navigation', 'prediction', 'progress', 'promise',
-             'steps', 'study')
+EXPLORING = ('blocked', 'checkpoint', 'doors', 'exploration_steps', 'false_alarms', 'fleet',
+             'grids', 'growth', 'lower_bound', 'memory', 'navigation', 'prediction', 'progress',
+             'promise', 'steps', 'study')
 
 
 @pytest.mark.parametrize('name', EXPLORING)

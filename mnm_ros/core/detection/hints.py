@@ -23,8 +23,8 @@ from typing import Any
 from mnm_ros.core.model.counts import Pair
 
 _FEWEST = 3    # failures in a row
-_MOST_FAILING = 0.3    # of the executions of what nearly always worked
-_EXECUTIONS = 10    # before the failures
+MOST_FAILING = 0.3    # of the executions of what nearly always worked
+EXECUTIONS = 10    # before the failures
 _RARE = math.log(1e6)
 _PRIOR = 0.3    # failures, of one execution, that are counted beside those before
 _TO_WITHDRAW = 3    # executions that work, more than those that do not
@@ -97,7 +97,13 @@ class Hints:
 
 def _is_rare(times: int, before: int, worked: int) -> bool:
     """Return whether a pair that worked so often before hardly fails so many times in a row."""
-    failed = max(0, before - worked) + _PRIOR
-    if times < _FEWEST or before < _EXECUTIONS or failed > _MOST_FAILING * (before + 1):
+    if times < _FEWEST or before < EXECUTIONS:
         return False
-    return -math.fsum(math.log((failed + i) / (before + 1 + i)) for i in range(times)) >= _RARE
+    failed = max(0, before - worked) + _PRIOR
+    return chance_to_fail(before, worked) <= MOST_FAILING and -math.fsum(
+        math.log((failed + i) / (before + 1 + i)) for i in range(times)) >= _RARE
+
+
+def chance_to_fail(before: int, worked: int) -> float:
+    """Return the chance to fail of a pair that worked so often before."""
+    return (max(0, before - worked) + _PRIOR) / (before + 1)

@@ -121,6 +121,11 @@ class TransitionDetector:
         return list(self._index)[self._counts.index(most)], most
 
     @property
+    def tally(self) -> dict[int, int]:
+        """Return how often each next state was shown, of those told apart."""
+        return {state: self._counts[symbol] for state, symbol in self._index.items()}
+
+    @property
     def parted(self) -> tuple[dict[int, int], dict[int, int]]:
         """
         Return how often each next state was shown before a change, and since: for display.

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import math
 from typing import Any
 
 from mnm_ros.core.detection.transition_detector import TransitionDetector
@@ -16,6 +17,8 @@ from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 
 _FOLLOW_UPS = 3
 """Executions wanted of a pair after an outcome that was hardly to be expected."""
+
+_FEWEST, _STAYS = 10, 0.98    # executions of a pair that is blocked, and the part that stayed
 
 
 class TransitionWatch:
@@ -116,6 +119,22 @@ class TransitionWatch:
             self._suspected.pop(pair, None)
         elif pair not in self._suspected:
             self._suspected[pair] = self.concerned(pair, policies)
+
+    @property
+    def blocked(self) -> Iterator[tuple[Pair, dict[int, int], float]]:
+        """
+        Yield the pairs that nearly always stayed, where nothing speaks for a change.
+
+        With how often each next state has followed since the detector of the pair was made, and
+        the ``share`` of that.
+        """
+        for pair, detector in self._detectors.items():
+            if detector.executions >= _FEWEST and pair not in self._raised and (
+                    not detector.suspicious):
+                tally = detector.tally
+                if (tally.get(pair[0], 0) >= _STAYS * detector.executions
+                        and sum(tally.values()) == detector.executions):
+                    yield pair, tally, math.exp(-detector.threshold) / self._delta
 
     def keep(self, states: Collection[int]) -> None:
         """Watch no pairs but those of ``states``."""

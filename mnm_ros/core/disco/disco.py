@@ -22,7 +22,7 @@ from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES, Step
+from mnm_ros.core.mnm.base import BaseAlgorithm, Carried, FEW_STATES, Step
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
@@ -211,14 +211,26 @@ class Disco(Phased, BaseAlgorithm):
             self._sampling.reopen(state)
         return True
 
+    def carry(self, seen: Mapping[Pair, Carried]) -> bool:
+        """Count them where all else is ruled out; certificates know nothing of it."""
+        changed = self._rows.carry({pair: carried.tally for pair, carried in seen.items()})
+        self._parts.planner.carry({pair: carried.delta for pair, carried in seen.items()})
+        self._sampling.want_anew(changed)
+        self._ruling_out.start_over()
+        return True
+
     def forget(self, state: int, action: int) -> bool:
         """Forget all transitions of the pair, and sample it anew."""
         for evidence in self._certifier.evidence:
             evidence.forget(state, action)
+        carried = self._rows.carried((state, action))
         self._rows.forget(state, action)
         if not self._at_once:    # else it is told which of the watched policies to revise
             self._certifier.check_again(((state, action),), attempts=False)
             self._outdated = True    # a plan leaves what may not be reached any more
+        if carried:
+            self._parts.planner.forget_carried((state, action))
+            self._sampling.want_anew([(state, action)])
         self._start_over()
         self._sampling.reopen(state)
         return True
@@ -265,6 +277,9 @@ class Disco(Phased, BaseAlgorithm):
             self._sampling.urge(pair)
         return pair
 
+    def avoid(self, pairs: Collection[Pair]) -> None:
+        self._sampling.avoid(pairs)
+
     def better(self, policy: Policy) -> Policy | None:
         return self._certifier.better(policy)
 
@@ -283,7 +298,7 @@ class Disco(Phased, BaseAlgorithm):
         if self._here is None:
             return RESET
         attempts = self._certifier.attempts
-        if attempts is None:
+        if attempts is None or self._sampling.urgent and not attempts.under_way:
             return self._sampling.action(self._here)
         home = self._rows.states[0]
         if not attempts.under_way and self._here != home and self._here in self._sampling.open:
@@ -310,7 +325,8 @@ class Disco(Phased, BaseAlgorithm):
         """Make a step of an attempt, or of what is sampled between two attempts."""
         attempts = self._certifier.attempts
         assert attempts is not None
-        if not attempts.under_way and here is not None and action != RESET:
+        if not attempts.under_way and here is not None and (
+                action != RESET or self._sampling.urgent):
             self._sampling.observe(here, action, state)
             return
         episode = attempts.observe(state)

@@ -128,7 +128,7 @@ class RulingOut:
             if model.hits(state).any()
             and model.smoothed_plan(state, self.reach, FAILURE_WEIGHT)[1] <= self.reach}
         for pair, executions in wanted.items():
-            self._sampling.want(pair, executions)
+            self._sampling.want(pair, executions - self._rows.carried(pair))
         self._ruled_out = None if wanted else self._all_but(inside)
         return bool(wanted)
 

@@ -8,6 +8,7 @@ What is to be sampled is decided by ``rule_out`` and ``certify``; this only make
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair
@@ -18,6 +19,9 @@ import numpy as np
 
 FIRST_EXECUTIONS = 2
 """Executions of each action of a state that has just been entered."""
+
+_DETOUR = 16
+"""Steps that are made to avoid a pair."""
 
 _MOST_TRIPS = 3
 """Trips to a state that did not arrive, after which it is left out."""
@@ -35,6 +39,8 @@ class Sampling:
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
+    ADDED = ('_avoided',)
+
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int) -> None:
         self.sampled: dict[int, None] = {}
         self.open: dict[int, None] = {}
@@ -44,6 +50,7 @@ class Sampling:
         self._patience = patience
         self._wanted: dict[Pair, int] = {}
         self._urgent: dict[Pair, None] = {}
+        self._avoided: dict[Pair, None] = {}
         self._preferred: dict[int, None] = {}
         self._way: dict[int, int] = {}
         self._led: dict[int, Policy] = {}
@@ -74,9 +81,22 @@ class Sampling:
         if policy is not None:
             self._led[state] = policy
         for action in range(self._rows.actions):
-            # Of a pair that is declared it is known which samples tell anything.
-            declared = self._rows.support.ends(state, action) is not None
-            self.want((state, action), 0 if declared else FIRST_EXECUTIONS)
+            self.want((state, action), self._first_executions((state, action)))
+
+    def want_anew(self, pairs: Collection[Pair]) -> None:
+        """Want of these pairs what is wanted of any, as more or less is carried of them now."""
+        for pair in pairs:
+            self._wanted.pop(pair, None)
+            self._urgent.pop(pair, None)
+            if pair[0] in self.sampled:
+                self.want(pair, self._first_executions(pair))
+        self._stale = True
+
+    def _first_executions(self, pair: Pair) -> int:
+        """Return how often a pair is wanted before anything is planned."""
+        # Of a pair that is declared, or carried, it is known which samples tell anything.
+        known = self._rows.support.ends(*pair) is not None or self._rows.carried(pair)
+        return 0 if known else FIRST_EXECUTIONS
 
     def leave(self, state: int) -> None:
         """Sample a state no longer."""
@@ -94,6 +114,11 @@ class Sampling:
         """Have the pair executed once more before any other."""
         self.want(pair, self._counts.visits(*pair) + 1)
         self._urgent[pair] = None
+        self._stale = True
+
+    def avoid(self, pairs: Collection[Pair]) -> None:
+        """Leave these pairs alone for now, as long as there is anything else to sample."""
+        self._avoided = dict.fromkeys(pairs)
         self._stale = True
 
     def prefer(self, state: int) -> None:
@@ -122,12 +147,13 @@ class Sampling:
     def lacking(self, state: int) -> int | None:
         """Return the least executed action of those that lack executions."""
         wanted, made = self._wanted, self._counts.by_pair    # asked at each step, as _lacks
-        least, found = 0, None
+        least, found, avoided = 0, None, False
         for action in range(self._rows.actions):
             pair = state, action
-            visits = made.get(pair, 0)
-            if visits < wanted.get(pair, 0) and (found is None or visits < least):
-                least, found = visits, action
+            visits, later = made.get(pair, 0), pair in self._avoided
+            if visits < wanted.get(pair, 0) and (
+                    found is None or (later, visits) < (avoided, least)):
+                least, found, avoided = visits, action, later
         return found
 
     def _lacks(self, state: int) -> bool:
@@ -180,7 +206,7 @@ class Sampling:
                     return action
         elif here in (self._preferred or self.open):
             lacking = self.lacking(here)
-            if lacking is not None:
+            if lacking is not None and not self._can_wait(here, lacking):
                 return lacking
         if self._since > self._patience and self._urgent:
             # No way seems to lead to the nearest any more.
@@ -190,6 +216,15 @@ class Sampling:
         if here in self._way:
             return self._way[here]
         return self._fallback(here)
+
+    def _can_wait(self, here: int, action: int) -> bool:
+        """Return whether a pair is avoided, and others are not."""
+        return (here, action) in self._avoided and bool(self._not_avoided())
+
+    def _not_avoided(self) -> list[int]:
+        """Return the states that lack more than what is avoided."""
+        return [state for state in self._preferred or self.open
+                if (state, self.lacking(state)) not in self._avoided]
 
     def observe(self, here: int, action: int, state: int) -> None:
         """Take note of a step made for a sample."""
@@ -241,16 +276,18 @@ class Sampling:
         return self._least_tried(here)
 
     def _least_tried(self, here: int) -> int:
-        visits = self._counts.visits_of_all(here, self._rows.actions)
+        visits = [self._counts.visits(here, action) + self._rows.carried((here, action))
+                  for action in range(self._rows.actions)]
         allowed = [action for action in range(self._rows.actions)
                    if not self._rows.support.forbids(here, action)]
         return min(allowed, key=visits.__getitem__, default=RESET)
 
-    def _edges(self) -> tuple[Indices, Indices, Floats, Indices]:
+    def _edges(self, avoided: Collection[Pair] = ()) -> tuple[Indices, Indices, Floats, Indices]:
         """
         Return origin, end, cost and action of the cheapest move between two places.
 
-        An observed transition costs the executions that it takes on average.
+        An observed transition costs the executions that it takes on average, so that of two that
+        serve as well, one that has not failed is taken; and ``_DETOUR`` more if it is avoided.
         """
         rows = self._rows
         visits = rows.tally.sum(axis=1)
@@ -263,6 +300,8 @@ class Sampling:
             np.maximum(1.0, visits[found]) / np.maximum(1.0, rows.tally[found, slots]),
             resets + 1.0])
         actions = np.concatenate([found % rows.actions, resets + RESET])
+        for state, action in avoided:
+            costs[(origins == self._rows.places.get(state, -1)) & (actions == action)] += _DETOUR
         order = np.lexsort((costs, ends, origins))
         origins, ends = origins[order], ends[order]
         first = np.ones(len(order), dtype=bool)
@@ -275,11 +314,11 @@ class Sampling:
         self._since = 0
         self._way = {}
         wanted = (dict.fromkeys(state for state, _ in self._urgent)
-                  or self._preferred or self.open)
+                  or self._avoided and self._not_avoided() or self._preferred or self.open)
         targets = [self._rows.places[state] for state in wanted]
         if not targets:
             return
-        origins, ends, costs, actions = self._edges()
+        origins, ends, costs, actions = self._edges(self._avoided)
         size = len(self._rows.places)
         _, following, _ = _dijkstra(
             size, costs, ends, origins, indices=targets, min_only=True, return_predecessors=True)

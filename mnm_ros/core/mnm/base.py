@@ -35,6 +35,19 @@ class Recollection:
     steps: tuple[Step, ...]
 
 
+@dataclass(frozen=True)
+class Carried:
+    """
+    What a run is told of a pair that is known to be blocked.
+
+    :ivar tally: how often each next state has followed since the detector of the pair was made.
+    :ivar delta: of the pair, for all ranks of a missing state together.
+    """
+
+    tally: Mapping[int, int]
+    delta: float
+
+
 FEW_STATES = 30
 """Planning over so few states holds nothing up: it takes some milliseconds."""
 
@@ -205,6 +218,14 @@ class BaseAlgorithm(ABC):
         """
         return False
 
+    def carry(self, seen: Mapping[Pair, Carried]) -> bool:
+        """
+        Rule out by what was seen of some pairs before this run, too; return whether it can.
+
+        It takes the place of what was carried so far. It never finishes the run. Optional.
+        """
+        return False
+
     def forget(self, state: int, action: int) -> bool:
         """
         Forget all transitions of the pair, as it leads elsewhere than before.
@@ -246,6 +267,13 @@ class BaseAlgorithm(ABC):
         declared, there is nothing to audit. Optional.
         """
         return None
+
+    def avoid(self, pairs: Collection[Pair]) -> None:
+        """
+        Leave these pairs alone where anything else is to be done; optional.
+
+        They take the place of those that were avoided so far.
+        """
 
     def restart_confidence(self, delta: float) -> None:
         """

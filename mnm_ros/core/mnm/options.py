@@ -91,6 +91,9 @@ class Settings:
     watch_every: int = option(
         'quanta of rediscovery between two patrols of the watch checks', parameter=True,
         onboard=4, paper=4)
+    look_again: float = option(
+        'share of the steps of the watch checks for pairs known to be blocked; 1 is no limit',
+        minimum=0.001, maximum=1, parameter=True, onboard=0.025, paper=0.025)
     former: bool = False
 
     def __post_init__(self) -> None:

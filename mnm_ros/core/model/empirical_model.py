@@ -36,6 +36,8 @@ class TransitionRows:
     :ivar places: of all states met, entered or not, by state; home has place 0.
     """
 
+    _carried: Mapping[Pair, Mapping[int, int]] = {}    # none in most runs
+
     def __init__(self, counts: NextStates, actions: int,
                  support: Support | None = None) -> None:
         self.actions = actions
@@ -88,7 +90,7 @@ class TransitionRows:
             if len(self._slots) > len(self._next):
                 self._next, self._tally = _doubled(self._next, 0), _doubled(self._tally, 0)
                 self._closed, self._filled = _doubled(self._closed, 0), _doubled(self._filled, 0)
-            self._fill(len(self._slots) - 1, self._counts.next_states(state, action))
+            self._fill_seen(len(self._slots) - 1, state, action)
             self._declare(len(self._slots) - 1, state, action)
 
     def number(self, state: int) -> int | None:
@@ -107,15 +109,35 @@ class TransitionRows:
         else:
             self._tally[row, slot] += 1
 
+    def carry(self, tallies: Mapping[Pair, Mapping[int, int]]) -> list[Pair]:
+        """
+        Add what was seen of these pairs before the run, in place of what was carried so far.
+
+        :returns: all of both.
+        """
+        before, self._carried = self._carried, dict(tallies)
+        changed = [*{**before, **tallies}]
+        for state, action in changed:
+            number = self._numbers.get(state)
+            if number is not None:
+                self._empty(number * self.actions + action)
+                self._fill_seen(number * self.actions + action, state, action)
+                self._declare(number * self.actions + action, state, action)
+        return changed
+
+    def carried(self, pair: Pair) -> int:
+        """Return how many executions of a pair are carried."""
+        return sum(self._carried.get(pair, {}).values())
+
     def forget(self, state: int, action: int) -> None:
-        """Take note that the counts of a pair were emptied."""
+        """Take note that the counts of a pair were emptied; what is carried goes with them."""
+        if (state, action) in self._carried:
+            self._carried = {
+                pair: tally for pair, tally in self._carried.items() if pair != (state, action)}
         number = self._numbers.get(state)
         if number is not None:
             row = number * self.actions + action
-            self._slots[row] = {}
-            self._next[row] = 0
-            self._tally[row] = 0.0
-            self._filled[row] = False
+            self._empty(row)
             self._declare(row, state, action)
 
     def declare_anew(self) -> None:
@@ -133,8 +155,18 @@ class TransitionRows:
             return
         if nowhere:    # until now
             self._slots[row] = {}
-            self._fill(row, self._counts.next_states(state, action))
+            self._fill_seen(row, state, action)
         self._fill(row, dict.fromkeys(ends or (), 0))
+
+    def _empty(self, row: int) -> None:
+        self._slots[row] = {}
+        self._next[row] = 0
+        self._tally[row] = 0.0
+        self._filled[row] = False
+
+    def _fill_seen(self, row: int, state: int, action: int) -> None:
+        self._fill(row, self._counts.next_states(state, action))
+        self._fill(row, self._carried.get((state, action), {}))
 
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))

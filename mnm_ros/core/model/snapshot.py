@@ -225,8 +225,9 @@ class _Reader:
             thing = object.__new__(kind)
         self._used.add(id(thing))
         self._met.append(thing)
-        values = {attribute: self.value(data, given.get(attribute))
-                  for attribute, data in held.items()}
+        values = {each: given[each] for each in getattr(kind, 'ADDED', ()) if each in given}
+        values |= {attribute: self.value(data, given.get(attribute))
+                   for attribute, data in held.items()}
         for attribute, value in values.items():
             object.__setattr__(thing, attribute, value)    # some are frozen
         return thing

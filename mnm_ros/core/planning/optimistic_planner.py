@@ -37,10 +37,11 @@ This bound does not tend to the true steps, as what leads back costs nothing ext
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+import math
 
-from mnm_ros.core.model.counts import Bools, Floats, Indices
+from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.planning.optimistic_sweeps import OptimisticPolicyIteration, Start
@@ -51,6 +52,7 @@ from mnm_ros.core.planning.plausible import (
     LEVELS,
     Rank,
 )
+from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 import numpy as np
 
 _ANY = 'any'
@@ -90,12 +92,34 @@ class OptimisticPlanner:
         empty if there is none but home.
     """
 
+    _carried: Mapping[Pair, float] = {}    # none in most runs
+
     def __init__(self, delta: float, radius: float, given: Collection[int] = ()) -> None:
         self._delta = delta
         self._radius = radius
         self._given = dict.fromkeys(given)
         self._starts: dict[tuple[int | str | None, str], Start] = {}
         self._prices: dict[int | str | None, float] = {}    # multipliers; kept by this name
+
+    def carry(self, deltas: Mapping[Pair, float]) -> None:
+        """Take other pairs as carried (*What is carried*), each with a delta for all ranks."""
+        self._carried = dict(deltas)
+
+    def forget_carried(self, pair: Pair) -> None:
+        """Take a pair as carried no longer."""
+        self._carried = {each: delta for each, delta in self._carried.items() if each != pair}
+
+    def _nats_carried(self, model: EmpiricalModel) -> Floats | None:
+        """Return ``log(1/d)`` of each row that is carried."""
+        if not self._carried:
+            return None
+        found = np.full(len(model.visits), np.nan)
+        numbers = {state: number for number, state in enumerate(model.states)}
+        rank = share(len(numbers), EVEN_PARTS)    # of the last one that is possible
+        for (state, action), delta in self._carried.items():
+            if state in numbers:
+                found[numbers[state] * model.actions + action] = -math.log(rank * delta)
+        return found
 
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
@@ -166,7 +190,8 @@ class OptimisticPlanner:
     def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
                 levels: Sequence[float]) -> ConfidenceRegion:
         return confidence_region(
-            model, hits, leads, seers, rank, self._delta, self._radius, levels)
+            model, hits, leads, seers, rank, self._delta, self._radius, levels,
+            self._nats_carried(model))
 
     def _solve(self, key: tuple[int | str | None, str], model: EmpiricalModel, hits: Bools,
                leads: Bools, allowed: ConfidenceRegion, multiplier: float | None,

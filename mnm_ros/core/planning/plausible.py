@@ -61,6 +61,18 @@ was found. Given the past, the state of number ``j`` is as fixed as that of rank
 ``C`` are missing only if they are known no more: then each has ``1 / (8 |C| j (j + 1))``, with ``j
 - 1`` states outside of ``C`` before it.
 
+**What is carried.** Of some pairs a rediscovery counts all that was seen since their detectors
+were made, before it began, too. Which ones depends on what they did, so that their products are
+not 1 when it begins, and states are no more numbered by what is given: neither the budget nor
+``j`` is for them. Instead each has its own statement. For detector number ``m`` and the missing
+state of rank ``i``, home first, let ``A`` be the ``M`` of the pair of ``pi`` that this detector is
+for, from the making of the detector on. Both numbers are fixed then, and the transitions of a pair
+at rest are independent whenever they are made; so ``A`` ever reaches ``1/d`` with probability at
+most ``d``. With ``d = share(m) share(i - 1)`` of a part of the round's delta, all ``A`` stay below
+at once, for all rediscoveries of the round, whichever they carry and when. The region of a pair
+that is carried is that of ``A``, whatever it has spent. Its ``M`` in the run is at least its
+floor, and so the budget of the others is what it was.
+
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.
 """
@@ -188,12 +200,20 @@ def _weight(rank: int, radius: float) -> float:
 
 
 def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
-                      delta: float, radius: float, levels: Sequence[float]) -> ConfidenceRegion:
-    """Return the region for a target that followed in so many of the known states."""
+                      delta: float, radius: float, levels: Sequence[float],
+                      carried: Floats | None = None) -> ConfidenceRegion:
+    """
+    Return the region for a target that followed in so many of the known states.
+
+    :param carried: ``log(1/d)`` of the rows that are carried, else NaN, as [row]; None for none.
+    """
     total, weight = budget(rank, delta, radius, seers), _weight(rank.number, radius)
     spent = np.array([level for level in levels if level < total])
     most = np.append(spent[1:], total)[:, None]
     saw = np.asarray(np.any(hits, axis=1))
+    if carried is not None:
+        own = carried - math.log1p(-weight) - np.where(saw, math.log(_IDLE), 0.0)
+        most = np.where(np.isnan(own), most, own)
     floor = (1 - weight) / weight * np.where(saw, _IDLE / _SEERS, 1 / (1 - _SEERS))
     jump = np.log((np.exp(most) - _IDLE) / (1 - _IDLE))
     whole = np.maximum(0.0, np.log(np.expm1(most) * floor) + math.log(2)

@@ -10,7 +10,7 @@ heuristic: what is played depends on the past alone, whatever the tests make of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from mnm_ros.core.model.counts import Pair
@@ -78,6 +78,10 @@ class Patrol:
         self._step += 1
         if pair in self._last:
             self._last[pair] = self._step
+
+    def passes(self, target: int, pairs: Collection[Pair]) -> bool:
+        """Return whether the way to a target mostly leads through one of these pairs."""
+        return any(pair in pairs for pair in self._ways.get(target, ()))
 
     def next(self, waited: int) -> int | None:    # noqa: A003
         """

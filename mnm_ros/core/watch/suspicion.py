@@ -20,9 +20,12 @@ class Suspicion:
     :param parts: what is looked at.
     """
 
+    ADDED = ('_pauses',)
+
     def __init__(self, round_: Round, parts: WatchParts) -> None:
         self._round = round_
         self._hints = parts.hints
+        self._pauses = parts.pauses
         self._transitions = parts.transitions
         self._watching = parts.watching
         self._relearning = parts.relearning
@@ -41,6 +44,10 @@ class Suspicion:
         """Take note of where a pair has led; return the targets that a new hint concerns."""
         usual, worked, executions = self._transitions.usual(pair)
         raised = self._hints.record(pair, next_state == usual, executions, worked)
+        # What leads on at last is tried at once again, and all is while a change is relearnt.
+        if usual != pair[0] and not self._round.log.open:
+            self._pauses.record(pair, self._hints.failures(pair), executions, worked,
+                                hinted=pair in self._hints.open)
         number, (state, action) = self._round.number, pair
         if raised is False:
             self._round.log.tell(f'round {number}: hint withdrawn, action {action} in state '

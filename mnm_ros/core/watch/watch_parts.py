@@ -6,22 +6,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from mnm_ros.core.detection.hints import Hints
+from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
+from mnm_ros.core.watch.blocked import BlockedPairs
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 from mnm_ros.core.watch.watching import PolicyWatch, Turns, Watching
 
 BEGINNING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
-    'reach': None, 'patrol': None, 'hints': None,
+    'reach': None, 'patrol': None, 'hints': None, 'blocked': {}, 'pauses': {},
     'rediscoveries': 1}
 """The state of a phase that begins."""
 
@@ -37,37 +39,49 @@ class WatchParts:
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
+    :ivar pauses: the pairs that are left alone after failures.
+    :ivar blocked: the pairs that are known to lead nowhere.
     """
+
+    ADDED: ClassVar = ('blocked', 'pauses')
 
     transitions: TransitionWatch
     watching: Watching
     hints: Hints
+    pauses: Pauses
     relearning: Relearning
     rediscovery: Rediscovery
     reach: Reach
+    blocked: BlockedPairs
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...],
-           state: Mapping[str, Any] | None) -> WatchParts:
+           state: Mapping[str, Any] | None, look_again: float) -> WatchParts:
         """Return the parts for these policies, home first, from ``to_state`` or None."""
         problem = round_.problem
         # The delta of the problem is that of the round.
         delta = {kind: part * problem.delta for kind, part in SHARES.items()}
         targets = [policy.target for policy in policies[1:]]
-        given: Mapping[str, Any] = state or {**BEGINNING, 'renewals': int(round_.log.open)}
+        given: Mapping[str, Any] = state or {
+            **BEGINNING, 'renewals': int(round_.log.open), 'blocked': {'noticed': round_.log.open}}
         reach = Reach(problem.radius, delta['reach'])
         if given['reach'] is not None:
             snapshot.put(given['reach'], reach)
+        transitions = round_.transitions or TransitionWatch(
+            delta['transitions'], given['transitions'])
         return cls(
-            round_.transitions or TransitionWatch(delta['transitions'], given['transitions']),
+            transitions,
             Watching(
                 PolicyWatch(problem.limit, policies[0].horizon, delta['deletion'],
                             delta['proofs'], targets, given['policies']),
                 Turns(targets, given['turns']), Patrol(given.get('patrol')), policies[0]),
             Hints(given.get('hints')),
+            Pauses(given.get('pauses')),
             Relearning(given['relearning']),
             Rediscovery(round_, delta['addition'], delta['restart'], given),
-            reach)
+            reach,
+            BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
+                         given.get('blocked')))
 
     def to_state(self) -> dict[str, Any]:
         """Return all of them as plain data; only just before a rediscovery."""
@@ -84,4 +98,6 @@ class WatchParts:
             'transitions': self.transitions.to_state(),
             'hints': self.hints.to_state(),
             'reach': snapshot.take(self.reach),
+            'pauses': self.pauses.to_state(),
+            'blocked': self.blocked.to_state(),
         }

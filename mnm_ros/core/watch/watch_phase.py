@@ -60,22 +60,28 @@ class WatchPhase(CheckingPhase):
     :param policies: of the hypothesis.
     :param state: of a phase with these policies, from ``to_state``; None for a new one.
     :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
+    :param look_again: the share of the steps for pairs that are known to be blocked.
     :ivar transitions: the detectors of the pairs.
     :ivar hints: the pairs that are suspected, outside of the promise.
     """
 
+    ADDED = ('_blocked', '_pauses')
+
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
-                 state: Mapping[str, Any] | None = None, *, quanta: int = 4) -> None:
+                 state: Mapping[str, Any] | None = None, *, quanta: int = 4,
+                 look_again: float = 1.0) -> None:
         self.refuted = False
         self.rediscovering = True
         self._round = round_
         self.policies = over_own_targets(policies)
         self._here: int | None = None
         self._asked: int | None = None
-        self._parts = parts = WatchParts.of(round_, self.policies, state)
+        self._parts = parts = WatchParts.of(
+            round_, self.policies, state, look_again)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
         self._watching, self._rediscovery = parts.watching, parts.rediscovery
-        self._relearning = parts.relearning
+        self._relearning, self._blocked = parts.relearning, parts.blocked
+        self._pauses = parts.pauses
         self._suspicion = Suspicion(round_, parts)
         self._verdicts = ModelVerdicts(round_, parts)
         self._schedule = WatchSchedule(round_, parts, quanta)
@@ -125,6 +131,9 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
         self._watching.patrol.executed(seen[:2] if seen else None)
+        if self._pauses.step():
+            self._heed_pauses()
+        self._blocked.executed(self.base, seen[:2] if seen else None)
         if self.rediscovering:
             self._rediscovery.fresh = False
             self.base.observe(action, state)
@@ -155,7 +164,7 @@ class WatchPhase(CheckingPhase):
             target for pair in pairs for target in self.transitions.concerned(pair, self.policies))
             if target in self._watching.watched.detectors]
         if concerned:
-            self._notice()
+            self._notice(declared=True)
             self._doubt(concerned)
         super().support_changed(pairs)
 
@@ -201,14 +210,17 @@ class WatchPhase(CheckingPhase):
         self.base = self._rediscovery.base
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
+        self._blocked.begin(self.base, {policy.target for policy in self.policies})
         self._watching.patrol.change(self.policies, self.transitions.following)
+        self._heed_pauses()
         self._begin_quantum()
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering = True
         self._here = None
-        self._rediscovery.begin_turn(self._schedule.quanta, tuple(self.transitions.raised))
+        self._rediscovery.begin_turn(self._schedule.quanta, tuple(
+            pair for pair in self.transitions.raised if pair not in self._pauses.resting))
 
     def _watch_transition(self, state: int, action: int, next_state: int) -> None:
         """Take note of where a pair has led, and of a change if it is the pair's alarm."""
@@ -216,6 +228,7 @@ class WatchPhase(CheckingPhase):
         self._reach.add_transition(state, action, next_state)
         was_raised = pair in self.transitions.raised
         change = self.transitions.record(state, action, next_state)
+        opens = self._blocked.opens(pair, next_state)
         if change:
             concerned = self.transitions.concerned(pair, self.policies)
             if not self._round.log.open:
@@ -232,12 +245,16 @@ class WatchPhase(CheckingPhase):
             return
         if self._relearning.seen(pair):
             self.base.request_sample(*pair)
-        if pair in self.transitions.raised:
-            self._rediscovery.follow_up(pair, was_raised)
+        concerned = self._suspicion.note(pair, next_state, self.policies)
+        resting = pair in self._pauses.resting
+        if resting:
+            self._heed_pauses()
+        elif pair in self.transitions.raised:
+            self._rediscovery.follow_up(pair, was_raised and not opens)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         self.transitions.suspect(pair, self.policies)
-        self._watching.turns.prefer(self._suspicion.note(pair, next_state, self.policies))
-        if pair in self.hints.open:    # it is tried again first
+        self._watching.turns.prefer(concerned)
+        if pair in self.hints.open and not resting:    # it is tried again first
             self.base.request_sample(*pair)
 
     def _look_around(self) -> None:
@@ -247,7 +264,7 @@ class WatchPhase(CheckingPhase):
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        if not self._rediscovery.turn_over():
+        if not self._rediscovery.turn_over() and not self._would_not_wait():
             return
         too_long = self._rediscovery.too_long
         self._add_new_states()
@@ -267,6 +284,17 @@ class WatchPhase(CheckingPhase):
             self._rediscover_again()
         self._begin_watch()
 
+    def _would_not_wait(self) -> bool:
+        """Return whether the run has nothing to do but what is left alone; attempts may have."""
+        stopping = self._pauses.stopping
+        return bool(stopping) and (self._here, self.base.next_action()) in stopping
+
+    def _heed_pauses(self) -> None:
+        """Let the run leave alone what rests, and try first what has rested."""
+        self.base.avoid(self._pauses.resting)
+        for pair in self._pauses.due:
+            self.base.request_sample(*pair)
+
     def _settle(self) -> None:
         """Close the change if all has been sampled and all policies are proven since."""
         if self._relearning.swept and not self._watching.watched.unproven:
@@ -274,6 +302,7 @@ class WatchPhase(CheckingPhase):
                 self._reach.begin_anew()
             self._round.log.settle()
             self._relearning.settle()
+            self._blocked.settle()
 
     def _refute(self) -> None:
         self.refuted = True
@@ -341,19 +370,24 @@ class WatchPhase(CheckingPhase):
         self._round.log.tell(f'round {self._round.number}: another way is taken to state '
                              f'{old.target}')
 
-    def _notice(self) -> None:
+    def _notice(self, *, declared: bool = False) -> None:
         """
-        Take note of a change.
+        Take note of a change, perhaps of what is declared alone.
 
         No policy may profit from its past: it has to prove anew that it works, also if another
         change is being relearnt, and a whole rediscovery has to follow.
         """
         if not self._round.log.open:
             self._reach.begin_anew()
-            self._relearning.look_at(
-                (policy.target, action) for policy in self.policies
-                for action in range(self._round.problem.actions)
-                if not self._round.problem.support.forbids(policy.target, action))
+        if not declared:
+            if not self._blocked.noticed:
+                self._relearning.look_at(
+                    (policy.target, action) for policy in self.policies
+                    for action in range(self._round.problem.actions)
+                    if not self._round.problem.support.forbids(policy.target, action))
+            self._blocked.notice(self.base)
+        self._pauses.clear()
+        self._heed_pauses()
         self._relearning.notice()
         self._watching.watched.notice()
         self._round.log.notice()
@@ -374,11 +408,12 @@ class WatchPhase(CheckingPhase):
         """Let the policies whose turn it is make attempts."""
         if not self._watching.patrol.complete:
             self._watching.patrol.change(self.policies, self.transitions.following)
-        self._attempt(self._schedule.begin())
+        self._attempt(None if self._blocked.opening else self._schedule.begin())
 
     def _attempt(self, target: int | None) -> None:
         """Let the policy for a target make an attempt, or the rediscovery go on if None."""
-        if target is None:
+        if target is None or self._watching.patrol.passes(target, self._pauses.resting):
+            self._watching.turns.prefer(() if target is None else (target,))
             self._begin_quantum()
             return
         self._here = None
@@ -390,6 +425,9 @@ class WatchPhase(CheckingPhase):
         self._watching.patrol.left -= 1
         ended = self._watching.observe(state, proving=self._round.log.open)
         if ended is None:
+            if (state, self._watching.attempts.action(state)) in self._pauses.stopping:
+                self._watching.interrupt()
+                self._attempt(self._schedule.go_on())
             return
         episode, failing = ended
         if failing:

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Pauses: what has failed unexpectedly is tried again later, and something else comes first.
+
+Whoever stands in a doorway is there for all the tries of half a minute: they tell hardly more than
+one. So a pair that nearly always worked, and now has failed more often in a row than it would once
+in fifty times, is left alone for 4 steps, after the next failure for 8, and then for 16 each time,
+wherever anything else is to be done; then it is tried again first. An attempt that would go on
+with it is broken off where the failures would hardly come once in a thousand times: a test has to
+count it as failed. Once there is a hint, the failures are spread over some time, and 4 steps are
+enough; once a change is noticed, nothing rests until that is relearnt. What is played and broken
+off depends on the past alone, so that no test minds; what has changed for good is noticed later by
+the pauses (``benchmarks/doors``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+import math
+from typing import Any
+
+from mnm_ros.core.detection.hints import chance_to_fail, EXECUTIONS, MOST_FAILING
+from mnm_ros.core.model.counts import Pair
+
+_FIRST, _LONGEST = 4, 16    # steps
+_UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
+
+
+class Pauses:
+    """
+    The pairs that are left alone, and those whose pause is over.
+
+    :param state: from ``to_state``, to go on from there; None, from an exploration that began
+        before there were any, is for none.
+    """
+
+    def __init__(self, state: Mapping[str, Any] | None) -> None:
+        self._none = state is None
+        given: Mapping[str, Any] = {'last': (), 'left': (), 'hardly': (), **(state or {})}
+        self._last: dict[Pair, int] = {(s, action): steps for s, action, steps in given['last']}
+        self._left: dict[Pair, int] = {(s, action): steps for s, action, steps in given['left']}
+        self._hardly: dict[Pair, None] = dict.fromkeys(
+            (s, action) for s, action in given['hardly'])
+
+    def to_state(self) -> dict[str, Any] | None:
+        """Return all of it as plain data."""
+        return None if self._none else {
+            'last': [[*pair, steps] for pair, steps in self._last.items()],
+            'left': [[*pair, steps] for pair, steps in self._left.items()],
+            'hardly': [[*pair] for pair in self._hardly]}
+
+    @property
+    def resting(self) -> Collection[Pair]:
+        """Return the pairs that are left alone."""
+        return [pair for pair, left in self._left.items() if left]
+
+    @property
+    def stopping(self) -> Collection[Pair]:
+        """Return those of them before which an attempt is broken off."""
+        return [pair for pair in self.resting if pair in self._hardly]
+
+    @property
+    def due(self) -> Collection[Pair]:
+        """Return the pairs whose pause is over, and that were not executed since."""
+        return [pair for pair, left in self._left.items() if not left]
+
+    def step(self) -> bool:
+        """Take note of a step; return whether a pause is over with it."""
+        if not self._left:    # asked at each step
+            return False
+        before = len(self.due)
+        self._left = {pair: max(0, left - 1) for pair, left in self._left.items()}
+        return len(self.due) > before
+
+    def record(self, pair: Pair, failures: int, executions: int, usual: int, *,
+               hinted: bool) -> None:
+        """
+        Take note of an execution.
+
+        :param failures: in a row, the last one among them; 0 if it worked.
+        :param executions: of the pair so far, of which ``usual`` have worked.
+        :param hinted: whether there is a hint.
+        """
+        if not failures:
+            self.forget(pair)
+            return
+        self._left.pop(pair, None)
+        before = executions - failures
+        if self._none or before < EXECUTIONS:
+            return
+        chance = chance_to_fail(before, usual)
+        unexpected = -failures * math.log(chance)
+        if chance > MOST_FAILING or unexpected < _UNEXPECTED:
+            return
+        if unexpected >= _HARDLY:
+            self._hardly[pair] = None
+        self._last[pair] = self._left[pair] = _FIRST if hinted else min(
+            2 * self._last.get(pair, _FIRST // 2), _LONGEST)
+
+    def clear(self) -> None:
+        """Let all pairs be tried as any other."""
+        for kept in (self._last, self._left, self._hardly):
+            kept.clear()
+
+    def forget(self, pair: Pair) -> None:
+        """Let a pair be tried as any other."""
+        for kept in (self._last, self._left, self._hardly):
+            kept.pop(pair, None)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Pairs that are known to be blocked: they were executed often, and nearly always stayed.
+
+Only states count of which it was declared where their actions lead: elsewhere nearly every wall is
+such a pair, and an opening would be noticed much later (``two_rooms``).
+
+At rest they get no even share of every rediscovery: a run carries what was seen of them before
+(*What is carried* in ``planning/plausible.py`` has the argument, and this the part of the delta).
+Instead they are tried again at a rate, whichever has waited longest first, so that of ``B`` of
+them each is executed about every ``B / rate`` steps. Three of four times it is one that may lead
+to a state that is not known; the others could only make a way shorter.
+
+That bounds how soon it is noticed that one of them opens, and until then a rediscovery says
+nothing new of it: it is clean of what came before a change in all pairs but these. When anything
+is noticed, the run carries nothing any more, and no other one does until that is relearnt: what
+has closed may open again, and a change rarely comes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.mnm.base import BaseAlgorithm, Carried
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.support import Support
+
+_ENOUGH = 2    # times in a row that what has led on once did not
+_TURNS = 4    # of which one is for pairs that could only make a way shorter
+_LEAST_PAIRS = 3    # if there are fewer, each is tried as rarely as if there were so many
+
+
+class BlockedPairs:
+    """
+    What rediscoveries carry, and which pair is tried again next.
+
+    :param transitions: the detectors of the pairs.
+    :param support: says which of them may lead to a state that is not known.
+    :param rate: of executions for each step; with 1, nothing is carried.
+    :param delta: the probability with which any region of what is carried is wrong.
+    :param state: from ``to_state``, just before a rediscovery; None, from an exploration that
+        began before there was any of it, is for going on like that.
+    :ivar noticed: whether a change was noticed that is not relearnt yet.
+    """
+
+    def __init__(self, transitions: TransitionWatch, support: Support, rate: float, delta: float,
+                 state: Mapping[str, Any] | None) -> None:
+        self._transitions = transitions
+        self._support = support
+        self._rate = 1.0 if state is None else rate
+        self._delta = delta
+        given: Mapping[str, Any] = {
+            'noticed': False, 'step': 0, 'turn': 0, 'owed': 0.0, 'last': (), 'asked': (),
+            'opened': (), **(state or {})}
+        self.noticed: bool = given['noticed']
+        self._step: int = given['step']
+        self._turn: int = given['turn']
+        self._owed: float = given['owed']    # executions
+        self._last: dict[Pair, int] = {
+            (s, action): last for s, action, last in given['last']}
+        self._carried: dict[Pair, None] = {}
+        self._opening: dict[Pair, None] = {}    # those that may lead to a state not known
+        # Those asked for and not executed since; and what has led on, with how often not since.
+        self._asked: dict[Pair, None] = dict.fromkeys(
+            (s, action) for s, action in given['asked'])
+        self._opened: dict[Pair, int] = {
+            (s, action): times for s, action, times in given['opened']}
+
+    def to_state(self) -> dict[str, Any] | None:
+        """Return what goes on as plain data; None where nothing is ever carried."""
+        return None if self._rate >= 1 else {
+            'noticed': self.noticed, 'step': self._step, 'turn': self._turn, 'owed': self._owed,
+            'last': [[*pair, last] for pair, last in self._last.items()],
+            'asked': [[*pair] for pair in self._asked],
+            'opened': [[*pair, times] for pair, times in self._opened.items()]}
+
+    def begin(self, base: BaseAlgorithm, known: Collection[int]) -> None:
+        """Let a run that begins carry what is known to be blocked of these states."""
+        seen = {} if self._rate >= 1 or self.noticed else {
+            pair: Carried(tally, self._delta * part)
+            for pair, tally, part in self._transitions.blocked
+            if pair[0] in known and pair[0] in self._support.declared.successors}
+        self._carried = dict.fromkeys(seen if seen and base.carry(seen) else ())
+        self._opening = {pair: None for pair in self._carried if self._may_open(pair, known)}
+        self._asked = {pair: None for pair in self._asked if pair in self._carried}
+        for pair in (*self._asked, *self._opened):
+            base.request_sample(*pair)
+
+    def executed(self, base: BaseAlgorithm, pair: Pair | None) -> None:
+        """Take note of a step, and have the next pair tried again if it is time for that."""
+        self._step += 1
+        self._owed += self._rate
+        if pair in self._carried:
+            self._owed -= pair not in self._asked    # it was executed for something else
+            self._asked.pop(pair, None)
+            self._last[pair] = self._step
+        if self._carried and self._owed >= 1:
+            chosen = self._next()
+            if chosen is not None:
+                self._asked[chosen] = None
+                base.request_sample(*chosen)
+        self._owed = min(self._owed, 1.0)
+
+    def opens(self, pair: Pair, next_state: int) -> bool:
+        """Return whether a pair may have opened, so that it is tried at once again."""
+        if next_state != pair[0] and (pair in self._carried or pair in self._opened):
+            self._opened[pair] = 0
+        elif pair in self._opened:
+            self._opened[pair] += 1
+        if self._opened.get(pair, 0) >= _ENOUGH or pair not in self._transitions.raised:
+            self._opened.pop(pair, None)
+        return pair in self._opened
+
+    @property
+    def opening(self) -> bool:
+        """Whether some pair is tried at once again."""
+        return bool(self._opened)
+
+    def notice(self, base: BaseAlgorithm) -> None:
+        """Take note of a change: all is sampled anew until it is relearnt."""
+        self.noticed = True
+        if self._carried:
+            self._carried, self._opening, self._asked = {}, {}, {}
+            base.carry({})
+
+    def settle(self) -> None:
+        """Take note that the change is relearnt."""
+        self.noticed = False
+
+    def _next(self) -> Pair | None:
+        """Return the pair that has waited longest, of those whose turn it is."""
+        whose = [pair for pair in self._carried if (pair in self._opening) == bool(self._turn)]
+        waited = [pair for pair in whose if pair not in self._asked
+                  and self._step - self._last.get(pair, 0) >= _LEAST_PAIRS / self._rate]
+        if waited:
+            self._owed -= 1
+        if waited or not whose:
+            self._turn = (self._turn + 1) % _TURNS
+        return min(waited, key=lambda pair: self._last.get(pair, 0), default=None)
+
+    def _may_open(self, pair: Pair, known: Collection[int]) -> bool:
+        ends = self._support.ends(*pair)
+        return ends is None or not all(end in known for end in ends)

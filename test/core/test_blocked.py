@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Pairs known to be blocked: carried soundly, tried again at a rate, sampled after a change."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping
+import json
+import math
+from typing import Any
+
+from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.mnm.base import BaseAlgorithm, Carried
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.planning.plausible import confidence_region, Rank
+from mnm_ros.core.presets import settings
+from mnm_ros.core.statistics.delta_spending import SHARES
+from mnm_ros.core.watch.blocked import BlockedPairs
+import numpy as np
+import pytest
+
+RATE, DELTA = 0.05, 1e-4
+RADIUS = 5.0
+
+
+class Base:
+    """A run that takes note of what it is asked for."""
+
+    def __init__(self, *, can: bool = True) -> None:
+        self.can = can
+        self.carried: dict[Pair, Carried] = {}
+        self.asked: list[Pair] = []
+
+    def carry(self, seen: Mapping[Pair, Carried]) -> bool:
+        self.carried = dict(seen)
+        return self.can
+
+    def request_sample(self, state: int, action: int) -> None:
+        self.asked.append((state, action))
+
+
+def watch(stays: Collection[Pair], executions: int = 40) -> TransitionWatch:
+    found = TransitionWatch(DELTA)
+    for state, action in stays:
+        for _ in range(executions):
+            found.record(state, action, state)
+    return found
+
+
+def blocked(transitions: TransitionWatch, declared: Declaration | None = None,
+            state: Mapping[str, Any] | None = None) -> BlockedPairs:
+    anywhere = Declaration({at: ((at, 99), (at, 99)) for at in range(3)})
+    return BlockedPairs(transitions, Support(declared or anywhere), RATE, DELTA, state or {})
+
+
+def begun(pairs: BlockedPairs, known: Collection[int], base: Base) -> Base:
+    pairs.begin(base, known)    # type: ignore[arg-type]
+    return base
+
+
+def test_what_nearly_always_stayed_is_known_to_be_blocked() -> None:
+    transitions = watch([(0, 0)])
+    for step in range(100):
+        transitions.record(0, 1, 0 if step != 50 else 7)
+        transitions.record(1, 0, 1 if step % 20 else 7)
+    for _ in range(9):
+        transitions.record(1, 1, 1)
+    found = {pair: (tally, part) for pair, tally, part in transitions.blocked}
+    assert found.keys() == {(0, 0), (0, 1)}
+    assert found[0, 1][0] == {0: 99, 7: 1}
+    assert 1 > found[0, 0][1] > found[0, 1][1] > 0    # the share of the detector's number
+
+
+@pytest.mark.parametrize('share_of_new', [True, False])
+def test_the_least_recently_executed_comes_first_at_the_stated_rate(share_of_new: bool) -> None:
+    """Three of four times it is one that may lead to a state that is not known."""
+    pairs = [(state, 0) for state in range(6)]
+    declared = Declaration({state: ((state, 10 + state if share_of_new and state < 3 else 5),)
+                            for state in range(5)} | {5: ((5, 99),)})
+    tried = blocked(watch(pairs), declared)
+    base = begun(tried, range(6), Base())
+    assert base.carried.keys() == {*pairs}
+    executed: Counter[Pair] = Counter()
+    order = []
+    for _ in range(24_000):
+        pair = base.asked.pop(0) if base.asked else None
+        tried.executed(base, pair)    # type: ignore[arg-type]
+        if pair is not None:
+            executed[pair] += 1
+            order.append(pair)
+    assert sum(executed.values()) <= 24_000 * RATE + 1
+    new = [pair for pair in order if pair[0] < 3 or pair[0] == 5] if share_of_new else [
+        pair for pair in order if pair[0] == 5]    # to where nothing is known
+    if share_of_new:
+        assert len(order) >= 24_000 * RATE - 2
+        assert len(new) / len(order) == pytest.approx(3 / 4, abs=0.01)
+        assert all(a == b for a, b in zip(new[:-4], new[4:]))
+    else:    # it waits as long as if there were three
+        assert len(new) <= 24_000 * RATE / 3 + 1
+    others = [pair for pair in order if pair not in new]
+    around = 2 if share_of_new else 5
+    assert all(a == b for a, b in zip(others[:-around], others[around:]))
+
+
+def test_a_change_is_relearnt_without_what_is_carried_and_a_base_may_not_take_it() -> None:
+    tried = blocked(watch([(0, 0), (1, 0)]))
+    base = begun(tried, [0], Base())
+    assert base.carried.keys() == {(0, 0)}    # 1 is not known
+    assert base.carried[0, 0].tally == {0: 40}
+    tried.notice(base)    # type: ignore[arg-type]
+    assert not base.carried and not begun(tried, [0], Base()).carried
+    again = blocked(watch([(0, 0)]), None, json.loads(json.dumps(tried.to_state())))
+    assert not begun(again, [0], Base()).carried
+    again.settle()
+    assert begun(again, [0], Base()).carried
+    undeclared = BlockedPairs(watch([(0, 0)]), Support(), RATE, DELTA, {})
+    assert not begun(undeclared, [0], Base()).carried
+    unable = begun(again, [0], Base(can=False))
+    for _ in range(1000):
+        again.executed(unable, None)    # type: ignore[arg-type]
+    assert not unable.asked
+    former = BlockedPairs(
+        watch([(0, 0)]), Support(Declaration({0: ((0, 1),)})), RATE, DELTA, None)
+    assert not begun(former, [0], Base()).carried and former.to_state() is None
+
+
+def test_what_led_on_once_is_tried_at_once_until_it_did_not_twice() -> None:
+    transitions = watch([(0, 0)], 500)
+    tried = blocked(transitions)
+    begun(tried, [0], Base())
+    told = []
+    for after in (7, 0, 7, 0, 0):
+        transitions.record(0, 0, after)
+        told.append(tried.opens((0, 0), after))
+    assert told == [True, True, True, True, False] and not tried.opening
+
+
+def model_of(stays: int, carried: int) -> EmpiricalModel:
+    """Return home, whose one action always stayed, in the run and before."""
+    counts = Counts()
+    rows = TransitionRows(counts, 1)
+    rows.enter(0)
+    for _ in range(stays):
+        counts.add(0, 0, 0)
+        rows.add(0, 0, 0)
+    rows.carry({(0, 0): {0: carried}} if carried else {})
+    return EmpiricalModel.of(rows, [0])
+
+
+@pytest.mark.parametrize('chance', [0.01, 0.05, 0.2, 0.6])
+def test_a_carried_pair_that_leads_on_after_all_is_ruled_out_no_more_often_than_its_delta(
+        chance: float) -> None:
+    """It is carried for having stayed, so that nothing but its own statement may count."""
+    nats = -math.log(DELTA)
+    for executions in range(1, 3000):
+        model = model_of(0, executions)
+        hits = np.zeros(model.places.shape, dtype=bool)
+        region = confidence_region(
+            model, hits, model.leads(None), 0, Rank.last([0], [0], [None]), 0.1, RADIUS,
+            (0.0, 0.5), np.array([nats]))
+        assert (region.mass[0] == region.mass[1]).all()    # whatever it has spent
+        if region.mass[0, 0] < chance:
+            break
+    assert executions < 2999
+    assert (1 - chance) ** executions <= DELTA < (1 - chance) ** (executions / 1.2 - 2)
+
+
+def test_the_rank_of_what_is_carried_counts_all_states() -> None:
+    """However small the budget of the run is for what was not given."""
+    model = model_of(3, 400)
+    planner = OptimisticPlanner(0.1, RADIUS, [0])
+    before = planner.plan(model, None).steps
+    planner.carry({(0, 0): DELTA})
+    carried = planner.plan(model, None).steps
+    assert carried < before    # as all of them count as those of the run otherwise
+    planner.forget_carried((0, 0))
+    assert planner.plan(model, None).steps == pytest.approx(before)
+
+
+def test_rows_have_what_is_carried_until_the_pair_is_forgotten() -> None:
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    rows.carry({(0, 1): {0: 50, 3: 1}})
+    rows.enter(0)
+    counts.add(0, 1, 0)
+    rows.add(0, 1, 0)
+    assert rows.carried((0, 1)) == 51 and rows.tally.sum() == 52
+    assert rows.carry({(0, 0): {0: 30}}) == [(0, 1), (0, 0)]
+    assert rows.tally.sum(axis=1).tolist() == [30, 1]
+    rows.forget(0, 0)
+    assert rows.carried((0, 0)) == 0 and rows.tally.sum(axis=1).tolist() == [0, 1]
+
+
+def test_the_part_of_delta_is_set_aside() -> None:
+    assert sum(SHARES.values()) == pytest.approx(1) and SHARES['blocked'] > 0
+
+
+def flat_with_a_closet(opened: int | None, steps: int, base: str, seed: int,
+                       ) -> tuple[Exploration, list[int]]:
+    """Explore four places in a row; by the map a closet is off the last one, but it is blocked."""
+    ends = {state: (tuple({min(state + 1, 3), state}), tuple({max(state - 1, 0), state}),
+                    (9, 3) if state == 3 else (state,)) for state in (0, 1, 2, 3)}
+    exploration = Exploration(
+        settings(Problem(3, RADIUS, 1.0, 0.1), overrides={'base': base}), seed)
+    exploration.declare(Declaration({**ends, 9: ((9,), (3, 9), (9,))}))
+    rng, here, tried = np.random.default_rng(seed), 0, []
+    while exploration.steps < steps and not exploration.changes_noticed:
+        action = exploration.next_action()
+        works = rng.random() < 0.9
+        if (here, action) == (3, 2) and exploration.hypothesis is not None:
+            tried.append(exploration.steps)
+        if action == RESET:
+            here = 0
+        elif here == 9:
+            here = 3 if action == 1 and works else 9
+        elif action < 2 and works:
+            here = min(3, here + 1) if action == 0 else max(0, here - 1)
+        elif (here, action) == (3, 2) and opened is not None and exploration.steps >= opened:
+            here = 9 if works else 3
+        exploration.observe(action, here)
+    return exploration, tried
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_blocked_door_is_pushed_rarely_and_its_opening_is_noticed(seed: int) -> None:
+    exploration, tried = flat_with_a_closet(None, 12_000, 'disco', seed)
+    assert exploration.hypothesis is not None and not exploration.changes_noticed
+    late = [step for step in tried if step >= 4000]
+    assert 20 <= len(late) <= 0.01 * 8000, f'seed {seed}: {len(late)}'
+    opened, tried = flat_with_a_closet(6000, 9000, 'disco', seed)
+    assert opened.changes_noticed and opened.steps < 6600, f'seed {seed}: {opened.steps}'
+
+
+def test_the_other_base_samples_all_in_each_rediscovery() -> None:
+    assert BaseAlgorithm.carry(object(), {}) is False    # type: ignore[arg-type]

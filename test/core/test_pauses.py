@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What has failed unexpectedly is left alone for a while, then tried first."""
+
+from __future__ import annotations
+
+import json
+
+from mnm_ros.core.detection.pauses import Pauses
+from mnm_ros.core.disco.sample import Sampling
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.empirical_model import TransitionRows
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.presets import settings
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+PAIR = (3, 1)
+
+
+def after_failures(pauses: Pauses, times: int, before: int, usual: int, *,
+                   hinted: int = 99) -> list[int]:
+    """Return the steps that each failure is followed by until the pair is due."""
+    found = []
+    for failures in range(1, times + 1):
+        pauses.record(PAIR, failures, before + failures, usual, hinted=failures >= hinted)
+        steps = 0
+        while PAIR in pauses.resting:
+            pauses.step()
+            steps += 1
+        found.append(steps)
+    return found
+
+
+@pytest.mark.parametrize(('before', 'usual', 'steps'), [
+    (100, 100, [4, 8, 16, 16, 16]), (100, 90, [0, 4, 8, 16, 16]), (9, 9, [0] * 5),
+    (100, 60, [0] * 5)])
+def test_pauses_grow_after_what_is_not_expected(before: int, usual: int, steps: list[int]) -> None:
+    assert after_failures(Pauses({}), 5, before, usual) == steps
+
+
+def test_a_hint_shortens_them_and_what_works_is_tried_as_any_other() -> None:
+    pauses = Pauses({})
+    assert after_failures(pauses, 5, 100, 100, hinted=4) == [4, 8, 16, 4, 4]
+    assert [*pauses.due] == [PAIR] and not pauses.step()
+    again = Pauses(json.loads(json.dumps(pauses.to_state())))
+    assert [*again.due] == [PAIR]
+    again.record(PAIR, 0, 106, 101, hinted=True)
+    assert not again.resting and not again.due
+    assert after_failures(again, 2, 100, 100) == [4, 8]
+
+
+def test_an_exploration_that_began_without_them_goes_on_without() -> None:
+    pauses = Pauses(None)
+    assert after_failures(pauses, 3, 100, 100) == [0, 0, 0] and pauses.to_state() is None
+
+
+def corridor(avoided: bool) -> Sampling:
+    """Return the sampling of 0, 1, 2 in a row, in which both moves of 1 lack an execution."""
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    sampling = Sampling(counts, rows, 50)
+    for state in range(3):
+        sampling.enter(state)
+        for action, after in enumerate((min(2, state + 1), max(0, state - 1))):
+            for _ in range(5):
+                counts.add(state, action, after)
+                rows.add(state, action, after)
+        sampling.reopen(state)
+    if avoided:
+        sampling.avoid([(1, 0)])
+    return sampling
+
+
+def test_what_rests_is_sampled_last_and_ways_lead_around_it() -> None:
+    for avoided, expected in ((False, 0), (True, 1)):
+        sampling = corridor(avoided)
+        for action in range(2):
+            sampling.want((1, action), 6)
+        assert sampling.action(1) == expected
+    sampling.want((0, 1), 6)
+    sampling.observe(1, 1, 0)
+    sampling = corridor(avoided=True)
+    sampling.want((1, 0), 6)
+    sampling.want((0, 1), 6)
+    assert sampling.action(1) == 1    # to 0, where something else is to be done
+    sampling = corridor(avoided=True)
+    sampling.want((1, 0), 6)
+    assert sampling.action(1) == 0    # nothing else is
+
+
+def test_of_two_moves_that_serve_as_well_one_that_has_not_failed_is_taken() -> None:
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    sampling = Sampling(counts, rows, 50)
+    sampling.enter(0)
+    sampling.enter(1)
+    for pair, ends in (((0, 0), (1, 0)), ((0, 1), (1, 1)), ((1, 0), (0, 0)), ((1, 1), (0, 0))):
+        for after in ends:
+            counts.add(*pair, after)
+            rows.add(*pair, after)
+    for state in range(2):
+        sampling.reopen(state)
+    sampling.want((1, 0), 3)
+    assert sampling.action(0) == 1
+
+
+@pytest.mark.parametrize('seed', range(3))
+def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
+    """Before the change is noticed: no six times in a row within half a minute of 5 s steps."""
+    scenario = load('two_rooms')
+    simulator = Simulator(scenario, seed)
+    simulator._until = None
+    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed)
+
+    def step() -> tuple[int | None, int]:
+        here, action = exploration.last_state, exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+        return here, action
+    while exploration.hypothesis is None:
+        step()
+    for _ in range(1500):
+        step()
+    cmp, noticed = simulator.cmp, exploration.changes_noticed
+    simulator.change()
+    pushed = []
+    start = exploration.steps
+    while exploration.changes_noticed == noticed and exploration.steps < start + 3000:
+        here, action = step()
+        if here is not None and action >= 0 and cmp.transitions(here, action) != (
+                simulator.cmp.transitions(here, action)):
+            pushed.append(exploration.steps)
+    assert exploration.changes_noticed > noticed
+    assert len(pushed) >= 4
+    spans = [later - first for first, later in zip(pushed, pushed[5:])]
+    assert all(span > 20 for span in spans), f'seed {seed}: {pushed}'
