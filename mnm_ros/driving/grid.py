@@ -5,11 +5,15 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from heapq import nsmallest
 import math
 
+from mnm_ros.driving.occupancy import Map, Points
 from mnm_ros.driving.pose import Pose, wrapped
+import numpy as np
+from numpy.typing import NDArray
 
 OUTSIDE = -2
 """The state of every pose outside of the grid."""
@@ -21,9 +25,10 @@ Edge = tuple[int | None, int]
 """A move from a cell, or from outside of the grid (None), to a cell."""
 
 QUARTER = math.pi / 2
-OCCUPIED = 50    # of 100; a known cell of a map is free if its value is less
 
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
+_BLOCK = 1 << 16    # cells that are looked at together on a map
+_NEAREST = 16       # cells to which a robot that is in none is driven, if the way there is free
 
 
 @dataclass(frozen=True)
@@ -135,48 +140,47 @@ class Place:
                    for dx in (-margin, margin) for dy in (-margin, margin))
 
 
-@dataclass(frozen=True)
-class Map:
-    """
-    An occupancy map: ``height`` rows of ``width`` values 0 .. 100, or -1 for unknown.
-
-    :ivar resolution: the side of a cell of the map in m.
-    :ivar origin: the pose of the lower left corner, where the values begin.
-    """
-
-    resolution: float
-    width: int
-    height: int
-    origin: Pose
-    values: Sequence[int]
-
-    def is_free(self, x: float, y: float, radius: float = 0.0) -> bool:
-        """Whether all within a radius in m of a point is on the map and known to be free."""
-        dx, dy = x - self.origin.x, y - self.origin.y
-        cos, sin = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
-        right = (cos * dx + sin * dy) / self.resolution
-        up = (cos * dy - sin * dx) / self.resolution
-        reach = radius / self.resolution
-        return all(
-            self._is_free(column, row)
-            for column in range(math.floor(right - reach), math.floor(right + reach) + 1)
-            for row in range(math.floor(up - reach), math.floor(up + reach) + 1)
-            if math.hypot(_beside(right, column), _beside(up, row)) <= reach)
-
-    def _is_free(self, column: int, row: int) -> bool:
-        inside = 0 <= column < self.width and 0 <= row < self.height
-        return inside and 0 <= self.values[row * self.width + column] < OCCUPIED
-
-
-def _beside(at: float, cell: int) -> float:
-    """Return how far a coordinate is outside of ``cell`` to ``cell + 1``."""
-    return max(cell - at, at - cell - 1, 0.0)
-
-
 def free_cells(grid: Grid, map_: Map, radius: float = 0.0) -> frozenset[int]:
     """Return the cells in which a robot of that radius in m, at the centre, is free on the map."""
-    return frozenset(cell for cell in range(grid.columns * grid.rows)
-                     if map_.is_free(*grid.centre(cell), radius))
+    return frozenset(cell for cells in _blocks(np.arange(grid.columns * grid.rows))
+                     for cell in cells[_may_go(grid, map_, radius, cells, cells)].tolist())
+
+
+def closed_edges(
+        grid: Grid, map_: Map, radius: float, free: frozenset[int]) -> frozenset[Edge]:
+    """
+    Return the moves between free cells next to each other that are not free on the map.
+
+    A robot of that radius in m would not be, at every point between the two centres: there is a
+    wall on the border, or beside a door that is too narrow.
+    """
+    cells = np.fromiter(free, np.int64, len(free))
+    is_free = np.zeros(grid.columns * grid.rows, np.bool_)
+    is_free[cells] = True
+    closed = set()
+    for step, begin in ((1, cells[cells % grid.columns < grid.columns - 1]),
+                        (grid.columns, cells[cells < len(is_free) - grid.columns])):
+        for here in _blocks(begin[is_free[begin + step]]):
+            for cell in here[~_may_go(grid, map_, radius, here, here + step)].tolist():
+                closed |= {(cell, cell + step), (cell + step, cell)}
+    return frozenset(closed)
+
+
+def _may_go(grid: Grid, map_: Map, radius: float, cells: NDArray[np.int64],
+            there: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether each way from the centre of one cell to that of another is free on the map."""
+    return map_.is_free(_centres(grid, cells), _centres(grid, there), radius)
+
+
+def _centres(grid: Grid, cells: NDArray[np.int64]) -> Points:
+    rows, columns = np.divmod(cells, grid.columns)
+    return np.stack([grid.origin_x + (columns + 0.5) * grid.cell_size,
+                     grid.origin_y + (rows + 0.5) * grid.cell_size], axis=1)
+
+
+def _blocks(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Return one part of them after the other, each small against a large map."""
+    return (cells[first:first + _BLOCK] for first in range(0, len(cells), _BLOCK))
 
 
 class Ways:
@@ -189,14 +193,30 @@ class Ways:
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
         self.free: frozenset[int] | None = None
+        self._closed: frozenset[Edge] = frozenset()
+        self._map: Map | None = None
+        self._radius = 0.0
         self._proven: set[Edge] = set()
         self._doubtful: set[Edge] = set()
         self._detours: dict[Edge, int] = {}
 
+    def read(self, map_: Map, radius: float) -> bool:
+        """Take a map for a robot of that radius in m; return whether other moves are free now."""
+        before = self.free, self._closed
+        self._map, self._radius = map_, radius
+        self.free = free_cells(self.grid, map_, radius)
+        self._closed = closed_edges(self.grid, map_, radius, self.free)
+        return (self.free, self._closed) != before
+
+    def is_free(self, cell: int | None) -> bool:
+        """Whether moves may begin and end in a cell (None: outside of the grid)."""
+        return cell is not None and (self.free is None or cell in self.free)
+
     def neighbour(self, cell: int, heading: int) -> int | None:
-        """Return the next cell in a direction; None if it is off the grid or occupied."""
+        """Return the next cell in a direction; None if no move leads there, by grid and map."""
         there = self.grid.neighbour(cell, heading)
-        return there if there is not None and self._may_enter(there) else None
+        may_go = self.is_free(cell) and self.is_free(there) and (cell, there) not in self._closed
+        return there if may_go else None
 
     def succeeded(self, cell: int, there: int) -> None:
         """Remember that a move, and hence the one back, is possible."""
@@ -237,21 +257,29 @@ class Ways:
                 return route[0]
         return None
 
-    def entry(self, x: float, y: float, blocked: Collection[Edge]) -> int | None:
-        """Return the cell nearest to a point outside of the grid that may be entered, if any."""
-        cells = [cell for cell in range(self.grid.columns * self.grid.rows)
-                 if self._may_enter(cell) and (None, cell) not in blocked]
-        return min(cells, default=None, key=lambda cell: math.dist(
-            (x, y), self.grid.centre(cell)))
+    def entry(self, x: float, y: float, cell: int | None, blocked: Collection[Edge]) -> int | None:
+        """
+        Return the cell nearest to a robot that is in no free cell, if one may be entered.
+
+        No wall may be in the way: if possible none that the robot would touch, and in any case
+        none that it would drive through.
+
+        :param x, y: where the robot is.
+        :param cell: the one that is not free; None outside of the grid.
+        """
+        cells = (there for there in range(self.grid.columns * self.grid.rows)
+                 if self.is_free(there) and (cell, there) not in blocked)
+        nearest = nsmallest(_NEAREST, cells, key=lambda there: math.dist(
+            (x, y), self.grid.centre(there)))
+        return next((there for radius in (self._radius, 0.0) for there in nearest
+                     if self._map is None or not self._map.leads_to_a_wall(
+                         (x, y), self.grid.centre(there), radius)), None)
 
     def _around(self, cell: int, blocked: Collection[Edge]) -> Iterable[int]:
         for heading in range(4):
             there = self.neighbour(cell, heading)
             if there is not None and (cell, there) not in blocked:
                 yield there
-
-    def _may_enter(self, cell: int) -> bool:
-        return self.free is None or cell in self.free
 
 
 def shortest(

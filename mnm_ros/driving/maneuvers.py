@@ -220,14 +220,15 @@ class WayHome(Maneuver):
                 Outcome.BLOCKED, f'the robot is {outside:.3g} m outside of the grid, expected at '
                 f'most {self._farthest:g} m')
             return None
+        free_cell = cell if self._ways.is_free(cell) else None
         if not self._in_one_go and cell != self._home_cell:
             self._to = (
-                self._ways.entry(pose.x, pose.y, self._blocked) if cell is None
-                else self._ways.next_cell(cell, self._home_cell, self._blocked))
+                self._ways.entry(pose.x, pose.y, cell, self._blocked) if free_cell is None
+                else self._ways.next_cell(free_cell, self._home_cell, self._blocked))
             if self._to is None:
                 self._give_up(Outcome.BLOCKED, f'no free way leads home from {_named(cell)}')
                 return None
-        start = (pose.x, pose.y) if cell is None else self._ways.grid.centre(cell)
+        start = (pose.x, pose.y) if free_cell is None else self._ways.grid.centre(free_cell)
         self._retreat = Leg(*start, None, self._timeout, None, retreat=True)
         if self._to is None:
             return Leg(*self._home, self._timeout)

@@ -13,8 +13,9 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.driving.drive import Outcome, Stopwatch
-from mnm_ros.driving.grid import free_cells, Map, Ways
+from mnm_ros.driving.grid import Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
+from mnm_ros.driving.occupancy import Map
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.driver_setup import (
     check,
@@ -290,15 +291,14 @@ class GridDriver(RobotSide):
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{info.width} x {info.height} values')
             return
-        before = self._map_frame, self._ways.free
-        self._map_frame = message.header.frame_id
-        self._ways.free = free_cells(self._ways.grid, Map(
+        before, self._map_frame = self._map_frame, message.header.frame_id
+        changed = self._ways.read(Map(
             info.resolution, info.width, info.height, origin, message.data),
             self._given['robot_radius'])
-        if (self._map_frame, self._ways.free) != before:
+        if changed or self._map_frame != before:
             self.describe_again()
         home = self._ways.grid.cell_at(*home_of(self._given)[:2])
-        if home not in self._ways.free:
+        if not self._ways.is_free(home):
             self.get_logger().error(f'home, cell {home}, is not free on the map')
 
     def _on_time(self) -> None:

@@ -183,12 +183,12 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('map_frame', 'map', 'frame of the grid with pose_source tf2'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped '
                   'cmd_vel'),
-    ParameterSpec('use_map', False, 'only the free cells of the OccupancyGrid on map may be '
-                  'entered'),
-    ParameterSpec('robot_radius', 0.0, 'm around the centre of a cell that have to be free on the '
-                  'map', minimum=0, maximum=100),
+    ParameterSpec('use_map', False, 'only free cells of the OccupancyGrid on map are entered, and '
+                  'none through a wall between'),
+    ParameterSpec('robot_radius', 0.0, 'm around the centres of cells and around the ways between '
+                  'them that have to be free on the map', minimum=0, maximum=100),
     ParameterSpec('declare_successors', False, 'declare where each move may lead: to the next '
-                  'cell, if that may be entered, or nowhere'),
+                  'cell, if the way there is free, or nowhere'),
     _length('cell_size', 0.5, 'm, side of a cell'),
     _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of '
                 'the poses'),

@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from random import Random
 
-from mnm_ros.driving.grid import free_cells, Grid, Map, OUTSIDE, Place, QUARTER
+from mnm_ros.driving.grid import free_cells, Grid, OUTSIDE, Place, QUARTER
+from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, wrapped
 import pytest
 
@@ -100,32 +101,3 @@ def test_a_robot_with_a_radius_needs_more_of_the_map(radius: float, free: set) -
     """The robot is at 0.5, 1.5 and 2.5; known and free is from 0 to 3, and 0.5 to either side."""
     grid = Grid(0.0, 0.0, 1.0, 3, 1)
     assert free_cells(grid, Map(0.5, 6, 6, Pose(0.0, -1.0, 0.0), [0] * 36), radius) == free
-
-
-@pytest.mark.parametrize('seed', SEEDS)
-def test_a_radius_is_that_of_a_disc(seed: int) -> None:
-    random = Random(seed)
-    free = [0 if random.random() < 0.97 else random.choice((-1, 100)) for _ in range(400)]
-    map_ = Map(0.1, 20, 20, Pose(0.0, 0.0, 0.0), free)
-    for _ in range(300):
-        x, y, radius = random.uniform(0.3, 1.7), random.uniform(0.3, 1.7), random.uniform(0, 0.3)
-        points = [(x + radius * r * math.cos(a / 8), y + radius * r * math.sin(a / 8))
-                  for r in (0, 0.5, 0.8, 0.999) for a in range(51)]
-        if map_.is_free(x, y, radius):
-            assert all(map_.is_free(*point) for point in points), (seed, x, y, radius)
-        elif all(map_.is_free(*point) for point in points):
-            assert not map_.is_free(x, y, 1.001 * radius + 0.05), (seed, x, y, radius)
-
-
-@pytest.mark.parametrize('seed', SEEDS)
-def test_a_map_that_is_turned(seed: int) -> None:
-    random = Random(seed)
-    origin = Pose(random.uniform(-5, 5), random.uniform(-5, 5), random.uniform(-3, 3))
-    values = [random.choice((-1, 0, 100)) for _ in range(12)]
-    map_ = Map(0.5, 4, 3, origin, values)
-    for index, value in enumerate(values):
-        row, column = divmod(index, 4)
-        along, across = (column + 0.5) * 0.5, (row + 0.5) * 0.5
-        x = origin.x + along * math.cos(origin.yaw) - across * math.sin(origin.yaw)
-        y = origin.y + along * math.sin(origin.yaw) + across * math.cos(origin.yaw)
-        assert map_.is_free(x, y) is (value == 0), (seed, index)

@@ -125,6 +125,38 @@ def test_only_free_cells_of_the_map(drive: Drive) -> None:
     assert declared[HOME] == ((HOME,), (HOME,), (HOME - 1, HOME), (HOME - 11, HOME))
 
 
+def test_a_wall_on_the_map_along_a_border(drive: Drive) -> None:
+    """It is 10 cm wide, between free cells: no move and no way home is driven at it."""
+    robot = drive(use_map=True, declare_successors=True, robot_radius=0.105)
+    pixels = [[0] * 110 for _ in range(110)]    # from -2.75 on, of 5 cm
+    for row in (*range(60), *range(70, 110)):   # the door is the cell north of home, and its east
+        pixels[row][59:61] = [100, 100]
+    said = robot.peer.listen(String, 'robot_side')
+    touched = []
+
+    def wall(x: float, y: float) -> bool:
+        apart = math.hypot(max(0.0, abs(x - 0.25) - 0.05), max(0.0, 0.25 - abs(y - 0.5)))
+        touched.extend([(x, y)] if apart < 0.105 else [])
+        return apart < 0.105
+
+    robot.platform.wall = wall
+    robot.platform.publish_map(110, 110, 0.05, -2.75, -2.75, sum(pixels, []))
+    robot.peer.wait_for(lambda: said and RobotDescription.from_text(
+        said[-1].data).declaration, 'a declaration')
+    declared = RobotDescription.from_text(said[-1].data).declaration.successors
+    assert declared[HOME][EAST] == (HOME,) and declared[HOME + 1][WEST] == (HOME + 1,)
+    assert declared[HOME + 11][EAST] == (HOME + 12, HOME + 11)
+    assert sum(len({end % 11 for end in ends} & {5, 6}) == 2
+               for lists in declared.values() for ends in lists if OUTSIDE not in ends) == 2
+    assert robot.act(EAST) == (HOME, f'east: blocked, in state {HOME}')
+    assert not robot.platform.commands    # nothing was driven
+    for action, cell in ((NORTH, HOME + 11), (EAST, HOME + 12), (SOUTH, HOME + 1)):
+        assert robot.act(action)[0] == cell
+    assert robot.act(WEST) == (HOME + 1, f'west: blocked, in state {HOME + 1}')
+    assert robot.act(RESET) == (HOME, f'RESET: reached, in state {HOME}')
+    assert not touched
+
+
 def test_outside_of_the_grid_only_reset_leads_back(drive: Drive) -> None:
     robot = drive(columns=3, rows=3, origin_x=-0.75, origin_y=-0.75)
     assert robot.act(WEST)[0] == 3
