@@ -107,7 +107,7 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     others: dict[str, list[str]] = {}
     for state, told in learnt.trust.items():
-        if told.trust in (Trust.CERTIFIED, Trust.ASSUMED) and state not in learnt.known:
+        if told.trust is not Trust.PROVEN and state not in learnt.known:
             others.setdefault(told.in_words, []).append(
                 f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps'
                 f'{_time(told)})')

@@ -131,7 +131,7 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        self._estimator = ProgressEstimator(self._mnm, settings.problem)
+        self._estimator = ProgressEstimator(self._mnm, settings.problem, point.get('lost', ()))
         self._ledger = TrustLedger(self._mnm, settings)
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
@@ -166,7 +166,7 @@ class Exploration(PausableTask):
         """
         return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
-                'steps': self.steps, 'misses': self.homing.misses,
+                'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'audits': audits} if (audits := self._audit.to_state()) else {})}
 
     def understudy(self) -> Mnm | None:

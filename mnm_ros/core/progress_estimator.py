@@ -47,12 +47,13 @@ class ProgressEstimator:
 
     :param mnm: what is looked at.
     :param problem: with the delta of the exploration.
+    :param lost: what ``lost`` was, to go on from there.
     :ivar lost: states whose policies were deleted since the last change was noticed, and that
         were not found again, in the order in which they were deleted.
     """
 
-    def __init__(self, mnm: Mnm, problem: Problem) -> None:
-        self.lost: dict[int, None] = {}
+    def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = ()) -> None:
+        self.lost = dict.fromkeys(lost)
         self._mnm = mnm
         self._problem = problem
         self._expected = ExpectedPlays()

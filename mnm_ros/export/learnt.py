@@ -196,7 +196,7 @@ def _learnt(saved: Saved) -> Learnt:
         str(saved.path), exploration.steps, exploration.home, known, policies,
         nested(exploration.transitions()),
         candidates if not known or exploration.under_revision else frozenset(),
-        limit=settings_of_file(saved.identity).problem.limit,
+        frozenset(exploration.lost), limit=settings_of_file(saved.identity).problem.limit,
         description=described, saved=saved,
         trust={told.policy.target: told for told in trusted},
         provisional=tuple(told.policy for told in trusted if told.policy.target not in known))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is no longer reached is told so, live, by a log and by a checkpoint, in every format."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mnm_ros.checkpoint.input_log import InputLog
+from mnm_ros.command.knowledge import export, policies
+from mnm_ros.core.exploration import Exploration, Input, InputListener
+from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.task.step_task import play
+from mnm_ros.export.learnt import Learnt, read
+from mnm_ros.simulation import scenario
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+ROOMS = scenario.load('two_rooms')
+IDENTITY = {
+    'version': '0.1.0', 'actions': list(ROOMS.actions), 'radius': 4.0, 'epsilon': 1.0,
+    'delta': 0.1, 'preset': 'onboard', 'seed': 0,
+    **{option.name: option.default for option in OPTIONS}}
+
+
+@pytest.fixture(scope='module')
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]]:
+    """Return the checkpoint_dir of an explorer for which a door has closed, and what is lost."""
+    folder, heard = tmp_path_factory.mktemp('kept'), list[tuple[Input, int, int]]()
+    exploration, simulator = Exploration(settings_by_name(IDENTITY), 0), Simulator(ROOMS, 0)
+    exploration.listeners.append(InputListener(lambda taken: heard.append(taken.entry)))
+    point, number = None, 0
+    while not exploration.lost or not exploration.at_restart_point:
+        play(exploration, simulator.step, 1)
+        if exploration.steps == 2500:
+            simulator.change()
+        assert exploration.steps < 6000
+    point, number = exploration.to_state(), len(heard)
+    play(exploration, simulator.step, 20)
+    log = InputLog.create(folder / 'explorer.log.sqlite', IDENTITY, None)
+    log.append(heard)
+    log.close()
+    generation = InputLog.create(folder / 'explorer.00000004.sqlite', IDENTITY, point, number)
+    generation.append(heard[number:])
+    generation.close()
+    assert len(exploration.lost) > 3
+    return folder, frozenset(exploration.lost)
+
+
+@pytest.fixture(params=['log', 'checkpoint'])
+def learnt(kept: tuple[Path, frozenset[int]], request: pytest.FixtureRequest) -> Learnt:
+    return read(kept[0], log=request.param == 'log')
+
+
+def test_a_file_tells_what_the_exploration_has_lost(
+        kept: tuple[Path, frozenset[int]], learnt: Learnt) -> None:
+    """Issue: it was said to lie beyond the radius, so that who looked for a door raised that."""
+    assert learnt.lost == kept[1]
+    assert {learnt.kind(state) for state in learnt.lost} == {'lost'}
+    assert not learnt.lost.intersection(learnt.beyond)
+
+
+def test_policies_and_exports_tell_it(
+        kept: tuple[Path, frozenset[int]], learnt: Learnt, capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert learnt.saved is not None
+    source = ['--from', str(learnt.saved.path)]
+    assert policies(source, 'mnm_ros policies') == 0
+    told = capsys.readouterr().out
+    assert 'no longer reached: ' + ', '.join(map(str, sorted(kept[1]))) in told
+    assert not [line for line in told.splitlines() if 'beyond' in line and any(
+        str(state) in line.split() for state in kept[1])]
+    lost = min(kept[1])
+    assert policies([*source, '--to', str(lost)], 'mnm_ros policies') == 1
+    assert 'was known, until its policy was deleted' in capsys.readouterr().err
+    assert export([*source, '--format', 'dot'], 'mnm_ros export') == 0
+    drawn, = (line for line in capsys.readouterr().out.splitlines()
+              if line.strip().startswith(f'"{lost}" ['))
+    assert 'class=lost' in drawn
