@@ -40,8 +40,8 @@ def steps(heard: Heard) -> str:
 
 
 def known(heard: Heard, width: float = inf) -> str:
-    """Return how many states are known and which, as many as fit, or ``-``."""
-    return numbered(heard.known, width) if heard.known else '-'
+    """Return how many states are known and which, as many as fit; before, what can be used."""
+    return numbered(heard.known, width) if heard.known else _certified(heard) or '-'
 
 
 def numbered(states: Sequence[int], width: float = inf) -> str:
@@ -155,6 +155,11 @@ def _trusted(heard: Heard, *wanted: Trust) -> str:
     return ', '.join(f'{counts[trust]} {trust.value}' for trust in wanted if counts[trust])
 
 
+def _certified(heard: Heard) -> str:
+    """Return how many states can be gone to although none is known yet; or nothing."""
+    return '' if heard.known else _trusted(heard, Trust.CERTIFIED)
+
+
 def given(heard: Heard) -> str:
     """Return what the proofs of the known states rest on besides what was seen; or nothing."""
     return ', given the map' if any(told.declared for told in heard.trust.values()
@@ -164,7 +169,8 @@ def given(heard: Heard) -> str:
 def progress(heard: Heard) -> str:
     """Return one line that says how far the exploration is."""
     candidates = heard.count('candidates')
-    line = (f'{heard.phase or "starting"}, {len(heard.known)} known{given(heard)}, '
+    usable = f', {found}' if (found := _certified(heard)) else ''
+    line = (f'{heard.phase or "starting"}, {len(heard.known)} known{usable}{given(heard)}, '
             f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
             f'{whole(heard.count("steps"))} steps{" taken" if heard.robots else ""}{rate(heard)}')
     if heard.made:
@@ -226,7 +232,8 @@ def tiles(heard: Heard) -> list[tuple[str, str, str]]:
     exploration = heard.exploration_steps
     found = [
         ('known', str(len(heard.known)),
-         _trusted(heard, Trust.DOUBTED) or f'states with a policy{given(heard)}'),
+         _certified(heard) or _trusted(heard, Trust.DOUBTED)
+         or f'states with a policy{given(heard)}'),
         ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
          _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'

@@ -9,9 +9,10 @@ import json
 
 from mnm_ros.console.command_line import StopCondition
 from mnm_ros.core.progress.activity import Activity, Progress
+from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.view import words
 from mnm_ros.view.heard import Heard
-from mnm_ros.view.words import changed, clip, clock, numbered, progress, robots
+from mnm_ros.view.words import changed, clip, clock, known, numbered, progress, robots, tiles
 import pytest
 from snapshots import BUILDING, FLEET, FULL
 
@@ -70,6 +71,11 @@ def test_progress_is_one_line() -> None:
     assert '1 known, 1 candidate, ' in progress(
         Heard(known=(0,), report={'candidates': '1'}))
     assert progress(Heard()).startswith('starting, 0 known, - candidates')
+    # Before the first hypothesis, what is certified can be used.
+    usable = Heard(trust={state: Told(Trust.CERTIFIED, 2.0, 7.0, 9, '') for state in (3, 4)})
+    assert progress(usable).startswith('starting, 0 known, 2 certified, - candidates')
+    assert known(usable) == '2 certified' and known(Heard()) == '-'
+    assert tiles(usable)[0] == ('known', '0', '2 certified')
 
 
 @pytest.mark.parametrize('states, width, text', [
