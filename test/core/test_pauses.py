@@ -35,7 +35,7 @@ def after_failures(pauses: Pauses, times: int, before: int, usual: int, *,
 
 
 @pytest.mark.parametrize(('before', 'usual', 'steps'), [
-    (100, 100, [4, 8, 16, 16, 16]), (100, 90, [0, 4, 8, 16, 16]), (9, 9, [0] * 5),
+    (100, 100, [4, 8, 8, 8, 8]), (100, 90, [0, 4, 8, 8, 8]), (9, 9, [0] * 5),
     (100, 60, [0] * 5)])
 def test_pauses_grow_after_what_is_not_expected(before: int, usual: int, steps: list[int]) -> None:
     assert after_failures(Pauses({}), 5, before, usual) == steps
@@ -43,7 +43,7 @@ def test_pauses_grow_after_what_is_not_expected(before: int, usual: int, steps: 
 
 def test_a_hint_shortens_them_and_what_works_is_tried_as_any_other() -> None:
     pauses = Pauses({})
-    assert after_failures(pauses, 5, 100, 100, hinted=4) == [4, 8, 16, 4, 4]
+    assert after_failures(pauses, 5, 100, 100, hinted=4) == [4, 8, 8, 4, 4]
     assert [*pauses.due] == [PAIR] and not pauses.step()
     again = Pauses(json.loads(json.dumps(pauses.to_state())))
     assert [*again.due] == [PAIR]

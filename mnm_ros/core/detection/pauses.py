@@ -5,7 +5,7 @@ Pauses: what has failed unexpectedly is tried again later, and something else co
 
 Whoever stands in a doorway is there for all the tries of half a minute: they tell hardly more than
 one. So a pair that nearly always worked, and now has failed more often in a row than it would once
-in fifty times, is left alone for 4 steps, after the next failure for 8, and then for 16 each time,
+in fifty times, is left alone for 4 steps, and after each further failure for 8,
 wherever anything else is to be done; then it is tried again first. An attempt that would go on
 with it is broken off where the failures would hardly come once in a thousand times: a test has to
 count it as failed. Once there is a hint, the failures are spread over some time, and 4 steps are
@@ -23,7 +23,7 @@ from typing import Any
 from mnm_ros.core.detection.hints import chance_to_fail, EXECUTIONS, MOST_FAILING
 from mnm_ros.core.model.counts import Pair
 
-_FIRST, _LONGEST = 4, 16    # steps
+_FIRST, _LONGEST = 4, 8    # steps
 _UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
 
 
