@@ -42,7 +42,7 @@ def other(option: Option) -> Value:
     """Return an allowed value of the option."""
     if option.choices:
         return option.choices[-1]
-    return 3.5 if isinstance(option.default, float) else 17
+    return min(3.5, option.maximum) if isinstance(option.default, float) else 17
 
 
 @pytest.mark.parametrize('option', OPTIONS, ids=lambda option: option.name)

@@ -218,7 +218,7 @@ class ExplorationSession:
 
     @property
     def status(self) -> str:
-        """What the exploration is doing, or why it has stopped, for people."""
+        """Return what the exploration is doing, or why it has stopped, for people."""
         return named(self.exploration.status, self._link.profile.names)
 
     @property
