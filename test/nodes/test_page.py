@@ -143,8 +143,9 @@ def moved_back(tab: Tab) -> None:
     tab.click('.press-resume')
     tab.wait_for(lambda: 'stopped' not in tab.text('.chip'), 'that it is free')
     assert tab.text('.tile-steps .value') == then and 'stopped' not in tab.text('.doing')
-    slider.send_keys(RIGHT)
-    tab.wait_for(lambda: tab.text('.tile-steps .value') not in ('', then), 'the next moment')
+    shown = tab.text('.past-bar')
+    slider.send_keys(RIGHT)    # to a moment that may be of the same step: something else happened
+    tab.wait_for(lambda: tab.text('.past-bar') not in ('', shown), 'the next moment')
     assert f'step {tab.text(".tile-steps .value")}' in tab.text('.past-bar')
     tab.click('.press-now')
     tab.wait_for(lambda: tab.count('.past') == 0, 'that it is now')
@@ -195,10 +196,10 @@ def played(tab: Tab) -> None:
     assert 'explorer.log.sqlite' in tab.text('.where') and tab.count('.bar-row') == 0
     assert tab.text('.presence') == '' and tab.text('.time .ends').split() == [
         'step', '1', 'the', 'end']
-    states = tab.count('.state')
+    tab.wait_for(lambda: tab.count('.state') == 4, 'all states, which are drawn after the text')
     tab.driver.find_element('css selector', '.time input').send_keys(HOME)
     tab.wait_for_text('.past-bar', 'Shown: step 1')
-    tab.wait_for(lambda: 0 < tab.count('.state') < states, 'fewer states')
+    tab.wait_for(lambda: 0 < tab.count('.state') < 4, 'fewer states')
     assert tab.text('.tile-steps .value') == '1'
     tab.click('.press-now')
     tab.wait_for_text('.tile-steps .value', '300')
