@@ -39,7 +39,8 @@ from mnm_ros.core.progress.trust import from_json, Told, Trust
 from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
-from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE, number, RobotHeard
+from mnm_ros.topics import MOST_ROBOTS, ROBOT_NAME
+from mnm_ros.view.heard import number, RobotHeard
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
@@ -232,7 +233,7 @@ def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard,
     for status in message.status:
         node, said, name = status.name.partition(': robot ')
         if said and (node.rpartition('/')[0] or '/') == namespace:
-            if not NAMESPACE.fullmatch(name):
+            if not ROBOT_NAME.fullmatch(name):
                 raise MessageError(f'diagnostics: robot {name!r}, expected a namespace, such as '
                                    'r1 or deck/r2')
             if len(found) == MOST_ROBOTS:

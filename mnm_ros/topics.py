@@ -9,6 +9,7 @@ The topics, services and figures of diagnostics of the nodes, each declared once
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import re
 from typing import NamedTuple
 
@@ -29,19 +30,36 @@ def namespace(text: str) -> str:
     return f'/{stripped}'
 
 
+ROBOT_NAME = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
+                        r'(/[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*)*')
+"""The namespace of one of several robots, below that of the explorer: names of topics are at most
+255 characters long."""
+
+MOST_ROBOTS = 100
+"""Of an explorer: a viewer has several topics of each."""
+
+ROBOT_NAMES = ('distinct namespaces below that of the node, such as r1 or deck/r2, at most '
+               f'{MOST_ROBOTS} of at most 60 letters, digits and single _ between these')
+"""What ``are_robots`` expects."""
+
+
+def are_robots(names: Sequence[str]) -> bool:
+    """Whether these may be the names of the robots of one explorer."""
+    return len({*names}) == len(names) <= MOST_ROBOTS and all(map(ROBOT_NAME.fullmatch, names))
+
+
 def robots(text: str) -> tuple[str, ...]:
     """
     Return the namespaces of a fleet as they were typed: how many, or which, relative ones.
 
-    :raises ValueError: if there are none, or two are the same, or ROS does not allow one.
+    :raises ValueError: if there are none, or they cannot be those of an explorer.
     """
     names = text.replace(',', ' ').split()
     if len(names) == 1 and re.fullmatch('[1-9][0-9]{0,3}', names[0]):
         names = [f'r{number + 1}' for number in range(int(names[0]))]
-    if not names or len({*names}) < len(names) or not all(
-            re.fullmatch(r'[A-Za-z]\w*(/[A-Za-z]\w*)*', name, re.ASCII) for name in names):
+    if not names or not are_robots(names):
         raise ValueError(f'robots is {text!r}, expected how many, such as 3 for r1, r2 and r3, or '
-                         "distinct namespaces, such as 'r1 deck/r2'")
+                         f'{ROBOT_NAMES}')
     return tuple(names)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 import re
 
 from mnm_ros.command.main import COMMANDS
+from mnm_ros.export.formats import FORMATS
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -127,6 +128,12 @@ def test_files_of_the_package_that_are_mentioned_exist(page: Path) -> None:
     missing = [path for path in mentioned
                if not any((folder / path).exists() for folder in (ROOT, ROOT / 'mnm_ros'))]
     assert missing == []
+
+
+def test_every_format_of_an_export_is_described() -> None:
+    text = (ROOT / 'docs' / 'policies.md').read_text(encoding='utf-8')
+    table = text.split('| format | what is written |\n|---|---|\n')[1].split('\n\n')[0]
+    assert re.findall(r'^\| `(.*?)` \| \S', table, re.MULTILINE) == [*FORMATS]
 
 
 def test_the_picture_of_the_terminal_needs_no_other_file() -> None:

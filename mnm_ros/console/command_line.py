@@ -21,7 +21,7 @@ from mnm_ros.located_yaml import read
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
-from mnm_ros.view.heard import Heard, MOST_ROBOTS
+from mnm_ros.view.heard import Heard
 
 EPILOG = """\
 Without --once and --changes it watches until Ctrl-C. With --robots each simulated robot is on its
@@ -68,9 +68,6 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
                           value['radius'], value['epsilon'], value['delta'])
         goal = _goal(given, scenario)
         robots = given.robots or ()
-        if len(robots) > MOST_ROBOTS:
-            raise ValueError(
-                f'argument --robots: {len(robots)} robots, expected at most {MOST_ROBOTS}')
         if robots and given.changes and scenario is not None and world is None:
             raise ValueError('argument --changes: not allowed with --robots but in a world, as '
                              'what each robot is in changes after steps of its own')

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 import importlib
 import inspect
@@ -49,16 +49,31 @@ def _options() -> tuple[Option, ...]:
         if each.metadata:
             declared = dict(each.metadata)
             declared['choices'] = tuple(PARTS.get(each.name, declared['choices']))
-            default = type(declared['presets']['onboard'])()
+            default = type(next(iter(declared['presets'].values())))()
             options.append(Option(each.name, default, **declared))
     return tuple(options)
 
 
 OPTIONS: tuple[Option, ...] = _options()
 
-PRESETS: Mapping[str, Mapping[str, Value]] = MappingProxyType({
-    preset: MappingProxyType({option.name: option.presets[preset] for option in OPTIONS})
-    for preset in OPTIONS[0].presets})
+
+def presets(options: Sequence[Option]) -> Mapping[str, Mapping[str, Value]]:
+    """
+    Return the value of every option in each preset.
+
+    :raises ValueError: if an option has none in a preset that another one names.
+    """
+    names = dict.fromkeys(name for option in options for name in option.presets)
+    for option in options:
+        for name in names:
+            if name not in option.presets:
+                raise ValueError(f'option {option.name!r} has no value for the preset {name!r}, '
+                                 f'expected one for each of {", ".join(names)}')
+    return MappingProxyType({name: MappingProxyType({
+        option.name: option.presets[name] for option in options}) for name in names})
+
+
+PRESETS: Mapping[str, Mapping[str, Value]] = presets(OPTIONS)
 
 
 def settings(problem: Problem, preset: str = 'onboard',

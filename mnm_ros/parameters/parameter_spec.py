@@ -14,7 +14,7 @@ import math
 import sys
 
 from mnm_ros.core.task.resting import Hours
-from mnm_ros.view.heard import MOST_ROBOTS, NAMESPACE
+from mnm_ros.topics import are_robots, ROBOT_NAMES
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.parameter import Parameter
 
@@ -82,9 +82,8 @@ class ParameterSpec:
         if self.or_default and value == self.default:
             return True
         if self.kind == Kind.STRING_ARRAY:
-            return bool(value) and len({'', 'RESET', *value}) == len(value) + 2 and (
-                not self.namespaces
-                or len(value) <= MOST_ROBOTS and all(map(NAMESPACE.fullmatch, value)))
+            return bool(value) and (are_robots(value) if self.namespaces
+                                    else len({'', 'RESET', *value}) == len(value) + 2)
         if self.hours:
             return not value or Hours.is_written(value)
         if self.kind == Kind.STRING:
@@ -117,8 +116,7 @@ class ParameterSpec:
 
     def _constraints(self) -> str:
         if self.namespaces:
-            return (' of distinct namespaces below that of the node, such as r1 or deck/r2, '
-                    f'at most {MOST_ROBOTS}')
+            return f' of {ROBOT_NAMES}'
         if self.kind == Kind.STRING_ARRAY:
             return ' of distinct, non-empty names, RESET not among them'
         text = ', one of ' + ', '.join(self.choices) if self.choices else ''

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 import math
-import re
 
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
@@ -16,16 +15,10 @@ from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Told
 from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
+from mnm_ros.topics import MOST_ROBOTS
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
-
-NAMESPACE = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
-                       r'(/[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*)*')
-"""Of one of several robots: of at most 60 characters, as names of topics are at most 255 long."""
-
-MOST_ROBOTS = 100
-"""Of an explorer: a viewer has several topics of each."""
 
 SURE = 0.4
 """

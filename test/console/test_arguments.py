@@ -126,7 +126,8 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
 
 @pytest.mark.parametrize('arguments, message', [
     (['--robots', 'r1 r1'], "argument --robots: robots is 'r1 r1', expected how many, such as 3"),
-    (['--robots', '101'], 'argument --robots: 101 robots, expected at most 100'),
+    (['--robots', '101'], "argument --robots: robots is '101', expected how many, such as 3"),
+    (['--robots', 'r_ s'], "argument --robots: robots is 'r_ s', expected how many, such as 3"),
     (['--robots', '2', '--changes', '1'], 'not allowed with --robots but in a world'),
     (['--robot', '-p', 'robots:=[r1]'], 'argument of its own'),
     (['nowhere'], 'two_rooms'),

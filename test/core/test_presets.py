@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from mnm_ros.core import components as parts
@@ -16,6 +17,7 @@ from mnm_ros.core.presets import (
     OPTIONS,
     options_by_name,
     PRESETS,
+    presets,
     settings,
     Value,
 )
@@ -36,6 +38,15 @@ def test_the_printed_constants() -> None:
 def test_every_preset_names_every_option() -> None:
     for preset in PRESETS.values():
         assert set(preset) == {option.name for option in OPTIONS}
+
+
+def test_an_incomplete_preset_is_refused_by_the_option_that_lacks_it() -> None:
+    first, second, *others = OPTIONS
+    quick = replace(first, presets={**first.presets, 'quick': first.presets['onboard']})
+    with pytest.raises(ValueError, match=(
+            f"option '{second.name}' has no value for the preset 'quick', expected one for each "
+            'of onboard, paper, quick')):
+        presets((quick, second, *others))
 
 
 def other(option: Option) -> Value:

@@ -184,6 +184,7 @@ def test_the_first_robot_may_come_last(
 @pytest.mark.parametrize(('parameters', 'said'), [
     ({'robots': ['r1', 'r1']}, "parameter 'robots' is ['r1', 'r1'], expected a string array of"),
     ({'robots': [f'r{number}' for number in range(101)]}, 'such as r1 or deck/r2, at most 100'),
+    ({'robots': ['r_']}, "parameter 'robots' is ['r_'], expected a string array of distinct"),
     ({'robots': ['/r1']}, "parameter 'robots' is ['/r1'], expected a string array of distinct"),
     ({'robots': ['r-1']}, "parameter 'robots' is ['r-1'], expected a string array of distinct"),
     ({'robots': ['r1'], 'advisory': True}, "parameter 'robots' is set with 'advisory' True")])
