@@ -109,7 +109,8 @@ def test_only_free_cells_of_the_map(drive: Drive) -> None:
     robot = drive(use_map=True, declare_successors=True)
     said = robot.peer.listen(String, 'robot_side')
     seq = robot.send(EAST)
-    robot.peer.wait_for(lambda: 'waiting for a map' in robot.process.output, 'that it waits')
+    robot.peer.wait_for(lambda: said and 'waiting for a map' in robot.process.output,
+                        'that it waits')
     free = Grid(-2.75, -2.75, 0.25, 22, 22)
     values = [0] * (22 * 22)
     for cell, value in ((HOME + 1, 100), (HOME + 11, -1)):
