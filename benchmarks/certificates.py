@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mnm_ros.core.exploration import Exploration, Input, InputListener, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Observation, Update
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
@@ -56,8 +57,9 @@ class JudgedCertificates:
         self.setting = setting
         self._begun_before = {pair: waiting(pair) for pair in self._exploration.counts}
 
-    def _hear(self, taken: Taken) -> None:
-        if taken.kind is not Input.OBSERVED:
+    def _hear(self, update: Update) -> None:
+        taken = update.input
+        if not isinstance(taken, Observation):
             self._here = None
             return
         here, self._here = self._here, taken.state

@@ -25,7 +25,8 @@ from arguments import Arguments
 from grids import grid, SIZES
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, InputListener, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
@@ -47,7 +48,7 @@ def durations(scenario: scenarios.Scenario, steps: int, base: str,
         store.attach(exploration)
         keep, = exploration.listeners
 
-        def timed(taken: Taken) -> None:
+        def timed(taken: Update) -> None:
             begun = time.perf_counter()
             keep.hear(taken)
             kept[exploration.steps - 1] = time.perf_counter() - begun

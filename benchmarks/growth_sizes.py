@@ -12,7 +12,8 @@ from typing import Any
 
 from growth_worlds import TOPICS
 from mnm_ros import messages
-from mnm_ros.checkpoint.input_log import Entry, InputLog
+from mnm_ros.checkpoint.input_log import InputLog
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
@@ -81,7 +82,7 @@ def checkpoint(folder: Path, point: Mapping[str, Any]) -> int:
     return path.stat().st_size
 
 
-def transition_log(folder: Path, inputs: Sequence[Entry]) -> float:
+def transition_log(folder: Path, inputs: Sequence[Input]) -> float:
     """Return the bytes that each input takes in a transition log."""
     path = folder / 'log.sqlite'
     log = InputLog.create(path, {}, None)

@@ -24,8 +24,9 @@ from typing import Any, NamedTuple
 
 from growth_truth import Truth
 from growth_worlds import TOPICS, World, WORLDS
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.inputs import Observation
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -127,7 +128,7 @@ def explored(task: Task) -> dict[str, object]:
     if exploration.hypothesis is None:
         return {**columns, 'known': 0}
     return {**columns, **_compared(world, exploration), **_bytes(world, exploration, [
-        (Input.OBSERVED, state, action) for state, action in zip(states, actions)])}
+        Observation(action, state) for state, action in zip(states, actions)])}
 
 
 def _compared(world: World, exploration: Exploration) -> dict[str, object]:

@@ -17,8 +17,9 @@ import zlib
 from certificates import JudgedCertificates
 from families import draw, FAMILIES
 from incidents import INCIDENTS, Incidents, Player
-from mnm_ros.core.exploration import Exploration, InputListener
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.inputs import InputListener
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.declaration import Declaration

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Sequence
 import json
 from pathlib import Path
@@ -26,7 +25,7 @@ def _described(saved: Saved) -> str:
     point = saved.point
     lines.append(f'inputs: {saved.number}, {len(saved.inputs)} of them since the resume point')
     lines += [f'of robot {robot}: {number}'
-              for robot, number in sorted(Counter(saved.robots.values()).items())]
+              for robot, number in sorted(saved.made_by().items())]
     if point is None:
         lines.append('resume point: the very beginning')
     else:

@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 from mnm_ros.checkpoint.input_log import (
     Abandoned,
     Different,
-    Entry,
     InputLog,
     Refused,
     remove,
@@ -29,6 +28,7 @@ from mnm_ros.checkpoint.input_log import (
 )
 from mnm_ros.checkpoint.whole_files import flush_folder
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import Input
 
 _GENERATIONS_KEPT = 2
 _LEAST_ROOM = 2**18    # bytes on the disk, without which SQLite cannot even read
@@ -67,7 +67,7 @@ class Generations:
         self._newest: InputLog | None = None
         self._left_out = self._told = 0    # inputs, since the newest generation ends
         self._transitions: InputLog | None = None
-        self._late: list[tuple[Entry, str]] = []    # that the transition log has yet to get
+        self._late: list[Input] = []    # that the transition log has yet to get
         self._ended: int | None = None    # the last input of a transition log that lacks some
         self._log_path = folder / f'{name}.log.sqlite'
         self._logging = transition_log
@@ -137,27 +137,27 @@ class Generations:
             remove(old)
         flush_folder(self._folder)
 
-    def append(self, inputs: Sequence[Entry], robots: Sequence[str]) -> None:
-        """Write inputs, and which robots have made them, unless there is a gap before them."""
+    def append(self, inputs: Sequence[Input]) -> None:
+        """Write inputs, unless there is a gap before them."""
         if self.gap:
             self._left_out += len(inputs)
             return
         if self._newest is not None:
-            self._newest.append(inputs, robots)
+            self._newest.append(inputs)
             self._mark(self._newest.number)
-        self.append_late(inputs, robots)
+        self.append_late(inputs)
 
-    def append_late(self, inputs: Sequence[Entry], robots: Sequence[str]) -> None:
+    def append_late(self, inputs: Sequence[Input]) -> None:
         """Let the transition log have inputs at the next ``write_late``."""
         if self._transitions is not None:
-            self._late += zip(inputs, robots)
+            self._late += inputs
 
     def write_late(self) -> None:
         """Write what the transition log lacks; what cannot be written now waits, if it fits."""
         if self._transitions is None or not self._late:
             return
         try:
-            self._transitions.append(*zip(*self._late))
+            self._transitions.append(self._late)
         except Exception as error:    # whatever it is, the generations go on
             self.log_problem = f'{self._log_path}: {error}'
             passing = isinstance(error, (OSError, sqlite3.OperationalError))
@@ -361,7 +361,7 @@ class Generations:
                                     f'{self._log_path}')
                 self._newest = InputLog.create(
                     self._next_path(), self._identity, saved.point, saved.first)
-                self._newest.append(saved.inputs, saved.made_by(saved.first))
+                self._newest.append(saved.inputs)
             else:
                 self._newest = InputLog.reopen(saved)
             if self._logging:
@@ -384,7 +384,7 @@ class Generations:
             self._begin_log(saved.first, saved.point)
         if self._transitions is not None:
             last = self._transitions.number
-            self.append_late(saved.inputs[last - saved.first:], saved.made_by(last))
+            self.append_late(saved.inputs[last - saved.first:])
             self.write_late()
 
 

@@ -21,6 +21,7 @@ The core is deterministic: the same inputs lead to the same exploration, bit for
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 import hashlib
@@ -36,7 +37,16 @@ from typing import Any
 import zlib
 
 from mnm_ros.checkpoint.whole_files import flush_folder, regular
-from mnm_ros.core.exploration import Exploration, Input, RESET_OPEN, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import (
+    DeclarationInput,
+    Input,
+    Interruption,
+    Observation,
+    Relocation,
+    Update,
+)
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
 
 FORMAT = 1
@@ -53,9 +63,7 @@ _HARMLESS = re.compile(    # what an SQLite browser may add
 
 _Row = tuple[int, int, int, int, int]
 
-Entry = tuple[Input, int, int]
-"""Kind, state and action of an input."""
-
+_RESET_ASKED = -2    # in the column action; RESET itself says that nothing was asked for
 
 _LONGEST_WAIT = 1.0    # s, to wait for another program that has locked a file
 _MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
@@ -145,7 +153,7 @@ class InputLog:
         """Open a file that was read, and write to it by what it was extended."""
         log = cls(saved.path, saved.written, saved.chain)
         if saved.number > saved.written:
-            log.append(saved.inputs[saved.written - saved.first:], saved.made_by(saved.written))
+            log.append(saved.inputs[saved.written - saved.first:])
         return log
 
     @property
@@ -153,18 +161,16 @@ class InputLog:
         """Return how many inputs there are on the disk, those before its point included."""
         return self._number
 
-    def append(self, inputs: Iterable[Entry], robots: Iterable[str] = ()) -> None:
-        """
-        Write inputs, all of them or none; they are on the disk when this returns.
-
-        :param robots: that have made these inputs, one for each; empty where none of several has.
-        """
-        number, chain, rows = self._number, self._chain, []
-        named = [(place, robot) for place, robot in enumerate(robots, number + 1) if robot]
-        for kind, state, action in inputs:
+    def append(self, inputs: Iterable[Input]) -> None:
+        """Write inputs, all of them or none; they are on the disk when this returns."""
+        number, chain, rows, named = self._number, self._chain, [], []
+        for made in inputs:
             number += 1
-            chain = _link(chain, number, kind.value, state, action)
-            rows.append((number, kind.value, state, action, chain))
+            *row, text = _encoded(made)
+            chain = _link(chain, number, *row)
+            rows.append((number, *row, chain))
+            if text:
+                named.append((number, text))
         with self._database:
             self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
             self._database.executemany('INSERT INTO robots VALUES (?, ?)', named)
@@ -191,8 +197,6 @@ class Saved:
     :ivar point: where it begins; None is the very beginning.
     :ivar number: of all its inputs, those before ``point`` included.
     :ivar inputs: those since.
-    :ivar robots: by the number of an input, the robot of several that has made it.
-    :ivar declared: by the number of an input that is a declaration, what was declared, as JSON.
     :ivar chain: the checksum over those in the file.
     :ivar written: the number of the last one in the file, whatever it was extended by.
     :raises Refused: if the file is damaged, or for something else than ``identity``, or if it
@@ -209,23 +213,18 @@ class Saved:
         if meta.get('format') != str(FORMAT):
             raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
         with refusing(path):
-            self._take(meta, rows, identity, after)
-            texts = {int(number): sys.intern(text) for number, text in robots}
-            self.declared = {number: texts.pop(number, '') for number, (kind, _, _) in enumerate(
-                self.inputs, self.first + 1) if kind is Input.DECLARED}
-            self.robots = texts
+            self._take(meta, rows, dict(robots), identity, after)
 
     @property
     def first(self) -> int:
         """Return the number of the input before the first of ``inputs``."""
         return self.number - len(self.inputs)
 
-    def made_by(self, after: int) -> list[str]:
-        """Return what the table ``robots`` has of the inputs after one, or '' for nothing."""
-        texts = {**self.robots, **self.declared}
-        return [texts.get(number, '') for number in range(after + 1, self.number + 1)]
+    def made_by(self) -> Counter[str]:
+        """Return how many of ``inputs`` each of several robots has made."""
+        return Counter(made.robot for made in self.inputs if made.robot)
 
-    def _take(self, meta: Mapping[str, str], rows: list[_Row],
+    def _take(self, meta: Mapping[str, str], rows: list[_Row], texts: Mapping[int, str],
               identity: Mapping[str, Any] | None, after: int | None) -> None:
         text = meta['point']
         if meta['sha256'] != _digest(text):
@@ -246,12 +245,12 @@ class Saved:
                               f'{rows[-1][0] if rows else self.number}, expected {after} among '
                               'them')
             self.number, *_, self.chain = rows.pop(0)
-        self.inputs = [self._check_row(*row) for row in rows]
+        self.inputs = [self._decoded(texts, *row) for row in rows]
         self.written = self.number
 
     def replay(self, exploration: Exploration,
                abandoned: Callable[[], bool] = lambda: False,
-               then: Callable[[Taken], object] = lambda taken: None) -> None:
+               then: Callable[[Update], object] = lambda update: None) -> None:
         """
         Give all inputs to an exploration made from ``point``.
 
@@ -259,32 +258,29 @@ class Saved:
         :raises Refused: if it acts otherwise.
         :raises Abandoned: once ``abandoned`` says so.
         """
-        for number, (kind, state, action) in enumerate(self.inputs):
+        for number, made in enumerate(self.inputs):
             if number % _LOOK_EVERY == 0 and abandoned():
                 raise Abandoned
-            if kind is Input.OBSERVED or action != RESET:
-                played = RESET if action == RESET_OPEN else action
-                if exploration.next_action() != played:
-                    raise Refused(
-                        f'{self.path} tells of action {played} at step {exploration.steps}, '
-                        f'expected {exploration.next_action()}; by version '
-                        f'{self.identity.get("version")}')
-            then(exploration.take(
-                kind, state, action, self.declared.get(self.first + 1 + number, '')))
+            played = made.action if isinstance(made, Observation) else made.asked
+            if played is not None and exploration.next_action() != played:
+                raise Refused(
+                    f'{self.path} tells of action {played} at step {exploration.steps}, '
+                    f'expected {exploration.next_action()}; by version '
+                    f'{self.identity.get("version")}')
+            then(exploration.take(made))
 
     def check_common(self, other: Saved) -> None:
         """Refuse this file if it tells of other inputs than another from the same one on."""
         common = min(self.number, other.number) - self.first
-        if self.first != other.first or self.inputs[:common] != other.inputs[:common]:
+        if self.first != other.first or not all(
+                made == told or _encoded(made)[:3] == _encoded(told)[:3]    # but for the robot
+                for made, told in zip(self.inputs[:common], other.inputs)):
             raise Refused(f'{self.path} tells of other inputs than {other.path} among '
                           f'{self.first + 1} to {self.first + common}')
 
     def extend(self, longer: Saved) -> None:
         """Add the inputs that another file with the same ones has after those of this one."""
         self.inputs += longer.inputs[len(self.inputs):]
-        for number, robot in longer.robots.items():
-            self.robots.setdefault(number, robot)
-        self.declared = {**longer.declared, **self.declared}
         self.number = max(self.number, longer.number)
 
     def _check_identity(self, wanted: Mapping[str, Any]) -> None:
@@ -295,12 +291,43 @@ class Saved:
                 raise Different(f'{self.path} is for {name} {self.identity.get(name)!r}, '
                                 f'expected {wanted.get(name)!r}')
 
-    def _check_row(self, number: int, kind: int, state: int, action: int, chain: int) -> Entry:
+    def _decoded(self, texts: Mapping[int, str], number: int, kind: int, state: int, action: int,
+                 chain: int) -> Input:
         self.chain = _link(self.chain, number, kind, state, action)
         if number != self.number + 1 or chain != self.chain:
             raise Refused(f'{self.path} is damaged: input {number} does not fit its checksum')
         self.number = number
-        return Input(kind), state, action
+        return _decoded(kind, state, action, texts.get(number, ''))
+
+
+def _encoded(made: Input) -> tuple[int, int, int, str]:
+    """Return kind, state and action of an input, and its text in ``robots``, or nothing."""
+    if isinstance(made, Observation):
+        return 0, made.state, made.action, made.robot
+    action = RESET if made.asked is None else _RESET_ASKED if made.asked == RESET else made.asked
+    if isinstance(made, Relocation):
+        return 1, made.state, action, made.robot
+    if isinstance(made, Interruption):
+        return 2, 0, action, made.robot
+    text = json.dumps(made.declaration.to_json())
+    return 3, zlib.crc32(text.encode()), action, text
+
+
+def _decoded(kind: int, state: int, action: int, text: str) -> Input:
+    """Return the input of ``_encoded``; ValueError if there is none."""
+    if kind == 0:
+        return Observation(action, state, sys.intern(text))
+    asked = None if action == RESET else RESET if action == _RESET_ASKED else action
+    if kind == 1:
+        return Relocation(state, asked, sys.intern(text))
+    if kind == 2:
+        return Interruption(asked, sys.intern(text))
+    if kind != 3:
+        raise ValueError(f'an input is of kind {kind}, expected 0 to 3')
+    if zlib.crc32(text.encode()) != state:
+        raise ValueError(
+            f'a declaration has CRC-32 {zlib.crc32(text.encode())}, expected {state}')
+    return DeclarationInput(Declaration.from_json(json.loads(text)), asked)
 
 
 def set_aside(path: Path) -> Path:

@@ -19,8 +19,9 @@ import time
 from typing import Any, NamedTuple, Union
 
 from mnm_ros.checkpoint.generations import Generations
-from mnm_ros.checkpoint.input_log import Entry, Refused, Saved
-from mnm_ros.core.exploration import Exploration, InputListener, Taken
+from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import Input, InputListener, Update
 
 LEAST_BETWEEN_POINTS = 2000
 """Inputs, at least, from one resume point to the next where the exploration offers one."""
@@ -46,7 +47,7 @@ class ResumePoint(NamedTuple):
     point: Mapping[str, Any] | None
 
 
-Pending = list[Union[Taken, ResumePoint]]
+Pending = list[Union[Input, ResumePoint]]
 
 
 class ResumeSchedule:
@@ -185,18 +186,18 @@ class Store:
         """
         schedule = ResumeSchedule(exploration, number, since, spent, between)
 
-        def keep(taken: Taken) -> None:
-            self.append(taken)
+        def keep(update: Update) -> None:
+            self.append(update)
             point = schedule.point()
             if point is not None:
                 self.begin_generation(*point)
 
         exploration.listeners.append(InputListener(keep, schedule.due))
 
-    def append(self, taken: Taken) -> None:
-        """Keep an input, and which of several robots has made it."""
+    def append(self, update: Update) -> None:
+        """Keep an input."""
         with self._pending_lock:
-            self._pending.append(Taken(*taken[:4]))    # hypotheses are large
+            self._pending.append(update.input)
 
     def begin_generation(self, number: int, point: Mapping[str, Any] | None) -> None:
         """Begin another file at a resume point, after ``number`` inputs; None is the beginning."""
@@ -261,19 +262,19 @@ class Store:
             self._files.create(*pending[0])
             return 1
         made = _inputs(takewhile(lambda entry: not isinstance(entry, ResumePoint), pending))
-        self._files.append(*_apart(made))
+        self._files.append(made)
         return len(made)
 
     def _skip_to_last_point(self, pending: Pending) -> None:
         """Drop the inputs before the last resume point, which only the transition log needs."""
         points = [index for index, entry in enumerate(pending) if isinstance(entry, ResumePoint)]
         if points and points[-1] > 0:
-            self._files.append_late(*_apart(_inputs(pending[:points[-1]])))
+            self._files.append_late(_inputs(pending[:points[-1]]))
             del pending[:points[-1]]
 
 
-def _inputs(pending: Iterable[Taken | ResumePoint]) -> list[Taken]:
-    return [entry for entry in pending if isinstance(entry, Taken)]
+def _inputs(pending: Iterable[Input | ResumePoint]) -> list[Input]:
+    return [entry for entry in pending if not isinstance(entry, ResumePoint)]
 
 
 def _left(pending: Pending) -> tuple[int, int | None]:
@@ -281,7 +282,3 @@ def _left(pending: Pending) -> tuple[int, int | None]:
     after = list(takewhile(lambda entry: not isinstance(entry, ResumePoint), reversed(pending)))
     point = pending[-1 - len(after)] if len(after) < len(pending) else None
     return len(after), point.number if isinstance(point, ResumePoint) else None
-
-
-def _apart(made: list[Taken]) -> tuple[list[Entry], list[str]]:
-    return [each.entry for each in made], [each.robot for each in made]

@@ -21,8 +21,10 @@ from pathlib import Path
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
-from mnm_ros.core.exploration import Exploration, Input, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import DeclarationInput, Observation, Update
 from mnm_ros.core.mnm.base import Recollection, Step
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
 import numpy as np
 
@@ -46,12 +48,13 @@ def _recollected(saved: Saved, exploration: Exploration,
     steps: list[Step] = []
     here, epoch = exploration.last_state, _epoch(exploration)
 
-    def hear(taken: Taken) -> None:
+    def hear(update: Update) -> None:
         nonlocal here, epoch
-        if (here is not None and taken.action >= 0
-                and taken.kind is not Input.DECLARED):
-            steps.append(
-                (here, taken.action, taken.state if taken.kind is Input.OBSERVED else None))
+        made = update.input
+        if here is not None and not isinstance(made, DeclarationInput):
+            action = made.action if isinstance(made, Observation) else made.asked
+            if action is not None and action != RESET:
+                steps.append((here, action, made.state if isinstance(made, Observation) else None))
         here = exploration.last_state
         if _epoch(exploration) != epoch:
             epoch = _epoch(exploration)

@@ -5,13 +5,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-import json
-from typing import Any, NamedTuple, Union
-import zlib
+from typing import Any, Union
 
+from mnm_ros.core.inputs import (
+    DeclarationInput,
+    Input,
+    InputListener,
+    Interruption,
+    Observation,
+    Relocation,
+    Update,
+)
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.checking_phase import ChangeLog
@@ -21,7 +28,6 @@ from mnm_ros.core.model.counts import Observed, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.policy import Hypothesis
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
@@ -46,59 +52,6 @@ class Phase(Enum):
     PAUSED = 'paused'
     FAULT = 'fault'
     DONE = 'done'
-
-
-class Input(Enum):
-    """What an exploration learns from; the same inputs lead to the same place, bit for bit."""
-
-    OBSERVED = 0
-    RELOCATED = 1
-    INTERRUPTED = 2
-    DECLARED = 3
-
-
-RESET_OPEN = -2
-"""The action of an input that came while a RESET was open; RESET itself says that nothing was."""
-
-
-class Taken(NamedTuple):
-    """
-    An input that an exploration has taken, and what has come of it.
-
-    :ivar kind, state, action: the input. The state is 0 where there is none. If no action has led
-        there, it is the one that was asked for and will not be observed any more, ``RESET_OPEN``
-        if that is RESET, or RESET if none was asked for.
-    :ivar robot: that has made it, if there are several; empty for what none of them has. Of a
-        declaration, it is that as JSON, and the state its CRC-32.
-    :ivar events: the decisions since the last input.
-    :ivar outdated: the pairs that lead elsewhere than before; None is any state, or action.
-    :ivar revision: the hypothesis if it is another than before.
-    """
-
-    kind: Input
-    state: int = 0
-    action: int = RESET
-    robot: str = ''
-    events: tuple[Event, ...] = ()
-    outdated: tuple[tuple[int | None, int | None], ...] = ()
-    revision: Hypothesis | None = None
-
-    @property
-    def entry(self) -> tuple[Input, int, int]:
-        """Return the input alone."""
-        return self[:3]
-
-
-class InputListener(NamedTuple):
-    """
-    What hears of each input of an exploration, whatever has given it.
-
-    :ivar hear: called with what was taken.
-    :ivar is_slow: returns whether ``hear`` may take long now.
-    """
-
-    hear: Callable[[Taken], object]
-    is_slow: Callable[[], bool] = lambda: False
 
 
 class Exploration(PausableTask):
@@ -318,7 +271,7 @@ class Exploration(PausableTask):
         return self._mnm.may_plan(action, state) or any(
             listener.is_slow() for listener in self.listeners)
 
-    def observe(self, action: int, state: int, robot: str = '') -> Taken:
+    def observe(self, action: int, state: int, robot: str = '') -> Update:
         """
         Count the transition by ``action``, which was ``next_action``, to ``state``.
 
@@ -326,15 +279,15 @@ class Exploration(PausableTask):
         The robot has answered.
         """
         self.robot_answers()
-        return self.take(Input.OBSERVED, state, action, robot)
+        return self.take(Observation(action, state, robot))
 
-    def relocate(self, state: int) -> Taken:
-        return self.take(Input.RELOCATED, state)
+    def relocate(self, state: int) -> Update:
+        return self.take(Relocation(state))
 
-    def lose_place(self, robot: str = '') -> Taken:
-        return self.take(Input.INTERRUPTED, robot=robot)
+    def lose_place(self, robot: str = '') -> Update:
+        return self.take(Interruption(robot=robot))
 
-    def declare(self, declared: Declaration) -> Taken | None:
+    def declare(self, declared: Declaration) -> Update | None:
         """
         Take it that actions lead to declared states alone, and to where they were seen to lead.
 
@@ -348,27 +301,25 @@ class Exploration(PausableTask):
         declared = declared.audited()
         if declared == self._mnm.support.declared:
             return None
-        text = json.dumps(declared.to_json())
-        return self.take(Input.DECLARED, zlib.crc32(text.encode()), robot=text)
+        return self.take(DeclarationInput(declared))
 
-    def take(self, kind: Input, state: int = 0, action: int = RESET, robot: str = '') -> Taken:
-        """Take an input as ``Taken`` has it, and return what has come of it."""
+    def take(self, made: Input) -> Update:
+        """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
         before, relearnt = mnm.hypothesis, self.changes_relearnt
-        if kind is Input.OBSERVED:
-            self._take_step(action, state)
+        if isinstance(made, Observation):
+            self._take_step(made.action, made.state)
         else:
             # Whether a step is broken off matters, so that a log of inputs has to say it.
-            if action != RESET:
+            if made.asked is not None:
                 self.next_action()
-            if self._open is not None:
-                action = RESET_OPEN if self._open == RESET else self._open
-            if kind is Input.DECLARED:
-                self._take_declaration(robot, state)
+            made = replace(made, asked=self._open)
+            if isinstance(made, DeclarationInput):
+                mnm.declare(made.declaration, self._observed.next_states)
             else:
-                self.last_state = state if kind is Input.RELOCATED else None
+                self.last_state = made.state if isinstance(made, Relocation) else None
                 mnm.interrupt()
-        if kind is not Input.DECLARED:
+        if not isinstance(made, DeclarationInput):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:
@@ -376,13 +327,13 @@ class Exploration(PausableTask):
         if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
             self._happened(Event(self.steps, 'the change is relearnt', 'change',
                                  ways=self._estimator.relearnt(self._observed.next_states)))
-        taken = Taken(kind, state, action, robot, tuple(self._decided_since),
-                      tuple(self._outdated_since), revision)
+        update = Update(
+            made, tuple(self._decided_since), tuple(self._outdated_since), revision)
         self._decided_since.clear()
         self._outdated_since.clear()
         for listener in self.listeners:
-            listener.hear(taken)
-        return taken
+            listener.hear(update)
+        return update
 
     def _take_step(self, action: int, state: int) -> None:
         here, self.last_state = self.last_state, state
@@ -394,12 +345,6 @@ class Exploration(PausableTask):
         if not self.homing.missed(action, state):
             self._mnm.observe(action, state)
         self._audit.step(self.steps)
-
-    def _take_declaration(self, text: str, checksum: int) -> None:
-        if zlib.crc32(text.encode()) != checksum:
-            raise ValueError(f'a declaration has CRC-32 {zlib.crc32(text.encode())}, expected '
-                             f'{checksum}')
-        self._mnm.declare(Declaration.from_json(json.loads(text)), self._observed.next_states)
 
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
         """Return the figures of the diagnostics message by name."""

@@ -26,7 +26,7 @@ import io
 import json
 from typing import Any
 
-from mnm_ros.core.exploration import Input, RESET_OPEN
+from mnm_ros.core.inputs import DeclarationInput, Interruption, Observation, Relocation
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.learnt import Learnt, route, Transition
@@ -93,6 +93,10 @@ def states_csv(learnt: Learnt) -> bytes:
     return _csv(names, ([row[name] for name in names] for row in rows))
 
 
+_KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
+          DeclarationInput: 'declared'}
+
+
 def log_csv(learnt: Learnt) -> bytes:
     """
     Return everything that the exploration has learnt from, in its order.
@@ -100,19 +104,19 @@ def log_csv(learnt: Learnt) -> bytes:
     The last column, with several robots, is the one that has made the step.
     """
     assert learnt.saved is not None
-    first = learnt.saved.number - len(learnt.saved.inputs) + 1
-    robots = learnt.saved.robots
+    saved, robots = learnt.saved, bool(learnt.saved.made_by())
     rows: list[tuple[Any, ...]] = []
     before: int | None = None
-    for number, (kind, state, action) in enumerate(learnt.saved.inputs, first):
-        observed, declared = kind is Input.OBSERVED, kind is Input.DECLARED
-        after = before if declared else None if kind is Input.INTERRUPTED else state
-        rows.append((number, kind.name.lower(), before if observed else None,
-                     action if observed else None,
-                     learnt.description.action_name(action) if observed else None,
-                     None if declared else after,
-                     *([robots.get(number)] if robots else [])))
-        before = after
+    for number, made in enumerate(saved.inputs, saved.first + 1):
+        step: tuple[Any, ...] = (None, None, None)
+        after: int | None = None
+        if isinstance(made, Observation):
+            step = before, made.action, learnt.description.action_name(made.action)
+        if isinstance(made, (Observation, Relocation)):
+            after = made.state
+        rows.append((number, _KINDS[type(made)], *step, after,
+                     *([made.robot or None] if robots else [])))
+        before = before if isinstance(made, DeclarationInput) else after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
                  *(['robot'] if robots else [])), rows)
 
@@ -211,18 +215,21 @@ def log_mcap(learnt: Learnt) -> bytes:
         name: json.dumps(value) for name, value in saved.identity.items()})
     numbers = writer.register_msgdef('std_msgs/msg/Int64MultiArray', _NUMBERS)
     text = writer.register_msgdef('std_msgs/msg/String', 'string data\n')
-    for number, (kind, state, action) in enumerate(saved.inputs, saved.first + 1):
-        robot, now = saved.robots.get(number, '').strip('/'), number * _SECOND
+    for number, made in enumerate(saved.inputs, saved.first + 1):
+        robot, now = made.robot.strip('/'), number * _SECOND
         before = f'/{robot}/' if robot else '/'
-        if kind is Input.OBSERVED or action != RESET and kind is not Input.DECLARED:
-            begun = RESET if action == RESET_OPEN else action
+        if isinstance(made, DeclarationInput):
+            writer.write_message(
+                '/status', text, {'data': json.dumps(made.declaration.to_json())}, now)
+            continue
+        begun = made.action if isinstance(made, Observation) else made.asked
+        if begun is not None:
             writer.write_message(
                 f'{before}action', numbers, {'data': (number, begun)}, now - _SECOND // 2)
-        if kind in (Input.INTERRUPTED, Input.DECLARED):
-            writer.write_message(f'{before}status', text, {
-                'data': saved.declared.get(number, 'place lost')}, now)
+        if isinstance(made, Interruption):
+            writer.write_message(f'{before}status', text, {'data': 'place lost'}, now)
         else:
-            seq = number if kind is Input.OBSERVED else -1
-            writer.write_message(f'{before}state', numbers, {'data': (seq, state)}, now)
+            seq = number if isinstance(made, Observation) else -1
+            writer.write_message(f'{before}state', numbers, {'data': (seq, made.state)}, now)
     writer.finish()
     return written.getvalue()

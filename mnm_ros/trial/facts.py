@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -13,7 +12,7 @@ import platform
 from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.input_log import Saved
-from mnm_ros.core.exploration import Input
+from mnm_ros.core.inputs import Interruption, Relocation
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS
@@ -160,7 +159,7 @@ class Facts:
             ('time', span),
             ('steps', f'{exploration.steps:,}'),
             *((f'steps of {robot}', f'{number:,}') for robot, number in sorted(
-                Counter(self._saved.robots.values()).items())),
+                self._saved.made_by().items())),
             ('first hypothesis', f'after {first:,} steps' if first and whole
              else '' if first else 'not yet'),
             ('known states', str(len(self.policies)) if self.policies else 'none'),
@@ -168,8 +167,8 @@ class Facts:
             ('changes', f'{exploration.changes_noticed} noticed, '
                         f'{exploration.changes_relearnt} relearnt'),
             ('RESETs that missed home', str(exploration.homing.misses)),
-            ('moved by others', str(summary.inputs[Input.RELOCATED])),
-            ('place lost (pause, restart, fault)', str(summary.inputs[Input.INTERRUPTED])),
+            ('moved by others', str(summary.inputs[Relocation])),
+            ('place lost (pause, restart, fault)', str(summary.inputs[Interruption])),
         ) if value]
 
     def beyond(self) -> tuple[list[tuple[str, int, float]], int]:

@@ -14,7 +14,8 @@ from functools import cached_property
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.exploration import Exploration, Input, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import Input, Observation, Update
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -48,7 +49,7 @@ class ReplaySummary:
     here: int | None
     known: list[tuple[int, int]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
-    inputs: Counter[Input] = field(default_factory=Counter)
+    inputs: Counter[type[Input]] = field(default_factory=Counter)
     actions: Counter[int] = field(default_factory=Counter)
     counts: dict[Pair, Counter[int]] = field(default_factory=dict)
     noticed: int = 0
@@ -57,21 +58,21 @@ class ReplaySummary:
     phases: list[tuple[int, str]] = field(default_factory=list)
     steps: list[int] = field(default_factory=list)
 
-    def take(self, taken: Taken) -> None:
+    def take(self, update: Update) -> None:
         """Take note of an input, after the exploration has taken it."""
-        exploration, (kind, state, action) = self.exploration, taken.entry
+        exploration, made = self.exploration, update.input
         before, self.here = self.here, exploration.last_state
-        self.inputs[kind] += 1
-        if kind is Input.OBSERVED:
-            self.actions[action] += 1
+        self.inputs[type(made)] += 1
+        if isinstance(made, Observation):
+            self.actions[made.action] += 1
             if before is not None:
-                self.counts.setdefault((before, action), Counter())[state] += 1
+                self.counts.setdefault((before, made.action), Counter())[made.state] += 1
         self._take_phase()
         if exploration.changes_noticed != self.noticed:
             self.noticed = exploration.changes_noticed
             self.noticed_at.append(exploration.steps)
             self.counts.clear()
-        self.events += taken.events
+        self.events += update.events
         found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0
         if not self.known or self.known[-1][1] != found:
             self.known.append((exploration.steps, found))

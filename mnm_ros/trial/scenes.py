@@ -12,7 +12,8 @@ from pathlib import Path
 from mnm_ros.checkpoint import event_log
 from mnm_ros.checkpoint.input_log import Abandoned, refusing, Saved
 from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.exploration import Exploration, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import beside, kept_beside
@@ -56,12 +57,12 @@ class Scenes:
         exploration.robot_answers()
         number = 0
 
-        def then(taken: Taken) -> None:
+        def then(update: Update) -> None:
             nonlocal number
             number += 1
             self._decided += [replace(event, text=told(event, self._description))
-                              for event in taken.events]
-            if taken.events or number % max(1, count // _EVENLY) == 0 or number == count:
+                              for event in update.events]
+            if update.events or number % max(1, count // _EVENLY) == 0 or number == count:
                 show(self._scene(exploration, number == count), exploration.hypothesis)
         try:
             with refusing(self._saved.path):

@@ -18,7 +18,7 @@ from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Refused, Saved
 from mnm_ros.checkpoint.warm_start import warm_start
-from mnm_ros.core.exploration import Input
+from mnm_ros.core.inputs import Observation
 from mnm_ros.core.presets import settings_of_file
 from mnm_ros.export import learnt
 import pytest
@@ -30,7 +30,7 @@ ASKED: dict[str, Any] = {'version': '0.1.0', 'actions': ['east'], 'radius': 2.0,
 def log(folder: Path, **identity: object) -> Path:
     path = folder / 'explorer.log.sqlite'
     made = InputLog.create(path, {**ASKED, **identity}, None)
-    made.append([(Input.OBSERVED, 0, -1)])
+    made.append([Observation(-1, 0)])
     made.close()
     return path
 

@@ -28,7 +28,8 @@ from kept_explorations import (
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, InputListener
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
@@ -144,7 +145,7 @@ _WRITER = """
 import os
 import sys
 from pathlib import Path
-from mnm_ros.core.exploration import Input
+from mnm_ros.core.inputs import Observation
 from mnm_ros.checkpoint.input_log import InputLog
 for path in sys.stdin:
     writer = os.fork()    # at once, as all is imported
@@ -158,7 +159,7 @@ else:
 log = InputLog.create(Path(path.strip()), {}, None)
 number = 0
 while True:
-    log.append([(Input.OBSERVED, number + i, 0) for i in range(5)])
+    log.append([Observation(0, number + i) for i in range(5)])
     number += 5
     os.write(1, b'%d\\n' % number)    # all of it, or nothing
 """
@@ -180,7 +181,7 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
         while (line := writers.stdout.readline()) != 'killed\n':
             confirmed = int(line)
         saved = Saved(path, {})
-        states = [state for _, state, _ in saved.inputs]
+        states = [made.state for made in saved.inputs]
         assert states == list(range(len(states))) and len(states) % 5 == 0
         assert confirmed <= len(states) <= confirmed + 5
         InputLog.reopen(saved).close()

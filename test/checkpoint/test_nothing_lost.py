@@ -27,7 +27,8 @@ from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input, InputListener, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Observation, Update
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
@@ -163,7 +164,7 @@ def test_nothing_of_a_log_with_other_inputs_is_cut(run: Run) -> None:
     path = folder / LOG
     path.unlink()
     other = InputLog.create(path, IDENTITY, None)
-    other.append([(Input.OBSERVED, 0, -1)] * 4000)
+    other.append([Observation(-1, 0)] * 4000)
     other.close()
     second, store = restored(folder)
     assert same(first, second) and 'tells of other inputs than' in store.refusals[0]
@@ -178,7 +179,7 @@ def test_a_log_that_leads_elsewhere_costs_no_generation(run: Run) -> None:
     first, folder, _ = run
     saved = Saved(folder / LOG)
     log = InputLog.reopen(saved)
-    log.append([(Input.OBSERVED, 0, 1 - max(0, first.next_action()))] * 10)
+    log.append([Observation(1 - max(0, first.next_action()), 0)] * 10)
     log.close()
     second, store = restored(folder)
     store.close()
@@ -239,7 +240,7 @@ def test_more_than_can_wait_for_a_locked_log_is_told_in_numbers(
         nonlocal made
         made += number
         for _ in range(number):
-            store.append(Taken(Input.OBSERVED, 0, -1))
+            store.append(Update(Observation(-1, 0)))
 
     append(10)
     assert store.flush()
@@ -267,7 +268,7 @@ def test_a_log_that_cannot_begin_costs_no_generation(
         patch.setattr(InputLog, 'create', lambda path, *rest: (_ for _ in ()).throw(
             OSError('no room')) if path.name == LOG else create(path, *rest))
         store.begin_generation(0, None)
-        store.append(Taken(Input.OBSERVED, 0, -1))
+        store.append(Update(Observation(-1, 0)))
         for _ in range(2):
             assert not store.flush() and store.problem == f'{tmp_path / LOG}: no room'
     assert len([*tmp_path.glob('explorer.0*.sqlite')]) == 1
@@ -282,11 +283,11 @@ def test_what_a_locked_file_has_not_taken_at_the_end_is_told(
         tmp_path: Path, impatient: None) -> None:
     store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
     store.begin_generation(0, None)
-    store.append(Taken(Input.OBSERVED, 0, -1))
+    store.append(Update(Observation(-1, 0)))
     assert store.flush()
     with locked(newest(tmp_path)):
-        store.append(Taken(Input.OBSERVED, 1, 0))
-        store.append(Taken(Input.OBSERVED, 2, 0))
+        store.append(Update(Observation(0, 1)))
+        store.append(Update(Observation(0, 2)))
         store.close()
     loss, = store.losses()
     assert 'the inputs 2 to 3 could not be kept' in loss and 'locked' in loss
@@ -324,9 +325,9 @@ def test_a_restart_reads_no_more_of_the_log_than_the_generation_has(
     saved = Saved(newest(folder))
     assert saved.first > 100
     read: list[int] = []
-    check = Saved._check_row
-    monkeypatch.setattr(Saved, '_check_row', lambda self, number, *rest: (
-        read.append(number), check(self, number, *rest))[1])
+    check = Saved._decoded
+    monkeypatch.setattr(Saved, '_decoded', lambda self, texts, number, *rest: (
+        read.append(number), check(self, texts, number, *rest))[1])
     store = restored(folder)[1]
     store.close()
     assert store.refusals == []
@@ -420,15 +421,15 @@ def test_what_waits_for_a_resume_point_at_the_end_is_told_in_numbers(
     store = Store(tmp_path, 'explorer', IDENTITY)
     if begun:
         store.begin_generation(0, None)
-        store.append(Taken(Input.OBSERVED, 0, -1))
+        store.append(Update(Observation(-1, 0)))
         assert store.flush()
     monkeypatch.setattr(InputLog, 'create', lambda *_: (_ for _ in ()).throw(OSError('full')))
     monkeypatch.setattr(InputLog, 'append', lambda *_: (_ for _ in ()).throw(OSError('full')))
     for _ in range(9):
-        store.append(Taken(Input.OBSERVED, 0, -1))
+        store.append(Update(Observation(-1, 0)))
     store.begin_generation(10, {'steps': 10})
     for _ in range(5):
-        store.append(Taken(Input.OBSERVED, 0, -1))
+        store.append(Update(Observation(-1, 0)))
     assert not store.flush()
     store.close()
     loss, = store.losses()

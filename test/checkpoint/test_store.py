@@ -29,7 +29,8 @@ from mnm_ros.checkpoint import store as keeping
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import Observation
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -175,7 +176,7 @@ def test_what_a_slow_robot_does_is_soon_in_the_file_itself(
         path = tmp_path / f'{kept}.sqlite'
         log = input_log.InputLog.create(path, IDENTITY, None)
         for _ in range(3):
-            log.append([(Input.OBSERVED, 0, RESET)])
+            log.append([Observation(RESET, 0)])
         copy = tmp_path / f'copy_{kept}.sqlite'
         copy.write_bytes(path.read_bytes())
         assert len(input_log.Saved(copy, IDENTITY).inputs) == kept

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 import re
 
@@ -23,8 +22,9 @@ from kept_explorations import (
 from mnm_ros.checkpoint.__main__ import describe
 from mnm_ros.checkpoint.input_log import Refused, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input, InputListener, Taken
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.inputs import InputListener, Interruption, Observation, Update
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.simulator import Simulator
@@ -50,13 +50,12 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     store.close()
     path = tmp_path / 'explorer.log.sqlite'
     log = Saved(path)
-    made = Counter(log.robots.values())
+    made = log.made_by()
     assert {*made} == {'robot 0', 'robot 1', 'robot 2'}
-    broken = {log.robots.get(number) for number, (kind, *_) in enumerate(log.inputs, 1)
-              if kind is Input.INTERRUPTED}
-    assert broken - {None} <= {'robot 1', 'robot 2'} and 'robot 1' in broken
-    resets = {number for number, (_, _, action) in enumerate(log.inputs, 1) if action == RESET}
-    assert not resets & {*log.robots}
+    broken = {each.robot for each in log.inputs if isinstance(each, Interruption)}
+    assert broken - {''} <= {'robot 1', 'robot 2'} and 'robot 1' in broken
+    assert {each.robot for each in log.inputs
+            if isinstance(each, Observation) and each.action == RESET} == {''}
     assert f'of robot robot 2: {made["robot 2"]}' in describe(path)
     for table in ('inputs', 'robots'):
         run_sql(f'DELETE FROM {table} WHERE number > {log.number - 2}')(path)
@@ -64,7 +63,7 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     second, store = restored(tmp_path)
     assert same(exploration, second)
     store.close()    # and what the log lacked is there again
-    assert Counter(Saved(path).robots.values()) == made
+    assert Saved(path).made_by() == made
 
 
 def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Path) -> None:
@@ -110,7 +109,7 @@ def test_a_transition_log_gets_what_a_crash_has_kept_from_it(tmp_path: Path) -> 
     path = tmp_path / 'explorer.log.sqlite'
     run_sql('DELETE FROM inputs WHERE number > 2990')(path)
     exploration, store = restored(tmp_path)
-    store.append(Taken(Input.INTERRUPTED, 0, -1))
+    store.append(Update(Interruption()))
     assert store.refusals == [] and store.flush()
     store.close()
     log = Saved(path, IDENTITY)

@@ -12,7 +12,8 @@ from tempfile import TemporaryDirectory
 from binomial import binomial_tail
 from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
 from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
-from mnm_ros.core.exploration import Exploration, Input, InputListener
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Interruption
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.simulation.ground_truth import judge
@@ -42,7 +43,7 @@ def explored(radius: float, seed: int, remembered: Recollection | None = None,
     asked = identity(radius, seed)
     exploration = Exploration(settings_by_name(asked), seed, recollection=remembered)
     robot, log = Simulator(WHEEL, seed), begun_log(asked)
-    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
     while exploration.hypothesis is None:
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
@@ -58,8 +59,8 @@ def test_the_promise_is_kept_and_steps_are_saved() -> None:
     wrong = warm = cold = 0
     for seed in range(29):
         _, log = explored(1.0, seed)
-        steps = [(before[1], each[2], each[1]) for before, each in zip(log.inputs, log.inputs[1:])
-                 if each[2] >= 0]
+        steps = [(before.state, each.action, each.state)
+                 for before, each in zip(log.inputs, log.inputs[1:]) if each.action >= 0]
         after, _ = explored(2.0, 1000 + seed, Recollection(0, tuple(steps)))
         wrong += not judge(WHEEL.settings[0].cmp, after.hypothesis, 2.0, 1.0).ok
         if seed < 3:
@@ -104,7 +105,7 @@ def test_what_is_taken() -> None:
     """Steps without RESETs, broken-off ones as such, and none from before a change noticed."""
     exploration = Exploration(settings_by_name(identity(3.0)), 1)
     log, robot = begun_log(identity(3.0)), Simulator(WHEEL, 1)
-    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
     noticed = 0
     while not noticed:
         if exploration.hypothesis is not None and robot.setting == 0:
@@ -120,7 +121,7 @@ def test_what_is_taken() -> None:
     exploration.lose_place()
     assert recollect(log).steps[-1] == (here, action, None)
     assert recollect(log).home == 0 and len(recollect(log).steps) < 10
-    assert log.inputs[-1][0] is Input.INTERRUPTED
+    assert log.inputs[-1] == Interruption(action)
 
 
 def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first() -> None:
@@ -128,7 +129,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
     asked = identity(3.0)
     exploration = Exploration(settings_by_name(asked), 1)
     log, robot = begun_log(asked), Simulator(WHEEL, 1)
-    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
     alarms: list[int] = []
     exploration.listeners.append(InputListener(lambda taken: alarms.extend(
         event.step for event in taken.events if 'elsewhere' in event.text)))

@@ -9,9 +9,17 @@ from pathlib import Path
 import sqlite3
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import (
+    DeclarationInput,
+    Interruption,
+    Observation,
+    Relocation,
+    Update,
+)
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings, settings_by_name
@@ -64,7 +72,7 @@ def test_it_is_loaded_and_gone_on_from(path: Path) -> None:
     loaded = store.load(rebuild)
     assert loaded is not None and store.refusals == [] and store.path == path
     saved, exploration = loaded
-    assert {kind for kind, _, _ in saved.inputs} == {*Input} - {Input.DECLARED}
+    assert {type(made) for made in saved.inputs} == {Observation, Relocation, Interruption}
     assert saved.point is not None
     checking = saved.point['mnm']['checking']
     assert checking['policies']['detectors'] and checking['transitions']['detectors']
@@ -72,7 +80,7 @@ def test_it_is_loaded_and_gone_on_from(path: Path) -> None:
     assert exploration.status == 'round 1: 4 states known, now checking'
     assert exploration.hypothesis == HYPOTHESIS
     assert (exploration.last_state, exploration.next_action()) == (2, EAST)
-    store.append(Taken(Input.INTERRUPTED, 0, RESET))
+    store.append(Update(Interruption()))
     assert store.flush()
     store.close()
     again = Saved(path)
@@ -100,6 +108,30 @@ def test_what_was_withdrawn_of_a_declaration_stays_so_until_it_is_declared_again
     told = explore(1500)
     assert exploration.hypothesis is not None and exploration.hypothesis.targets
     assert len({*told}) == len(told)
+
+
+def test_a_file_has_the_rows_that_it_has_always_had(tmp_path: Path) -> None:
+    """As the version 0.1.0 has written them, and as any other program reads them."""
+    inputs = [
+        Observation(RESET, 7), Observation(1, -3, 'deck/r2'), Relocation(5), Relocation(5, RESET),
+        Relocation(5, 1), Interruption(), Interruption(RESET, 'r1'), Interruption(0),
+        DeclarationInput(Declaration({7: ((7,), (8, 9))}, audit=0.01)),
+        DeclarationInput(Declaration(), RESET)]
+    log = InputLog.create(tmp_path / 'log.sqlite', {}, None)
+    log.append(inputs)
+    log.close()
+    with sqlite3.connect(log.path) as database:
+        rows = database.execute('SELECT * FROM inputs ORDER BY number').fetchall()
+        robots = database.execute('SELECT * FROM robots ORDER BY number').fetchall()
+    database.close()
+    assert [row[:-1] for row in rows] == [
+        (1, 0, 7, -1), (2, 0, -3, 1), (3, 1, 5, -1), (4, 1, 5, -2), (5, 1, 5, 1), (6, 2, 0, -1),
+        (7, 2, 0, -2), (8, 2, 0, 0), (9, 3, 202426208, -1), (10, 3, 2745614147, -2)]
+    assert rows[-1][-1] == 125452915
+    assert robots == [
+        (2, 'deck/r2'), (7, 'r1'), (9, '{"successors": {"7": [[7], [8, 9]]}, "audit": 0.01}'),
+        (10, '{}')]
+    assert Saved(log.path).inputs == inputs
 
 
 @pytest.mark.parametrize(('name', 'before'), [('checks', 'binomial'), ('optimism', 'none')])

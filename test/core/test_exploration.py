@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Input, InputListener, Phase, RESET_OPEN, Taken
+from mnm_ros.core.exploration import Exploration, Phase
+from mnm_ros.core.inputs import Input, InputListener, Interruption, Relocation, Update
 from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -212,31 +213,31 @@ def test_the_figures_before_while_building_and_in_the_checks() -> None:
 def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:
     """From what is told, another exploration is led to the same place."""
     exploration, simulator = started()
-    told: list[tuple[Input, int, int]] = []
-    exploration.listeners.append(InputListener(lambda taken: told.append(taken.entry)))
+    told: list[Input] = []
+    exploration.listeners.append(InputListener(lambda taken: told.append(taken.input)))
     drive(exploration, simulator, 40)
     while exploration.next_action() == RESET:
         drive(exploration, simulator, 1)
     open_one = exploration.next_action()
     taken = exploration.lose_place('r1')
-    assert taken == Taken(Input.INTERRUPTED, 0, open_one, 'r1') and told[-1] == taken.entry
+    assert taken == Update(Interruption(open_one, 'r1')) and told[-1] == taken.input
     assert exploration.last_state is None
     assert exploration.next_action() == RESET    # asked for, and open now
     exploration.relocate(5)
-    assert told[-1] == (Input.RELOCATED, 5, RESET_OPEN) and exploration.last_state == 5
+    assert told[-1] == Relocation(5, RESET) and exploration.last_state == 5
     exploration.lose_place()
-    assert told[-1] == (Input.INTERRUPTED, 0, RESET)
+    assert told[-1] == Interruption()
     drive(exploration, simulator, 200)
     again = Exploration(SETTINGS, 0)
     for given in told:
-        again.take(*given)
+        again.take(given)
     assert again.to_state() == exploration.to_state() if exploration.at_restart_point else (
         again.counts == exploration.counts and again.next_action() == exploration.next_action())
 
 
 def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
     exploration, simulator = started()
-    heard: list[tuple[str, Taken]] = []
+    heard: list[tuple[str, Update]] = []
     for name in ('first', 'second'):
         exploration.listeners.append(
             InputListener(lambda taken, name=name: heard.append((name, taken))))

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
-from mnm_ros.core.exploration import Exploration, Input, InputListener
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import Fleet, Member, SamplePool, Ticket
+from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -24,7 +26,6 @@ import pytest
 
 CORRIDOR = load('corridor')
 PROBLEM = Problem(len(CORRIDOR.actions), 4.0, 1.0, 0.1)
-Taken = list[tuple[Input, int, int]]
 
 
 class Stacks:
@@ -62,13 +63,15 @@ def new_fleet(seed: int = 0) -> WatchedFleet:
     return WatchedFleet(seed)
 
 
-def recorded(fleet: Fleet) -> Taken:
-    taken: Taken = []
-    fleet.exploration.listeners.append(InputListener(lambda each: taken.append(each.entry)))
+def recorded(fleet: Fleet) -> list[Input]:
+    """Return what is taken from now on, whichever robot has made it."""
+    taken: list[Input] = []
+    fleet.exploration.listeners.append(InputListener(
+        lambda each: taken.append(replace(each.input, robot=''))))
     return taken
 
 
-def explore(robots: int, delay: Callable[[int, Pair, int], int], lost: float = 0.0) -> Taken:
+def explore(robots: int, delay: Callable[[int, Pair, int], int], lost: float = 0.0) -> list[Input]:
     """Return what the virtual robot takes until the first hypothesis; all stacks are the same."""
     fleet, stacks, surplus = new_fleet(), Stacks(7), Stacks(8 + robots)
     taken, rng = recorded(fleet), np.random.default_rng(9)
@@ -129,14 +132,14 @@ def test_looking_ahead_leaves_no_trace() -> None:
     """What was taken leads an exploration that is not looked ahead of to the same place."""
     taken = explore(4, lambda number, pair, after: 1 + after % 3, lost=0.05)
     exploration = Exploration(settings(PROBLEM), 0)
-    for kind, state, action in taken:
-        if kind is Input.OBSERVED:
-            assert exploration.next_action() == action
-            exploration.observe(action, state)
+    for made in taken:
+        if isinstance(made, Observation):
+            assert exploration.next_action() == made.action
+            exploration.observe(made.action, made.state, made.robot)
         else:
-            exploration.take(kind, state, action)
+            exploration.take(made)
     assert exploration.hypothesis is not None
-    assert sum(kind is Input.INTERRUPTED for kind, _, _ in taken) > 3
+    assert sum(isinstance(made, Interruption) for made in taken) > 3
 
 
 def settle_all(fleet: Fleet, members: list[Member]) -> None:
@@ -158,7 +161,7 @@ def test_a_run_of_the_base_learns_nothing_from_before_it(monkeypatch: pytest.Mon
     monkeypatch.setattr(Exploration, 'runs', property(lambda _: runs + 1))
 
     def learnt() -> int:
-        return sum(action != RESET for _, _, action in taken)
+        return sum(made != Observation(RESET, CORRIDOR.start) for made in taken)
 
     fleet.advance()
     fleet.advance()
@@ -193,7 +196,7 @@ def test_no_robot_waits_for_an_answer_that_may_never_come(end: str) -> None:
         assert member.counts.as_dict()[0, 0] == {1: 1} or member.counts.as_dict()[0, 1] == {1: 1}
     taken = recorded(fleet)
     fleet.advance()
-    assert taken[0][0] is Input.INTERRUPTED
+    assert isinstance(taken[0], Interruption)
 
 
 def test_a_lookahead_follows_what_is_known_and_then_what_was_seen() -> None:

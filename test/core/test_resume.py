@@ -7,7 +7,8 @@ from __future__ import annotations
 import json
 import random
 
-from mnm_ros.core.exploration import Exploration, Input, InputListener
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Observation
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.scenario import load
@@ -102,7 +103,7 @@ def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off(
     """
     exploration, simulator = Exploration(SETTINGS, seed=3), Simulator(BROKEN_WHEEL, seed=3)
     follower, inputs = Exploration(SETTINGS, seed=3), []
-    exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.input)))
     for step in range(1200):
         if step % 31 == 30:
             exploration.next_action()
@@ -112,9 +113,9 @@ def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off(
             exploration.relocate(simulator.state)
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
-    for kind, state, action in inputs:
-        if kind is Input.OBSERVED:
-            assert follower.next_action() == action
-        follower.take(kind, state, action)
+    for made in inputs:
+        if isinstance(made, Observation):
+            assert follower.next_action() == made.action
+        follower.take(made)
     follower.robot_answers()
     assert fingerprint(follower) == fingerprint(exploration)

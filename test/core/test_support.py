@@ -8,7 +8,8 @@ from collections.abc import Callable
 import json
 
 from binomial import binomial_tail
-from mnm_ros.core.exploration import Exploration, Input, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import DeclarationInput, Observation, Update
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
@@ -42,7 +43,7 @@ class Run:
         self.simulator = Simulator(load(scenario), seed)
         self.problem = Problem(4, RADIUS, 1.0, 0.1, Support(Declaration(lists, chances or {})))
         self.exploration = Exploration(settings(self.problem, overrides={'base': base}), seed)
-        self.taken: list[Taken] = []
+        self.taken: list[Update] = []
 
     def step(self) -> int:
         action = self.exploration.next_action()
@@ -181,7 +182,7 @@ def test_a_declaration_in_the_middle_counts_from_then_on() -> None:
     run = Run({})
     run.until(lambda: run.exploration.steps > 50)
     taken = run.exploration.declare(Declaration(falsified(lists)))
-    assert taken is not None and taken.kind is Input.DECLARED
+    assert taken is not None and isinstance(taken.input, DeclarationInput)
     assert run.exploration.declare(Declaration(falsified(lists))) is None
     run.until_hypothesis()
     assert run.right
@@ -211,7 +212,7 @@ def test_what_is_declared_and_widened_is_part_of_a_resume_point(after: str) -> N
     for _ in range(1500):
         action = run.step()
         assert again.next_action() == action
-        again.observe(action, run.taken[-1].state)
+        again.observe(action, run.taken[-1].input.state)
     assert again.trust() == run.exploration.trust()
 
 
@@ -226,9 +227,9 @@ def test_the_same_inputs_lead_to_the_same_place() -> None:
     run.until_hypothesis()
     again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0)
     for each in run.taken:
-        if each.kind is Input.OBSERVED:
-            assert again.next_action() == each.action
-        again.take(*each.entry, each.robot)
+        if isinstance(each.input, Observation):
+            assert again.next_action() == each.input.action
+        again.take(each.input)
     assert again.hypothesis == run.exploration.hypothesis
     assert again.steps == run.exploration.steps
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 import json
-import zlib
 
-from mnm_ros.core.exploration import Exploration, Input
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
+from mnm_ros.core.inputs import DeclarationInput
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.support import Support
@@ -179,10 +179,9 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
 
 def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
     """What it declares has no share of audits: what is false is withdrawn, and none is made."""
-    text = json.dumps(Declaration(falsified()).to_json())
     exploration, simulator = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0), Simulator(
         load('grid_3x3'), 0)
-    exploration.take(Input.DECLARED, zlib.crc32(text.encode()), robot=text)
+    exploration.take(DeclarationInput(Declaration(falsified())))
     for _ in range(1500):
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 import csv
 from dataclasses import replace
@@ -17,11 +17,12 @@ import resource
 import shutil
 import sqlite3
 import subprocess
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 
-from mnm_ros.checkpoint.input_log import Entry, InputLog, Refused
+from mnm_ros.checkpoint.input_log import InputLog, Refused
 from mnm_ros.command.knowledge import export, policies
-from mnm_ros.core.exploration import Exploration, Input, InputListener, RESET_OPEN, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation, Relocation, Update
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
@@ -44,11 +45,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the checkpoint_dir of an explorer of the corridor, whose last inputs are no steps."""
     folder = tmp_path_factory.mktemp('kept')
     exploration = Exploration(settings_by_name(IDENTITY), 0)
-    heard: list[tuple[Input, int, int]] = []
+    heard: list[Input] = []
     middle: list[tuple[dict, int]] = []
 
-    def keep(taken: Taken) -> None:
-        heard.append(taken.entry)
+    def keep(taken: Update) -> None:
+        heard.append(taken.input)
         if exploration.at_restart_point:
             middle[:] = [(exploration.to_state(), len(heard))]
 
@@ -170,20 +171,19 @@ def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
 def test_the_log_of_several_robots_names_them(folder: Path) -> None:
     learnt = read(folder, log=True)
     assert learnt.saved is not None
-    learnt.saved.robots.update({2: 'r1', 1502: 'deck/r2'})
+    for number, robot in ((2, 'r1'), (1502, 'deck/r2')):
+        learnt.saved.inputs[number - 1] = replace(learnt.saved.inputs[number - 1], robot=robot)
     head, first, second, *_, last = FORMATS['log-csv'].write(learnt).decode().splitlines()
     assert head == 'number,kind,state,action,action_name,next,robot'
     assert first == '1,observed,,-1,RESET,0,' and second.endswith(',r1')
     assert last == '1502,interrupted,,,,,deck/r2'
 
 
-def bag_of(inputs: list[Entry], robots: Mapping[int, str] = MappingProxyType({}),
-           ) -> list[tuple[str, list | str, int]]:
+def bag_of(inputs: list[Input]) -> list[tuple[str, list | str, int]]:
     """Write inputs as a bag; return topic, data and stamp in ns of all messages in their order."""
     reader = pytest.importorskip('mcap.reader')
     decoder = pytest.importorskip('mcap_ros2.decoder')
-    saved = SimpleNamespace(identity=IDENTITY, inputs=inputs, first=0, robots=robots,
-                            declared={})
+    saved = SimpleNamespace(identity=IDENTITY, inputs=inputs, first=0)
     file = io.BytesIO(FORMATS['log-mcap'].write(replace(SHORT, saved=saved)))
     messages = reader.make_reader(file, decoder_factories=[decoder.DecoderFactory()])
     kept, = messages.iter_metadata()
@@ -197,9 +197,8 @@ def bag_of(inputs: list[Entry], robots: Mapping[int, str] = MappingProxyType({})
 def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_times() -> None:
     half = 500_000_000
     assert bag_of(
-        [(Input.OBSERVED, 2**40, RESET), (Input.OBSERVED, 7, 1), (Input.RELOCATED, -3, RESET),
-         (Input.INTERRUPTED, 0, RESET), (Input.INTERRUPTED, 0, RESET_OPEN),
-         (Input.RELOCATED, 5, 0)], {2: 'deck/r2'}) == [
+        [Observation(RESET, 2**40), Observation(1, 7, 'deck/r2'), Relocation(-3),
+         Interruption(), Interruption(RESET), Relocation(5, 0)]) == [
         ('/action', [1, -1], half), ('/state', [1, 2**40], 2 * half),
         ('/deck/r2/action', [2, 1], 3 * half), ('/deck/r2/state', [2, 7], 4 * half),
         ('/state', [-1, -3], 6 * half), ('/status', 'place lost', 8 * half),
@@ -210,7 +209,7 @@ def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_tim
 def test_a_bag_has_every_input_in_its_order() -> None:
     """Read back, it leads another exploration to the same place."""
     exploration, inputs = Exploration(settings_by_name(IDENTITY), 0), []
-    exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.input)))
     simulator = Simulator(scenario.load('corridor'), 0)
     for step in range(800):
         if step % 37 == 36:
@@ -222,8 +221,8 @@ def test_a_bag_has_every_input_in_its_order() -> None:
             exploration.next_action()
             exploration.lose_place()
         play(exploration, simulator.step, 1)
-    assert {kind for kind, *_ in inputs} == {*Input} - {Input.DECLARED}
-    assert {action for kind, _, action in inputs if kind is Input.INTERRUPTED} >= {-2, -1, 0}
+    assert {type(made) for made in inputs} == {Observation, Relocation, Interruption}
+    assert {made.asked for made in inputs if isinstance(made, Interruption)} >= {None, RESET, 0}
     found, begun = [], None
     for topic, data, _ in bag_of(inputs):
         if topic == '/action':
@@ -231,17 +230,17 @@ def test_a_bag_has_every_input_in_its_order() -> None:
             begun = data
         elif topic == '/state' and data[0] != -1:
             assert begun[0] == data[0] == len(found) + 1
-            found.append((Input.OBSERVED, data[1], begun[1]))
+            found.append(Observation(begun[1], data[1]))
             begun = None
         else:
-            open_one = RESET if begun is None else RESET_OPEN if begun[1] == RESET else begun[1]
-            found.append((Input.INTERRUPTED, 0, open_one) if topic == '/status'
-                         else (Input.RELOCATED, data[1], open_one))
+            open_one = None if begun is None else begun[1]
+            found.append(Interruption(open_one) if topic == '/status'
+                         else Relocation(data[1], open_one))
             begun = None
     assert found == inputs
     again = Exploration(settings_by_name(IDENTITY), 0)
-    for entry in found:
-        again.take(*entry)
+    for made in found:
+        again.take(made)
     assert again.counts == exploration.counts and again.hypothesis == exploration.hypothesis
 
 

@@ -185,7 +185,7 @@ def corridor_log(folder: Path) -> Path:
         **{option.name: option.default for option in OPTIONS}}, None)
     for _ in range(300):
         action = exploration.next_action()
-        log.append([exploration.observe(action, simulator.step(action)).entry])
+        log.append([exploration.observe(action, simulator.step(action)).input])
     log.close()
     return folder / 'explorer.log.sqlite'
 

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Input, InputListener
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Interruption, Observation, Relocation
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -206,7 +207,8 @@ def test_a_way_home_that_waits_in_vain_for_a_response_is_lost_once() -> None:
 def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_the_old_one(
         robot: Robot, service: bool) -> None:
     inputs = []
-    robot.exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.kind)))
+    robot.exploration.listeners.append(InputListener(
+        lambda update: inputs.append(type(update.input))))
     if not service:
         robot.loop = StepLoop(
             robot.exploration, StepLimits(1.0, 3), 5000, lambda *order: robot.sent.append(order),
@@ -224,7 +226,7 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
         robot.loop.on_state(robot.sent[-1][0], HOME, 0.0)
     assert (5, -1) not in robot.exploration.counts
     assert inputs == [
-        Input.RELOCATED, Input.INTERRUPTED, Input.OBSERVED]    # what is logged says the same
+        Relocation, Interruption, Observation]    # what is logged says the same
     assert robot.exploration.last_state == HOME
 
 

@@ -23,7 +23,8 @@ import sys
 from families import draw
 from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.core.exploration import Exploration, Input, InputListener
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Interruption, Relocation
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.core.progress.events import Event
@@ -100,8 +101,8 @@ def test_the_replay_ends_where_the_exploration_did(trial: Trial, summary: Replay
     assert summary.exploration.counts == trial.exploration.counts
     assert summary.known[-1][1] == len(trial.exploration.hypothesis.targets)
     assert [step for step, count in summary.known if count][0] == trial.first
-    assert summary.inputs[Input.RELOCATED] == trial.exploration.steps // 997
-    assert summary.inputs[Input.INTERRUPTED] == trial.exploration.steps // 1499
+    assert summary.inputs[Relocation] == trial.exploration.steps // 997
+    assert summary.inputs[Interruption] == trial.exploration.steps // 1499
     played = {action: 0 for _, action in trial.simulator.counts}
     for (_, action), seen in trial.simulator.counts.items():
         played[action] += sum(seen.values())
@@ -114,7 +115,8 @@ def test_it_is_told_what_each_of_several_robots_has_made(
     saved = Saved(log(trial))
     facts = Facts(saved, summary, RobotDescription(('a',)))
     assert not [name for name, _ in facts.overview('') if name.startswith('steps of')]
-    saved.robots.update(dict.fromkeys(range(1, 1235), 'r1') | {1300: 'deck/r2'})
+    saved.inputs[:1234] = [replace(made, robot='r1') for made in saved.inputs[:1234]]
+    saved.inputs[1299] = replace(saved.inputs[1299], robot='deck/r2')
     assert [row for row in facts.overview('') if row[0].startswith('steps of')] == [
         ('steps of deck/r2', '1'), ('steps of r1', '1,234')]
 
@@ -303,7 +305,7 @@ def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
     folder = tmp_path / 'killed'
     folder.mkdir()
     running = InputLog.reopen(Saved(whole))
-    running.append([(Input.INTERRUPTED, 0, RESET)])
+    running.append([Interruption()])
     for path in tmp_path.glob('explorer.*'):
         part = folder / path.name
         part.write_bytes(path.read_bytes())
@@ -393,7 +395,7 @@ def test_what_others_have_written_is_only_text(tmp_path: Path) -> None:
     inputs: list = []
     for _ in range(50):
         action = exploration.next_action()
-        inputs.append(exploration.observe(action, simulator.step(action)).entry)
+        inputs.append(exploration.observe(action, simulator.step(action)).input)
     path = tmp_path / 'explorer.log.sqlite'
     log = InputLog.create(path, identity(actions, 3.0), None)
     log.append(inputs)

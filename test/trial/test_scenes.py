@@ -34,7 +34,7 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Exploratio
     inputs = []
     while exploration.steps < STEPS:
         action = exploration.next_action()
-        inputs.append(exploration.observe(action, simulator.step(action)).entry)
+        inputs.append(exploration.observe(action, simulator.step(action)).input)
     path = tmp_path_factory.mktemp('log') / 'explorer.log.sqlite'
     log = InputLog.create(path, {
         'actions': list(scenario.actions), 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,

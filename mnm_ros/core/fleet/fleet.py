@@ -15,8 +15,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from mnm_ros.core.exploration import Exploration, Taken
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead
+from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
@@ -189,9 +190,9 @@ class Fleet:
             self._blocked = None, self.steps
             self._heed(self.exploration.lose_place())
 
-    def _heed(self, taken: Taken) -> None:
+    def _heed(self, update: Update) -> None:
         """Forget what has followed the pairs that lead elsewhere by now."""
-        for state, action in taken.outdated:
+        for state, action in update.outdated:
             self._assignments.outdate(state, action)
 
     def _look_ahead(self) -> None:

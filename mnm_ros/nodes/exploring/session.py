@@ -11,7 +11,8 @@ import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import Abandoned, Refused
-from mnm_ros.core.exploration import Exploration, InputListener, Taken
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
@@ -266,11 +267,11 @@ class ExplorationSession:
         exploration.listeners.append(InputListener(self._guard.in_node_thread(self._hear)))
         self._call(self._publish, exploration.hypothesis)
 
-    def _hear(self, taken: Taken) -> None:
-        for event in taken.events:
+    def _hear(self, update: Update) -> None:
+        for event in update.events:
             self._publishers.event(event)
-        if taken.revision is not None:
-            self._publish(taken.revision)
+        if update.revision is not None:
+            self._publish(update.revision)
 
     def _publish(self, hypothesis: Hypothesis | None) -> None:
         self._publishers.hypothesis(hypothesis, time.monotonic())

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What an exploration learns from: the same inputs lead to the same place, bit for bit.
+
+An input that is no observation may come while an action is asked for and not observed yet; it is
+part of the input which one, as that matters for what follows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple, Union
+
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.progress.events import Event
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """
+    A step: ``action`` has led to ``state``.
+
+    :ivar robot: that has made it, if there are several; else empty.
+    """
+
+    action: int
+    state: int
+    robot: str = ''
+
+
+@dataclass(frozen=True, slots=True)
+class Relocation:
+    """
+    The robot is in ``state``, and no action has led there.
+
+    :ivar asked: the action that was asked for and will not be observed any more; None if none was.
+    """
+
+    state: int
+    asked: int | None = None
+    robot: str = ''
+
+
+@dataclass(frozen=True, slots=True)
+class Interruption:
+    """The robot may be anywhere; ``asked`` as of a ``Relocation``."""
+
+    asked: int | None = None
+    robot: str = ''
+
+
+@dataclass(frozen=True, slots=True)
+class DeclarationInput:
+    """
+    It was declared where actions may lead.
+
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    declaration: Declaration
+    asked: int | None = None
+    robot: ClassVar[str] = ''
+
+
+Input = Union[Observation, Relocation, Interruption, DeclarationInput]
+
+
+class Update(NamedTuple):
+    """
+    An input that an exploration has taken, and what has come of it.
+
+    :ivar events: the decisions since the last input.
+    :ivar outdated: the pairs that lead elsewhere than before; None is any state, or action.
+    :ivar revision: the hypothesis if it is another than before.
+    """
+
+    input: Input    # noqa: A003
+    events: tuple[Event, ...] = ()
+    outdated: tuple[tuple[int | None, int | None], ...] = ()
+    revision: Hypothesis | None = None
+
+
+class InputListener(NamedTuple):
+    """
+    What hears of each input of an exploration, whatever has given it.
+
+    :ivar hear: called with what was taken.
+    :ivar is_slow: returns whether ``hear`` may take long now.
+    """
+
+    hear: Callable[[Update], object]
+    is_slow: Callable[[], bool] = lambda: False
