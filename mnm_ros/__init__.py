@@ -14,8 +14,6 @@ from __future__ import annotations
 import importlib
 from typing import Any, TYPE_CHECKING
 
-from mnm_ros.moved import forward
-
 if TYPE_CHECKING:
     from mnm_ros.core import Exploration, play, Problem, settings
     from mnm_ros.messages import PolicySet
@@ -28,8 +26,6 @@ __version__ = '0.1.0'
 
 _HOMES = {'NavigatorClient': 'navigator_client', 'PolicySet': 'messages',
           'RobotSide': 'nodes.robot_side'}
-
-forward()
 
 
 def __getattr__(name: str) -> Any:

@@ -101,9 +101,6 @@ class MessageError(ValueError):
     """A message does not have the layout it should have."""
 
 
-WireError = MessageError    # its name until 0.2
-
-
 def hear(node: Node, kind: type, topic: str, take: Callable[[Any], object],
          qos: QoSProfile = LATCHED) -> Subscription:
     """
@@ -357,11 +354,6 @@ class PolicyAnswer(NamedTuple):
     version: tuple[int, int]
     target: int
     policy: Policy | None
-
-    @property
-    def stamp(self) -> tuple[int, int]:
-        """Return the version; its name until 0.2."""
-        return self.version
 
 
 def encode_policy(hypothesis: Hypothesis, target: int) -> Int64MultiArray:

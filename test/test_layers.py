@@ -7,14 +7,12 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 from graphlib import CycleError, TopologicalSorter  # noqa: I201
-import importlib  # noqa: I100, I201
-from pathlib import Path
+from pathlib import Path  # noqa: I100, I201
 import re
 import subprocess
 import sys
 from typing import NamedTuple
 
-from mnm_ros.moved import MOVED
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -22,7 +20,6 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {
     # without ROS
     'located_yaml': '',
-    'moved': '',
     'core/model': '',
     'core/task': 'core/model',
     'core/statistics': 'core/model',
@@ -54,7 +51,7 @@ ROOMS = {
     'messages': 'core topics view',
     'subscriptions': 'core robot_description view messages',
     'navigator_client': 'core messages',
-    '__init__': 'core moved messages nodes navigator_client',
+    '__init__': 'core messages nodes navigator_client',
     'parameters': 'core driving located_yaml topics trial',
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
@@ -88,7 +85,7 @@ may import a room from beside it may import the rooms within it, too.
 CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
-    *CORE, 'located_yaml', 'moved', 'core', 'protocol', 'checkpoint', 'driving',
+    *CORE, 'located_yaml', 'core', 'protocol', 'checkpoint', 'driving',
     'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'topics', 'security')
 
@@ -265,7 +262,7 @@ def test_all_but_one_of_the_modules_beside_the_executables_are_executables() -> 
     ('driving/drive', 'def drive():\n    import geometry_msgs.msg as messages',
      'line 2: imports geometry_msgs.msg (no ROS in driving)'),
     ('checkpoint/store', 'from rclpy.node import Node', '(no ROS in checkpoint)'),
-    ('moved', 'from rcl_interfaces.srv import SetParameters', '(no ROS in moved)'),
+    ('topics', 'from rcl_interfaces.srv import SetParameters', '(no ROS in topics)'),
     ('nodes/common/spin', 'from mnm_ros.nodes import robot_side', '(nodes/common may not import'),
     ('nodes/common/spin', 'import mnm_ros.nodes.mobile.poses', 'not import nodes/mobile)'),
     ('nodes/cmp_sim', 'from mnm_ros.nodes.explorer import main', '(an executable may not be'),
@@ -336,12 +333,3 @@ def test_what_humble_does_not_have_is_imported_with_a_fallback() -> None:
     assert [path.name for folder in ('mnm_ros', 'test') for path in (ROOT / folder).rglob('*.py')
             if re.search(r'^from rclpy\.(event_handler|experimental)', path.read_text(
                 encoding='utf-8'), re.MULTILINE)] == []
-
-
-@pytest.mark.parametrize('old, new', MOVED.items())
-def test_a_module_that_has_moved_is_found_by_its_old_name_for_a_release(
-        old: str, new: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f'{re.escape(old)} is {re.escape(new)} now'):
-        sys.modules.pop(old, None)
-        found = importlib.import_module(old)
-    assert found is importlib.import_module(new) and found.__name__ == new

@@ -50,25 +50,6 @@ def test_what_a_base_leaves_out_promises_nothing() -> None:
     assert base.activity() == Doing('sampling', 'sampling the known states')
 
 
-def test_former_names_of_methods_are_understood_for_a_release() -> None:
-    with pytest.warns(DeprecationWarning, match='Own.miss is to be called add_censored now'):
-        class Own(ScriptedBase):
-
-            def miss(self, state: int, action: int) -> None:
-                super().miss(state + 1, action)    # type: ignore[misc]
-    own = Own(0)
-    own.add_censored(3, 1)
-    own.witness(3, 1, 4)    # type: ignore[attr-defined]
-    assert own.missed == [(4, 1)] and own.seen == [(3, 1, 4)]
-    with pytest.warns(DeprecationWarning, match='Bare.renew is to be called restart_confidence'):
-        class Bare(BaseAlgorithm):
-
-            def renew(self, delta: float) -> None:
-                super().renew(delta)    # type: ignore[misc]
-    assert Bare.restart_confidence is Bare.renew
-    object.__new__(type('Own', (Bare,), dict.fromkeys(REQUIRED[BaseAlgorithm]))).renew(0.1)
-
-
 def test_what_checks_leave_out_promises_nothing() -> None:
     """Nobody can say how far they are, and they are not resumed."""
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(6, (HOME, 3)))

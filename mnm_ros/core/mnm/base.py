@@ -8,8 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 import math
-from typing import Any, Optional, Protocol
-import warnings
+from typing import Optional, Protocol
 
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
@@ -52,12 +51,6 @@ FEW_STATES = 30
 """Planning over so few states holds nothing up: it takes some milliseconds."""
 
 
-_FORMER = {
-    'witness': 'add_transition', 'miss': 'add_censored', 'recall': 'load_transitions',
-    'want': 'request_sample', 'renew': 'restart_confidence'}
-"""Names of methods that bases of other packages may still define, for one release."""
-
-
 @dataclass(frozen=True)
 class ProvisionalPolicy:
     """
@@ -97,16 +90,6 @@ class BaseAlgorithm(ABC):
 
     quantum: int
     episode_over: bool = False
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for former, name in _FORMER.items():
-            if former in vars(cls) and name not in vars(cls):
-                warnings.warn(f'{cls.__name__}.{former} is to be called {name} now',
-                              DeprecationWarning, stacklevel=2)
-                setattr(cls, name, vars(cls)[former])
-            elif name in vars(cls):
-                setattr(cls, former, vars(cls)[name])    # for those who call it
 
     @property
     @abstractmethod
@@ -301,10 +284,6 @@ class BaseAlgorithm(ABC):
         returns is right at once, as well as its policies. Optional.
         """
         return -math.inf
-
-
-for _former, _name in _FORMER.items():    # for methods of the former names that call super()
-    setattr(BaseAlgorithm, _former, getattr(BaseAlgorithm, _name))
 
 
 class _OutputSoFar:

@@ -205,8 +205,6 @@ class Hypothesis:
         """``(round, revision)``; equal versions mean the same hypothesis."""
         return self.round, self.revision
 
-    stamp = version    # its former name, for one release
-
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""
         return {'round': self.round, 'revision': self.revision, 'horizon': self.horizon,
