@@ -8,7 +8,8 @@ from pathlib import Path
 
 from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command.knowledge import export, policies
-from mnm_ros.core.exploration import Exploration, Input, InputListener
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import Input, InputListener
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export.learnt import Learnt, read
@@ -26,9 +27,9 @@ IDENTITY = {
 @pytest.fixture(scope='module')
 def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]]:
     """Return the checkpoint_dir of an explorer for which a door has closed, and what is lost."""
-    folder, heard = tmp_path_factory.mktemp('kept'), list[tuple[Input, int, int]]()
+    folder, heard = tmp_path_factory.mktemp('kept'), list[Input]()
     exploration, simulator = Exploration(settings_by_name(IDENTITY), 0), Simulator(ROOMS, 0)
-    exploration.listeners.append(InputListener(lambda taken: heard.append(taken.entry)))
+    exploration.listeners.append(InputListener(lambda update: heard.append(update.input)))
     point, number = None, 0
     while not exploration.lost or not exploration.at_restart_point:
         play(exploration, simulator.step, 1)
