@@ -11,12 +11,12 @@ import sys
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
 
+from mnm_ros import load_scenario, Simulator  # noqa: E402
 from mnm_ros.core import Exploration, play, Problem, settings  # noqa: E402
-from mnm_ros.simulation import scenario, simulator  # noqa: E402
 
 # %% A robot is a function: it executes an action (-1 is RESET) and returns the state it ends in.
-rooms = scenario.load('two_rooms')
-robot = simulator.Simulator(rooms, seed=1)
+rooms = load_scenario('two_rooms')
+robot = Simulator(rooms, seed=1)
 
 # %% What is asked for: every state within 4 expected steps of home, and a way to each.
 problem = Problem(actions=len(rooms.actions), radius=4.0, epsilon=1.0, delta=0.1)

@@ -8,8 +8,7 @@ import sys
 sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
 
 try:
-    from mnm_ros.nodes.common.spin import run
-    from mnm_ros.nodes.robot_side import RobotSide
+    from mnm_ros import RobotSide, run
 except ModuleNotFoundError as missing:
     sys.exit(f'{missing.name} cannot be imported: source a ROS 2, or run scripts/explore once, '
              'which makes .venv, and take .venv/bin/python3')

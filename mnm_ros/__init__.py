@@ -3,10 +3,12 @@
 """
 Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
-What a user imports, when it is first used: ``PolicySet`` decodes what the explorer publishes,
-``RobotSide`` is the base class of robots, and ``NavigatorClient`` sends a robot to known states;
-these three need ROS. ``Exploration``, ``Problem``, ``settings`` and ``play`` are the algorithm
-without ROS (``mnm_ros.core`` has more).
+All that is to be imported of this package are the names below, and those of ``mnm_ros.core``, the
+algorithm without ROS; whatever else there is may be moved and renamed at any time. A name is
+imported when it is first used, so that those without ROS need none: ``Declaration``,
+``Exploration``, ``Problem``, ``RobotDescription``, ``play``, ``replay_log``, ``settings`` and what
+simulates (``GymRobot``, ``Scenario``, ``Simulator``, ``TableCmp``) and judges (``Verdict``,
+``best_time``, ``expected_steps``, ``judge``, ``reachable_states``).
 """
 
 from __future__ import annotations
@@ -14,22 +16,73 @@ from __future__ import annotations
 import importlib
 from typing import Any, TYPE_CHECKING
 
+from mnm_ros.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from mnm_ros.core import Exploration, play, Problem, settings
-    from mnm_ros.messages import PolicySet
-    from mnm_ros.navigator_client import NavigatorClient
+    from mnm_ros.checkpoint.warm_start import replay_log
+    from mnm_ros.core import Declaration, Exploration, play, Problem, settings
+    from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+    from mnm_ros.messages import (
+        decode_known_states,
+        decode_model,
+        decode_policy,
+        decode_trust,
+        decode_way,
+        EVENTS,
+        HEARTBEAT,
+        LATCHED,
+        PolicySet,
+        STEP,
+    )
+    from mnm_ros.navigator_client import Goal, NavigatorClient
+    from mnm_ros.nodes.cmp_sim import CmpSim
+    from mnm_ros.nodes.common.spin import run
+    from mnm_ros.nodes.explorer import Explorer
     from mnm_ros.nodes.robot_side import RobotSide
+    from mnm_ros.robot_description import RobotDescription
+    from mnm_ros.simulation.cmp import TableCmp
+    from mnm_ros.simulation.ground_truth import (
+        best_time,
+        expected_steps,
+        judge,
+        reachable_states,
+        Verdict,
+    )
+    from mnm_ros.simulation.gym_robot import GymRobot
+    from mnm_ros.simulation.scenario import load as load_scenario
+    from mnm_ros.simulation.scenario import Scenario
+    from mnm_ros.simulation.simulator import Simulator
 
-__all__ = ['Exploration', 'NavigatorClient', 'PolicySet', 'Problem', 'RobotSide', 'play',
-           'settings']
-__version__ = '0.1.0'
-
-_HOMES = {'NavigatorClient': 'navigator_client', 'PolicySet': 'messages',
-          'RobotSide': 'nodes.robot_side'}
+__all__ = [
+    'CmpSim', 'Declaration', 'EVENTS', 'Exploration', 'Explorer', 'Goal', 'GoalReport',
+    'GoalStatus', 'GymRobot', 'HEARTBEAT', 'LATCHED', 'NavigatorClient', 'PolicySet', 'Problem',
+    'RobotDescription', 'RobotSide', 'STEP', 'Scenario', 'Simulator', 'TableCmp', 'Verdict',
+    'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
+    'decode_way', 'expected_steps', 'judge', 'load_scenario', 'play', 'reachable_states',
+    'replay_log', 'run', 'settings']
+_NAMES = {
+    'checkpoint.warm_start': 'replay_log',
+    'core': 'Declaration Exploration Problem play settings',
+    'core.task.navigation': 'GoalReport GoalStatus',
+    'messages': 'EVENTS HEARTBEAT LATCHED PolicySet STEP decode_known_states decode_model '
+                'decode_policy decode_trust decode_way',
+    'navigator_client': 'Goal NavigatorClient',
+    'nodes.cmp_sim': 'CmpSim', 'nodes.common.spin': 'run', 'nodes.explorer': 'Explorer',
+    'nodes.robot_side': 'RobotSide', 'robot_description': 'RobotDescription',
+    'simulation.cmp': 'TableCmp',
+    'simulation.ground_truth': 'Verdict best_time expected_steps judge reachable_states',
+    'simulation.gym_robot': 'GymRobot', 'simulation.scenario': 'Scenario load_scenario',
+    'simulation.simulator': 'Simulator'}
+_RENAMED = {'load_scenario': 'load'}
 
 
 def __getattr__(name: str) -> Any:
-    if name in __all__:
-        module = importlib.import_module(f'mnm_ros.{_HOMES.get(name, "core")}')
-        return getattr(module, name)
+    for module, names in _NAMES.items():
+        if name in names.split():
+            home = importlib.import_module(f'mnm_ros.{module}')
+            return getattr(home, _RENAMED.get(name, name))
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ROOMS = {
     # without ROS
     'located_yaml': '',
+    'version': '',
     'core/model': '',
     'core/task': 'core/model',
     'core/statistics': 'core/model',
@@ -33,12 +34,12 @@ ROOMS = {
     'core': 'core/model core/task core/progress core/mnm core/watch core/disco core/paper'
             ' core/statistics core/planning',
     'core/fleet': 'core core/model core/task core/mnm',
-    'core/__init__': 'core core/fleet core/mnm core/model core/progress core/task',
+    'core/__init__': 'core core/fleet core/mnm core/model core/paper core/progress core/task',
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': '',
     'simulation': 'core driving located_yaml robot_description',
-    'trial': 'core protocol checkpoint located_yaml simulation robot_description view',
+    'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
     'declaration_file': 'core/model located_yaml',
@@ -51,14 +52,15 @@ ROOMS = {
     'messages': 'core topics view',
     'subscriptions': 'core robot_description view messages',
     'navigator_client': 'core messages',
-    '__init__': 'core messages nodes navigator_client',
+    '__init__': 'checkpoint core messages navigator_client nodes robot_description simulation'
+                ' version',
     'parameters': 'core driving located_yaml topics trial',
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
     'contract': 'core protocol robot_description messages',
     'console': 'core located_yaml simulation robot_description view subscriptions topics'
                ' parameters',
-    'command': 'core checkpoint robot_description export topics trial view messages'
+    'command': 'core checkpoint robot_description export topics trial version view messages'
                ' subscriptions console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol checkpoint robot_description messages parameters',
@@ -66,7 +68,7 @@ ROOMS = {
                             ' nodes/common',
     'nodes/exploring/output': 'core robot_description view messages nodes/common'
                               ' nodes/exploring/link',
-    'nodes/exploring': '__init__ core protocol checkpoint declaration_file robot_description view'
+    'nodes/exploring': 'version core protocol checkpoint declaration_file robot_description view'
                        ' messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
@@ -85,7 +87,7 @@ may import a room from beside it may import the rooms within it, too.
 CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
-    *CORE, 'located_yaml', 'core', 'protocol', 'checkpoint', 'driving',
+    *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'topics', 'security')
 

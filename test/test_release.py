@@ -31,6 +31,6 @@ def test_every_section_is_forthcoming_or_a_version_with_its_date() -> None:
 
 def test_there_is_one_version() -> None:
     version = PACKAGE.findtext('version')
-    assert version == mnm_ros.__version__
+    assert version == mnm_ros.__version__ == mnm_ros.version.__version__
     assert f"version='{version}'" in (ROOT / 'setup.py').read_text(encoding='utf-8')
     assert f'\nversion: {version}\n' in (ROOT / 'CITATION.cff').read_text(encoding='utf-8')

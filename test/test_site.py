@@ -94,9 +94,9 @@ def test_the_site(site: Path) -> None:
         assert f'>{trigger}</text>' in algorithm
 
     api = page(site, 'api.html')
-    for name in ('navigator_client.NavigatorClient.go', 'nodes.robot_side.RobotSide.execute',
-                 'robot_description.RobotDescription', 'core.exploration.Exploration.observe',
-                 'core.presets.settings', 'core.components.BASES', 'messages.PolicySet.from_msg'):
+    for name in ('NavigatorClient.go', 'RobotSide.execute', 'RobotDescription',
+                 'PolicySet.from_msg', 'core.Exploration.observe', 'core.settings', 'core.RESET',
+                 'replay_log'):
         assert f'id="mnm_ros.{name}"' in api, name
     assert 'data:image/png' in page(site, 'gymnasium.html')
 

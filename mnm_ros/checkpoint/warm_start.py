@@ -104,6 +104,19 @@ def begun(saved: Saved) -> Exploration:
     return Exploration(settings, seed, saved.point, recalled(saved.identity))
 
 
+def replay_log(path: str | Path) -> Exploration:
+    """
+    Return an exploration that has taken all that a transition log or a checkpoint holds.
+
+    :raises Refused: if the file cannot be used, or if this version acts otherwise at any step.
+    """
+    saved = Saved(Path(path))
+    with refusing(saved.path):
+        exploration = begun(saved)
+        saved.replay(exploration)
+    return exploration
+
+
 def recalled(identity: Mapping[str, Any]) -> Recollection | None:
     """
     Return what an exploration has begun with; None if with nothing.

@@ -17,6 +17,7 @@ import sys
 from typing import NamedTuple
 
 from mnm_ros.console.arguments import COMPLETING, NoAnswer, Parser
+from mnm_ros.version import __version__
 
 EPILOG = """\
 commands:
@@ -133,7 +134,7 @@ def _parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description='Explore with a robot, operate it and use what was learnt.')
     parser.add_argument('--version', action='version',
-                        version=f'%(prog)s {sys.modules["mnm_ros"].__version__}')
+                        version=f'%(prog)s {__version__}')
     parser.add_argument('command', choices=tuple(COMMANDS), metavar='COMMAND',
                         help='one of those below')
     return parser

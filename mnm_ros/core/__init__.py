@@ -12,10 +12,10 @@ The algorithm, without ROS: driven one step at a time, never blocking.
     exploration.counts, exploration.events     # what was observed, and decided when
 
 ``play`` calls ``next_action`` and ``observe`` in turn; call them yourself where one step is to
-be made at a time. ``mnm_ros.simulation.gym_robot.GymRobot(env).play`` is such a robot for any
+be made at a time. ``mnm_ros.GymRobot(env).play`` is such a robot for any
 Gymnasium environment with discrete states and actions. Several robots of one kind explore
-together as each a ``Member`` of a ``Fleet``, see ``docs/fleet.md``. The names below are imported
-when they are first used.
+together as each a ``Member`` of a ``Fleet``, see ``docs/fleet.md``. What is to be imported are the
+names below, each when it is first used; modules may be moved at any time.
 """
 
 from __future__ import annotations
@@ -26,25 +26,52 @@ from typing import Any, TYPE_CHECKING
 if TYPE_CHECKING:
     from mnm_ros.core.exploration import Exploration, Phase
     from mnm_ros.core.fleet.fleet import Fleet, Member
-    from mnm_ros.core.mnm.base import BaseAlgorithm
+    from mnm_ros.core.inputs import (
+        DeclarationInput,
+        InputListener,
+        Interruption,
+        Observation,
+        Relocation,
+        Update,
+    )
+    from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
+    from mnm_ros.core.mnm.options import Settings
+    from mnm_ros.core.model.declaration import Declaration
     from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.core.model.problem import Problem, RESET
+    from mnm_ros.core.model.support import Support
+    from mnm_ros.core.paper.incremental import IncrementalBase
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
+    from mnm_ros.core.progress.activity import Activity, Doing
     from mnm_ros.core.progress.events import Event
+    from mnm_ros.core.progress.trust import Trust, TrustedPolicy
+    from mnm_ros.core.task.navigation import Navigation
     from mnm_ros.core.task.step_task import play
 
 __all__ = [
-    'BaseAlgorithm', 'Event', 'Exploration', 'Fleet', 'Hypothesis', 'Member', 'OPTIONS', 'PRESETS',
-    'Phase', 'Policy', 'Problem', 'RESET', 'new_base', 'play', 'settings']
-_MODULES = {
-    'BaseAlgorithm': 'mnm.base', 'Event': 'progress.events', 'Exploration': 'exploration',
-    'Phase': 'exploration', 'Fleet': 'fleet.fleet', 'Member': 'fleet.fleet',
-    'Hypothesis': 'model.policy', 'Policy': 'model.policy', 'OPTIONS': 'presets',
-    'PRESETS': 'presets', 'new_base': 'presets', 'settings': 'presets', 'RESET': 'model.problem',
-    'Problem': 'model.problem', 'play': 'task.step_task'}
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'Declaration', 'DeclarationInput', 'Doing',
+    'Event', 'Exploration', 'Fleet', 'Hypothesis', 'IncrementalBase', 'InputListener',
+    'Interruption', 'Member', 'Navigation', 'OPTIONS', 'Observation', 'PRESETS', 'Phase',
+    'Policy', 'Problem', 'RESET', 'Recollection', 'Relocation', 'Settings', 'Support', 'Trust',
+    'TrustedPolicy', 'Update', 'new_base', 'play', 'settings']
+_NAMES = {
+    'exploration': 'Exploration Phase', 'fleet.fleet': 'Fleet Member',
+    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
+    'mnm.base': 'BaseAlgorithm BaseFactory Recollection', 'mnm.options': 'Settings',
+    'model.declaration': 'Declaration', 'model.policy': 'Hypothesis Policy',
+    'model.problem': 'Problem RESET', 'model.support': 'Support',
+    'paper.incremental': 'IncrementalBase', 'presets': 'OPTIONS PRESETS new_base settings',
+    'progress.activity': 'Activity Doing', 'progress.events': 'Event',
+    'progress.trust': 'Trust TrustedPolicy', 'task.navigation': 'Navigation',
+    'task.step_task': 'play'}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return getattr(importlib.import_module(f'mnm_ros.core.{_MODULES[name]}'), name)
+    for module, names in _NAMES.items():
+        if name in names.split():
+            return getattr(importlib.import_module(f'mnm_ros.core.{module}'), name)
     raise AttributeError(f'module {__name__!r} has no attribute {name!r}')
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
 import math
 import platform
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time
 from mnm_ros.trial.replay import ReplaySummary
+from mnm_ros.version import __version__
 from mnm_ros.view.event_words import moment, told
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked
@@ -221,7 +221,7 @@ class Facts:
         import matplotlib
         import numpy
         return [('explored by mnm_ros', str(self._saved.identity.get('version', 'unknown'))),
-                ('reported by mnm_ros', import_module('mnm_ros').__version__),
+                ('reported by mnm_ros', __version__),
                 ('Python', platform.python_version()),
                 ('numpy', numpy.__version__), ('matplotlib', matplotlib.__version__),
                 ('jinja2', jinja2.__version__)]

@@ -8,7 +8,6 @@ from pathlib import Path
 import time
 from typing import NamedTuple
 
-from mnm_ros import __version__
 from mnm_ros.checkpoint.event_log import EventLog
 from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
@@ -21,6 +20,7 @@ from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.robot_description import KEPT
+from mnm_ros.version import __version__
 from rclpy.node import Node
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
