@@ -69,7 +69,7 @@ def test_a_restarted_node_publishes_at_once_what_it_knew(
     policies.clear()
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     peer.wait_for(lambda: policies, 'the hypothesis of before')
-    assert PolicySet.from_msg(policies[0]).stamp >= before.stamp
+    assert PolicySet.from_msg(policies[0]).version >= before.version
     assert 'going on from' in process.output
 
 

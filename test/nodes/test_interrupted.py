@@ -45,7 +45,8 @@ def test_the_robot_side_is_killed_again_and_again(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     rng = random.Random(0)
     log = tmp_path / 'log'
-    process = explorer(step_timeout=0.3, record=str(tmp_path / 'explorer'))
+    # A robot that is started anew on a busy machine takes a while to be found.
+    process = explorer(step_timeout=1.0, record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
 
     def wait_for_steps() -> None:
