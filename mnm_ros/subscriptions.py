@@ -75,7 +75,8 @@ class Subscriptions:
         """Return the policy to a known state; None until it is there. Any thread may ask."""
         if (message := self.policies) is not self._decoded[0]:
             try:
-                self._decoded = message, messages.PolicySet.from_msg(message)
+                self._decoded = message, (
+                    None if message is None else messages.PolicySet.from_msg(message))
             except messages.MessageError:
                 self._decoded = message, None
         found = self._decoded[1]

@@ -356,6 +356,16 @@ def test_what_cannot_be_read_is_dropped_with_one_warning(
     assert len(re.findall(f'ignored on /?{topic}: ', capfd.readouterr().err)) == 1
 
 
+def test_a_policy_of_an_explorer_that_is_gone_is_forgotten(context: None) -> None:
+    node = Node('console')
+    subscriptions = Subscriptions(node)
+    subscriptions.policies = messages.PolicySet.of(hypothesis()).to_msg()
+    assert subscriptions.policy_to(1) == hypothesis().policies[1]
+    subscriptions.forget()
+    assert subscriptions.policy_to(1) is None
+    node.destroy_node()
+
+
 def test_robots_are_counted(monkeypatch: pytest.MonkeyPatch, context: None) -> None:
     """More than an explorer may have are not listened to, all at once or one after the other."""
     display = Page(monkeypatch)
