@@ -109,6 +109,25 @@ def test_the_least_recently_executed_comes_first_at_the_stated_rate(share_of_new
     assert all(a == b for a, b in zip(others[:-around], others[around:]))
 
 
+def test_what_a_run_executes_for_itself_is_no_debt() -> None:
+    """Issue: after 500 such executions nothing was tried again for 20,000 steps."""
+    pairs = [(state, 0) for state in range(3)]
+    tried = blocked(watch(pairs), Declaration({state: ((state, 9),) for state in range(3)}))
+    base = begun(tried, range(3), Base())
+    for step in range(500):
+        tried.executed(base, pairs[step % 3])    # type: ignore[arg-type]
+    base.asked.clear()
+    last, longest = dict.fromkeys(pairs, 0), 0
+    for step in range(4000):
+        pair = base.asked.pop(0) if base.asked else None
+        tried.executed(base, pair)    # type: ignore[arg-type]
+        if pair is not None:
+            longest = max(longest, step - last[pair])
+            last[pair] = step
+    longest = max(longest, *(4000 - before for before in last.values()))
+    assert longest <= 4 * len(pairs) / RATE
+
+
 def test_a_change_is_relearnt_without_what_is_carried_and_a_base_may_not_take_it() -> None:
     tried = blocked(watch([(0, 0), (1, 0)]))
     base = begun(tried, [0], Base())

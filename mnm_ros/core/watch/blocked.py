@@ -102,7 +102,8 @@ class BlockedPairs:
             if chosen is not None:
                 self._asked[chosen] = None
                 base.request_sample(*chosen)
-        self._owed = min(self._owed, 1.0)
+        # What a run executes for itself, often hundreds of times, is no debt to be paid back.
+        self._owed = max(-1.0, min(self._owed, 1.0))
 
     def opens(self, pair: Pair, next_state: int) -> bool:
         """Return whether a pair may have opened, so that it is tried at once again."""

@@ -115,12 +115,13 @@ class Rediscovery:
         Count a step; return whether it is time to judge what the run has found out.
 
         A quantum that is over waits for the end of an episode of policy evaluation: an
-        interruption would drop the episode. What is followed up does not count for ``W_r``.
+        interruption would drop the episode. None may ever begin where a pair is followed up again
+        and again. What is followed up does not count for ``W_r``.
         """
         self._steps += not self._following_up
         self._left -= 1
         return self.base.finished or self.too_long or self._left <= 0 and (
-            self.base.episode_over or not self.base.evaluating)
+            self.base.episode_over or not self.base.evaluating or self.base.between_attempts)
 
     @property
     def too_long(self) -> bool:
