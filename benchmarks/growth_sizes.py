@@ -14,6 +14,7 @@ from growth_worlds import TOPICS
 from mnm_ros import messages
 from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.core.inputs import Input
+from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
@@ -27,20 +28,20 @@ ID = 8    # bytes: any int64 may be the id of a state
 Counted = Mapping[Pair, Mapping[int, int]]
 
 
-def sizes(view: Any, hypothesis: Hypothesis, activity: Activity, steps: int,
+def sizes(known: Knowledge, hypothesis: Hypothesis, activity: Activity, steps: int,
           actions: int) -> dict[str, int]:
     """
     Return the bytes of each topic, and the least for them as ``least_...``.
 
-    :param view: an exploration, or as much of one as is drawn and counted.
+    :param known: as much of what is known as is drawn and counted.
     """
     positions = {state: (float(i), 0.0) for i, state in enumerate(
-        (*hypothesis.targets, *view.candidates))}
+        (*hypothesis.targets, *known.candidates))}
     markers = Markers()
-    markers.draw(view, RobotDescription(
+    markers.draw(known, RobotDescription(
         tuple(map(str, range(actions))), hypothesis.targets[0], 'map', {}, positions),
         Caption(0, 'checking'))
-    rows = [tuple(row) for row in view.transitions()]
+    rows = [leg[:4] for leg in known.transitions]
     serialised = dict(zip(TOPICS, map(serialize_message, (
         messages.encode_known_states(hypothesis), messages.PolicySet.of(hypothesis).to_msg(),
         messages.encode_model(steps, rows), String(data=activity.to_json()), markers.whole()))))

@@ -19,7 +19,6 @@ import sys
 import tempfile
 from threading import Thread
 import time
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 from growth_truth import Truth
@@ -27,6 +26,7 @@ from growth_worlds import TOPICS, World, WORLDS
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.inputs import Observation
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
@@ -153,7 +153,7 @@ def _least_steps(truth: Truth) -> float:
 def _bytes(world: World, exploration: Exploration, inputs: list[Any]) -> dict[str, object]:
     from growth_sizes import checkpoint, least_log, sizes, transition_log  # takes memory
     assert exploration.hypothesis is not None
-    found = sizes(exploration, exploration.hypothesis, exploration.activity(),
+    found = sizes(exploration.knowledge(()), exploration.hypothesis, exploration.activity(),
                   exploration.steps, len(world.scenario.actions))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -200,21 +200,17 @@ def built(task: Task) -> dict[str, object]:
                 for _ in range(number):
                     counts.add(state, action, following)
     others = sorted({row[2] for row in rows} - set(known))
-    by_state: dict[int, list[tuple[int, int, int]]] = {}
-    for state, *rest in rows:
-        by_state.setdefault(state, []).append((rest[0], rest[1], rest[2]))
     hypothesis, steps = truth.hypothesis(), BUILT * actions * len(known)
     expected = {state: float(time) for state, time in zip(known, truth.times[0])}
-    view = SimpleNamespace(
-        hypothesis=hypothesis, candidates=tuple(others), lost=(), home=known[0],
-        last_state=known[0], successors=lambda state: by_state.get(state, []),
-        transitions=lambda: rows)
+    found = Knowledge(
+        steps, known[0], known, tuple(others), counts=nested(rows), here=(known[0],),
+        policies={policy.target: policy for policy in hypothesis.policies})
     told = Activity(steps, 'checking', candidates=tuple(others), current=known[0], home=known[0],
                     limit=2 * world.radius, expected_steps=expected)
     cold, warm = plan_seconds(counts, known, others, Configuration().delta_1, world.radius)
     return {'known': len(known), 'reachable': len(known), 'met': len(known) + len(others),
             'least_steps': _least_steps(truth), 'cold': cold, 'warm': warm,
-            **sizes(view, hypothesis, told, steps, actions)}
+            **sizes(found, hypothesis, told, steps, actions)}
 
 
 def _exploration(world: World, task: Task) -> Exploration:

@@ -17,10 +17,10 @@ import random
 from statistics import median
 import sys
 import time
-from types import SimpleNamespace
 
 from arguments import Arguments
-from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.nodes.exploring.output.markers import Markers
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.shapes import Caption
@@ -33,27 +33,30 @@ MOVES = ((1, 0), (0, 1), (-1, 0), (0, -1))
 
 
 class Grid:
-    """As much of an exploration as is drawn."""
+    """As much of what is known as is drawn."""
 
     def __init__(self, states: int) -> None:
         self._random = random.Random(1)
         self.counts: dict[int, dict[tuple[int, int], int]] = {}
         targets = tuple(range(states))
         policies = tuple(Policy(target, 30, targets, ((0,) * states,)) for target in targets)
-        self.view = SimpleNamespace(
-            hypothesis=Hypothesis(1, 1, 30, policies), candidates=(), lost=(), home=0,
-            last_state=0, successors=lambda state: [
-                (action, after, count)
-                for (action, after), count in self.counts.get(state, {}).items()])
+        self._policies = {policy.target: policy for policy in policies}
+        self._here = 0
         self._states = states
         for state in targets:
             for action in range(len(MOVES)):
                 for _ in range(10):
                     self._step(state, action)
 
+    @property
+    def knowledge(self) -> Knowledge:
+        return Knowledge(0, 0, tuple(self._policies), policies=self._policies, counts=nested(
+            (state, action, after, count) for state, nexts in self.counts.items()
+            for (action, after), count in nexts.items()), here=(self._here,))
+
     def walk(self, steps: int) -> None:
         for _ in range(steps):
-            self._step(self.view.last_state, self._random.randrange(len(MOVES)))
+            self._step(self._here, self._random.randrange(len(MOVES)))
 
     def _step(self, state: int, action: int) -> None:
         x, y = state % WIDTH, state // WIDTH
@@ -62,13 +65,13 @@ class Grid:
         after = y * WIDTH + x if 0 <= x < WIDTH and 0 <= y < self._states // WIDTH else state
         counted = self.counts.setdefault(state, {})
         counted[action, after] = counted.get((action, after), 0) + 1
-        self.view.last_state = after
+        self._here = after
 
 
 def _draw(grid: Grid, markers: Markers,
           description: RobotDescription | None) -> MarkerArray | None:
     grid.walk(200)
-    return markers.draw(grid.view, description, Caption(0, 'checking'))
+    return markers.draw(grid.knowledge, description, Caption(0, 'checking'))
 
 
 def measure(make: Callable[[], MarkerArray | None]) -> tuple[float, int, int]:

@@ -25,14 +25,15 @@ ROOMS = {
     'core/task': 'core/model',
     'core/statistics': 'core/model',
     'core/progress': 'core/model',
+    'core/knowledge': 'core/model core/progress',
     'core/planning': 'core/model core/statistics',
     'core/detection': 'core/model core/statistics core/progress',
     'core/mnm': 'core/model core/task core/statistics core/progress core/detection',
     'core/watch': 'core/model core/statistics core/progress core/detection core/mnm',
     'core/disco': 'core/model core/task core/statistics core/progress core/planning core/mnm',
     'core/paper': 'core/model core/task core/statistics core/progress core/mnm',
-    'core': 'core/model core/task core/progress core/mnm core/watch core/disco core/paper'
-            ' core/statistics core/planning',
+    'core': 'core/model core/task core/progress core/knowledge core/mnm core/watch core/disco'
+            ' core/paper core/statistics core/planning',
     'core/fleet': 'core core/model core/task core/mnm',
     'core/__init__': 'core core/fleet core/mnm core/model core/paper core/progress core/task',
     'protocol': 'core',

@@ -13,9 +13,8 @@ from importlib.util import find_spec
 from typing import Any, TYPE_CHECKING
 
 from mnm_ros.console.arguments import NoAnswer
-from mnm_ros.export.learnt import Transition
+from mnm_ros.core.knowledge.knowledge import Counts, Transition
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph
-from mnm_ros.view.heard import Counts
 
 if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener

@@ -14,6 +14,7 @@ from typing import Any, TYPE_CHECKING
 
 from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.console.arguments import add_source, NoAnswer, parser, split
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.export.formats import FORMATS
 
@@ -59,19 +60,21 @@ def policies(arguments: Sequence[str], program: str) -> int:
 def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
     """Return the policy that is asked for; None for all. ValueError says why there is none."""
     state = None if target is None else learnt.description.state(target)
-    policy = None if state is None else learnt.policy(state)
-    if not learnt.known and policy is None and (
-            state is not None or len(learnt.trust) < 2):    # home is one
-        raise ValueError(f'{learnt.source} has no hypothesis yet: {len(learnt.states)} states '
-                         f'were seen in {learnt.steps:,} steps')
+    known = learnt.knowledge
+    policy = None if state is None else known.policies.get(state)
+    if not known.known and policy is None and (
+            state is not None or len(known.trust) < 2):    # home is one
+        raise ValueError(f'{learnt.source} has no hypothesis yet: {len(known.kinds)} states '
+                         f'were seen in {known.steps:,} steps')
     if state is not None and policy is None:
-        why = {'beyond': 'was seen, but lies beyond the radius by what is known so far',
-               'candidate': 'was seen, and may become known',
-               'lost': 'was known, until its policy was deleted',
-               'known': 'is known, but its policy was not told',
-               'home': 'is home, but no policy was told'}
-        raise ValueError(f'state {learnt.description.label(state)} ' + (
-            why[learnt.kind(state)] if state in learnt.states else 'was never seen'))
+        kind = known.kind(state)
+        raise ValueError(f'state {learnt.description.label(state)} ' + {
+            Kind.BEYOND: 'was seen, but lies beyond the radius by what is known so far',
+            Kind.MET: 'was seen, and is not examined yet',
+            Kind.CANDIDATE: 'was seen, and may become known',
+            Kind.LOST: 'was known, until its policy was deleted',
+            None: 'was never seen'}.get(kind, f'is {kind and kind.value}, but its policy was not '
+                                              'told'))
     return policy
 
 
@@ -95,53 +98,57 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
     from mnm_ros.export.learnt import in_words, route
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
-    for state in learnt.known:
-        policy = learnt.policy(state)
-        legs = route(learnt, policy) if policy is not None else None
-        way = 'home' if state == learnt.home else in_words(learnt, legs) if legs else '-'
+    known = learnt.knowledge
+    for state in known.known:
+        policy = known.policies.get(state)
+        legs = route(known, policy) if policy is not None else None
+        way = 'home' if state == known.home else in_words(
+            learnt.description, legs) if legs else '-'
         table.add_row(learnt.description.label(state),
-                      f'{_steps(learnt.steps_to(state))}{_time(learnt.trust.get(state))}', way,
-                      'over the limit' if learnt.over_limit(state) else _trust(learnt, state))
+                      f'{_steps(known.steps_to(state))}{_time(known.trust.get(state))}', way,
+                      'over the limit' if known.over_limit(state) else _trust(learnt, state))
     yield table
-    if learnt.known and not learnt.policies:
+    if known.known and not known.policies:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     others: dict[str, list[str]] = {}
-    for state, told in learnt.trust.items():
-        if told.trust is not Trust.PROVEN and state not in learnt.known:
+    for state, told in known.trust.items():
+        if told.trust is not Trust.PROVEN and state not in known.known:
             others.setdefault(told.in_words, []).append(
                 f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps'
                 f'{_time(told)})')
     for said in sorted(others, reverse=True):    # certified first
         yield f'{said} on the way to the next hypothesis: {", ".join(others[said])}'
-    for kind, words in (('lost', 'no longer reached'), ('candidate', 'may become known'),
-                        ('beyond', 'seen, but beyond the radius')):
-        states = [learnt.description.label(state) for state in learnt.states
-                  if learnt.kind(state) == kind]
+    for kind, words in ((Kind.LOST, 'no longer reached'), (Kind.CANDIDATE, 'may become known'),
+                        (Kind.MET, 'seen, and not examined yet'),
+                        (Kind.BEYOND, 'seen, but beyond the radius')):
+        states = [learnt.description.label(state) for state in known.of(kind)]
         if states:
             yield f'{words}: {", ".join(states)}'
 
 
 def _trust(learnt: Learnt, state: int) -> str:
-    told = learnt.trust.get(state)
+    told = learnt.knowledge.trust.get(state)
     plain = told is None or told.trust is Trust.PROVEN and not told.declared
     return '' if told is None or plain else told.in_words
 
 
 def _head(learnt: Learnt) -> str:
-    limit = '' if learnt.limit is None else f'; the limit is {learnt.limit:g} expected steps'
-    return (f'{learnt.source}: {len(learnt.known)} states known after {learnt.steps:,} '
+    known = learnt.knowledge
+    limit = '' if known.limit is None else f'; the limit is {known.limit:g} expected steps'
+    return (f'{learnt.source}: {len(known.known)} states known after {known.steps:,} '
             f'steps{limit}')
 
 
 def _route(learnt: Learnt, policy: Policy) -> Iterator[RenderableType]:
     from mnm_ros.export.learnt import route
-    limit = '' if learnt.limit is None else f' of at most {learnt.limit:g}'
-    over = ', which is over the limit' if learnt.over_limit(policy.target) else ''
+    known = learnt.knowledge
+    limit = '' if known.limit is None else f' of at most {known.limit:g}'
+    over = ', which is over the limit' if known.over_limit(policy.target) else ''
     trust = _trust(learnt, policy.target)
     over += f' ({trust})' if trust else ''
-    said, legs = learnt.description, route(learnt, policy)
+    said, legs = learnt.description, route(known, policy)
     yield (f'to {said.label(policy.target)}: '
-           f'{_steps(learnt.steps_to(policy.target))} expected steps{limit}{over}')
+           f'{_steps(known.steps_to(policy.target))} expected steps{limit}{over}')
     if legs is None:
         yield 'It was never seen to arrive.'
         return
@@ -178,14 +185,14 @@ def _time(told: Told | None) -> str:
 
 
 def _json(learnt: Learnt, chosen: Policy | None) -> dict[str, Any]:
-    from mnm_ros.export.writers import overview, policy_row
+    from mnm_ros.export.writers import overview, policy_row, policy_rows
+    known = learnt.knowledge
     if chosen is not None:
         return {**overview(learnt), **policy_row(learnt, chosen)}
-    return {**overview(learnt), 'known': learnt.known,
-            'policies': [policy_row(learnt, policy) for policy in learnt.policies],
-            'trust': {str(state): told.trust.value for state, told in learnt.trust.items()},
-            **{kind: [state for state in learnt.states if learnt.kind(state) == kind]
-               for kind in ('candidate', 'beyond', 'lost')}}
+    return {**overview(learnt), 'known': known.known, 'policies': policy_rows(learnt),
+            'trust': {str(state): told.trust.value for state, told in known.trust.items()},
+            **{kind.value: known.of(kind)
+               for kind in (Kind.CANDIDATE, Kind.BEYOND, Kind.LOST)}}
 
 
 def export(arguments: Sequence[str], program: str) -> int:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 import os
 import time
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.console.arguments import NoAnswer
+from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
 from mnm_ros.export.learnt import Learnt, read
 from mnm_ros.robot_description import RobotDescription
@@ -51,15 +52,19 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     with Listener(given.namespace, ros_arguments) as listener:
         heard = _listen(listener, given.timeout)
         learnt = _learnt(heard, listener)
-        state = None if target is None else learnt.description.state(target)
-        if state is None or learnt.policy(state):
+        known, state = learnt.knowledge, None
+        if target is not None:
+            state = learnt.description.state(target)
+        if state is None or state in known.policies:
             return learnt
-        if state in learnt.known:    # too many for one message, so that one is asked for
+        found: Iterable[Policy] = ()
+        if state in known.known:    # too many for one message, so that one is asked for
             asked = listener.policy(state, given.timeout)
-            return learnt if asked is None else replace(learnt, policies=(asked,))
-        if state in learnt.trust:
-            return replace(learnt, provisional=listener.provisional_policies(given.timeout))
-        return learnt
+            found = () if asked is None else (asked,)
+        elif state in known.trust:
+            found = listener.provisional_policies(given.timeout)
+        return replace(learnt, knowledge=replace(known, policies={
+            **{policy.target: policy for policy in found}, **known.policies}))
 
 
 def first(listener: Listener, timeout: float, enough: Callable[[Heard], object]) -> Heard:
@@ -93,12 +98,7 @@ def _complete(heard: Heard) -> bool:
 
 
 def _learnt(heard: Heard, listener: Listener) -> Learnt:
-    activity, description = heard.activity, heard.description
+    description = heard.description
     if not description.actions and (names := listener.actions(_REST)):
         description = RobotDescription(names)
-    hypothesis = heard.hypothesis
-    return Learnt(
-        listener.explorer, heard.count('steps') or activity.step, heard.home,
-        heard.known, hypothesis.policies if hypothesis is not None else (),
-        heard.counts, heard.candidates, frozenset(activity.lost), activity.limit or None,
-        description, activity.expected_steps, heard.trust)
+    return Learnt(listener.explorer, heard.knowledge, description)

@@ -17,6 +17,7 @@ from typing import NamedTuple, TextIO
 from mnm_ros.console.command_line import Options, StopCondition
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
@@ -213,14 +214,6 @@ def verdict(heard: Heard, scenario: Scenario, problem: Problem) -> Verdict:
     return judge(cmp, heard.hypothesis, problem.radius, problem.epsilon)
 
 
-def beyond(heard: Heard, scenario: Scenario, found: Verdict) -> list[int]:
-    """Return the states next to the known ones that are too far away to be learnt."""
-    cmp = scenario.settings[heard.true_setting or 0].cmp
-    near = {following for state in heard.known for action in range(cmp.actions)
-            for following, _ in cmp.transitions(state, action)}
-    return sorted(near - {*heard.known, *found.missing})
-
-
 def learnt(heard: Heard, seconds: float) -> list[str]:
     """Return the last lines where the truth is not known; the other arguments are as below."""
     return [*_lines([
@@ -237,7 +230,7 @@ def summary(
         seconds: float) -> list[str]:
     """Return the last lines; ``seconds`` is the time from the start of the nodes to the goal."""
     limit = f'limit {problem.limit:g} expected steps'
-    far = beyond(heard, scenario, found)
+    far = [state for state in heard.knowledge.of(Kind.BEYOND) if state not in found.missing]
     over = [f'state {state}: {tau:.2f}' for state, tau in found.over_limit]
     rows = [
         ('hypothesis', version(heard)),

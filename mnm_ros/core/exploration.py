@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from typing import Any, Union
@@ -19,6 +19,8 @@ from mnm_ros.core.inputs import (
     Relocation,
     Update,
 )
+from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.checking_phase import ChangeLog
@@ -80,7 +82,7 @@ class Exploration(PausableTask):
         self.homing = Homing(self._mnm.home)
         self.homing.misses = point['misses']
         self._problem = replace(settings.problem, support=self._mnm.support)
-        self._observed = Observed(point['counts'])
+        self._observed = Observed(point['counts'], point.get('outdated'))
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
@@ -120,6 +122,7 @@ class Exploration(PausableTask):
         return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
+                **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
                 **({'audits': audits} if (audits := self._audit.to_state()) else {})}
 
     def understudy(self) -> Mnm | None:
@@ -153,6 +156,11 @@ class Exploration(PausableTask):
     def under_revision(self) -> bool:
         """Whether the hypothesis was refuted and the next one is still being built."""
         return self._mnm.under_revision
+
+    @property
+    def revising(self) -> bool:
+        """Whether a change is open, or another hypothesis is being built."""
+        return self.under_revision or self._mnm.log.open
 
     @property
     def candidates(self) -> tuple[int, ...]:
@@ -208,7 +216,7 @@ class Exploration(PausableTask):
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
-            self._problem.limit, expected_steps)
+            self._problem.limit, expected_steps, self.revising)
 
     def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
@@ -217,8 +225,28 @@ class Exploration(PausableTask):
         :param at_most: so many are worked out anew; None for all, which may take long.
         """
         following = self._observed.next_states
+        most = None if at_most is None else MOST_AT_ONCE
         return self._ledger.policies(
-            self.steps, self._estimator.expected_plays(following), following, at_most)
+            self.steps, self._estimator.expected_plays(following, most), following, at_most)
+
+    def knowledge(self, trust: Iterable[TrustedPolicy] | None = None,
+                  names: Mapping[int, str] | None = None,
+                  places: Mapping[int, tuple[float, float]] | None = None) -> Knowledge:
+        """
+        Return all that is known now.
+
+        :param trust: what ``trust`` has returned; None to ask for all anew, which may take long.
+        :param names, places: of states, as far as they are known.
+        """
+        told = self.trust() if trust is None else tuple(trust)
+        hypothesis = self.hypothesis.policies if self.hypothesis else ()
+        return Knowledge(
+            self.steps, self.home, tuple(policy.target for policy in hypothesis),
+            self.candidates, self.lost, self.revising, nested(self.transitions()),
+            () if self.last_state is None else (self.last_state,),
+            {policy.target: policy for policy in (*(each.policy for each in told), *hypothesis)},
+            {each.policy.target: each for each in told}, {}, self._problem.limit,
+            names or {}, places or {})
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""

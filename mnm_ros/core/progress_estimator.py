@@ -4,16 +4,22 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 import math
 
+from mnm_ros.core.knowledge.expected_plays import (
+    ExpectedPlays,
+    Following,
+    MOST_AT_ONCE,
+    Plays,
+    steps_of,
+)
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Progress
 from mnm_ros.core.progress.events import difference, ways, WaysChange
 from mnm_ros.core.progress.prediction import (
@@ -24,15 +30,6 @@ from mnm_ros.core.progress.prediction import (
     smaller_radius,
 )
 from mnm_ros.core.watch.watch_phase import WatchPhase
-
-Plays = Mapping[int, float]
-"""How often a policy plays each action, RESET included, from home until it has arrived."""
-
-Following = Callable[[int, int], Mapping[int, int]]
-"""Says how often each next state followed an action in a state."""
-
-_MOST_AT_ONCE = 25      # policies worked out at once: each takes up to some milliseconds
-_NEGLIGIBLE = 1e-4    # probability
 
 CHECK_RANGE = (0.4, 1.6)
 """About 5% of rediscoveries took less than so many times the steps of the last one, 5% more."""
@@ -83,11 +80,12 @@ class ProgressEstimator:
         for target in targets:
             self.lost.pop(target, None)
 
-    def expected_plays(self, following: Following) -> dict[int, Plays | None]:
+    def expected_plays(self, following: Following,
+                       at_most: int | None = MOST_AT_ONCE) -> dict[int, Plays | None]:
         """Return how often the published policies play each action, by target."""
         hypothesis = self._mnm.hypothesis
         return self._expected.of(hypothesis.policies if hypothesis else (), self._mnm.home,
-                                 following)
+                                 following, at_most)
 
     def expected_steps(self, following: Following) -> dict[int, float | None]:
         """Return the expected steps of the published policies by target."""
@@ -143,75 +141,3 @@ class ProgressEstimator:
 def _progress(aim: str, done: int, left: Prediction) -> Progress:
     return Progress(aim, done, done + math.ceil(left.steps), done + math.floor(left.low),
                     done + math.ceil(left.high))
-
-
-def steps_of(plays: Plays | None) -> float | None:
-    """Return the expected steps, each of which plays one action; None if unknown."""
-    return None if plays is None else sum(plays.values())
-
-
-def expected_plays(policy: Policy, home: int, following: Following) -> Plays | None:
-    """
-    Return the expected plays from home with a RESET after each failure; None if unknown.
-
-    :param policy: executed as it is published: its attempt has failed outside its states.
-    :param following: the counts.
-    """
-    if policy.target == home:
-        return {}
-    there, arrived, failed = {home: 1.0}, 0.0, 0.0
-    plays: dict[int, float] = {}    # of one attempt
-    for step in range(policy.horizon):
-        ahead: dict[int, float] = {}
-        for state, chance in there.items():
-            action = policy.action(step, state)
-            plays[action] = plays.get(action, 0.0) + chance
-            nexts = {home: 1} if action == RESET else following(state, action)
-            total = sum(nexts.values())
-            if not total:
-                return None
-            for after, count in nexts.items():
-                ahead[after] = ahead.get(after, 0.0) + chance * count / total
-        arrived += ahead.pop(policy.target, 0.0)
-        for state in [state for state in ahead if not policy.covers(state)]:
-            failed += ahead.pop(state)
-        there = ahead
-        if sum(there.values()) < _NEGLIGIBLE:
-            break
-    plays[RESET] = plays.get(RESET, 0.0) + failed + sum(there.values())
-    if arrived <= _NEGLIGIBLE:
-        return None
-    return {action: times / arrived for action, times in plays.items() if times > 0}
-
-
-class ExpectedPlays:
-    """
-    Keeps the expected plays of several policies.
-
-    Those of many policies take long, so only some are worked out each time: new ones first, then
-    those that have waited longest. The counts grow meanwhile, but change little.
-    """
-
-    def __init__(self) -> None:
-        self._policies: dict[int, Policy] = {}
-        self._values: dict[int, Plays | None] = {}
-        self._turns: deque[int] = deque()
-
-    def of(self, policies: Iterable[Policy], home: int | None, following: Following,
-           at_most: int = _MOST_AT_ONCE) -> dict[int, Plays | None]:
-        """Return them by target, None where they are not known, or not yet."""
-        if home is None:
-            return {}
-        now = {policy.target: policy for policy in policies}
-        new = [target for target, policy in now.items()
-               if not (target in self._policies and policy.same_as(self._policies[target]))]
-        self._policies = now
-        self._turns = deque((*new, *(
-            target for target in self._turns if target in now and target not in new)))
-        self._values = {target: value for target, value in self._values.items()
-                        if target in now and target not in new}
-        for _ in range(min(at_most, len(self._turns))):
-            target = self._turns.popleft()
-            self._turns.append(target)
-            self._values[target] = expected_plays(now[target], home, following)
-        return {target: self._values.get(target) for target in now}

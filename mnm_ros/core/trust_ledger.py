@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
+from mnm_ros.core.knowledge.expected_plays import ExpectedPlays, Following, Plays, steps_of
 from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
@@ -18,7 +19,6 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
-from mnm_ros.core.progress_estimator import ExpectedPlays, Following, Plays, steps_of
 
 _PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)
 """Of several policies to a state: what was proven before is better than what never was."""
@@ -76,8 +76,7 @@ class TrustLedger:
             target, (None,))[0] is told.trust else (told.trust, step)
             for target, told in found.items()}
         others = [told.policy for target, told in found.items() if target not in expected_plays]
-        plays = {**expected_plays, **self._plays.of(
-            others, home, following, len(others) if at_most is None else at_most)}
+        plays = {**expected_plays, **self._plays.of(others, home, following, at_most)}
         given = self._given(found.values(), home, following)
         return tuple(replace(told, since_step=self._since[target][1], plays=plays[target],
                              declared=given.get(target, 0))

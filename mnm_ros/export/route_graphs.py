@@ -30,8 +30,9 @@ from dataclasses import dataclass
 import json
 from typing import Any
 
+from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.export.learnt import Learnt, Transition
+from mnm_ros.export.learnt import Learnt
 from mnm_ros.export.writers import Unwritable
 
 _IDS = 2**16
@@ -59,19 +60,20 @@ class RouteGraph:
 
         :raises Unwritable: if there are no policies, or if it has no nodes or no edges.
         """
-        if not learnt.known:
+        known = learnt.knowledge
+        if not known.known:
             raise Unwritable(f'{learnt.source} has no hypothesis yet, expected known states')
-        if not learnt.policies:
+        if not known.policies:
             raise Unwritable(f'{learnt.source} has too many policies to tell all of them, '
                              'expected --from with a checkpoint')
         places = learnt.description.positions
-        nodes = tuple(state for state in learnt.known if state in places)
+        nodes = tuple(state for state in known.known if state in places)
         if not nodes:
             raise Unwritable(
-                f'none of {len(learnt.known)} known states has a place, expected x and y of '
+                f'none of {len(known.known)} known states has a place, expected x and y of '
                 'states in what the robot side says on robot_side (with --from: in the '
                 '*.robot_side.json beside the file)')
-        edges = tuple(edge for edge in _direct(learnt) if {edge.state, edge.following} <= {*nodes})
+        edges = tuple(edge for edge in _direct(known) if {edge.state, edge.following} <= {*nodes})
         if not edges:
             raise Unwritable(f'no action leads from one of {len(nodes)} known places to another, '
                              'expected two places that follow each other')
@@ -79,16 +81,17 @@ class RouteGraph:
 
     def node_figures(self, state: int) -> dict[str, Any]:
         """Return what is known of the way from home to a node."""
-        told = self.learnt.trust.get(state)
+        told = self.learnt.knowledge.trust.get(state)
         return _known({
             'state': str(state), 'name': self.learnt.description.names.get(state),
-            'trust': told and told.trust.value, 'expected_steps': self.learnt.steps_to(state),
+            'trust': told and told.trust.value,
+            'expected_steps': self.learnt.knowledge.steps_to(state),
             'at_most_steps': told and told.at_most_steps,
             'expected_seconds': told and told.expected_seconds})
 
     def edge_figures(self, edge: Transition) -> dict[str, Any]:
         """Return what is known of an edge."""
-        told, steps = self.learnt.trust.get(edge.following), 1 / edge.probability
+        told, steps = self.learnt.knowledge.trust.get(edge.following), 1 / edge.probability
         step = (told.expected_seconds / told.expected_steps
                 if told and told.expected_seconds and told.expected_steps else None)
         return _known({
@@ -100,7 +103,8 @@ class RouteGraph:
 def left_out(learnt: Learnt) -> str:
     """Return which known states have no place and are left out, in a sentence, or nothing."""
     places = learnt.description.positions
-    missing = [learnt.description.label(state) for state in learnt.known if state not in places]
+    missing = [learnt.description.label(state) for state in learnt.knowledge.known
+               if state not in places]
     return f'left out, as they have no place: {", ".join(missing)}' if missing else ''
 
 
@@ -188,11 +192,11 @@ def _known(figures: dict[str, Any]) -> dict[str, Any]:
             for name, value in figures.items() if value is not None}
 
 
-def _direct(learnt: Learnt) -> Iterator[Transition]:
+def _direct(known: Knowledge) -> Iterator[Transition]:
     """Yield the best direct way for each pair of known states, in the order of these."""
     best: dict[tuple[int, int], Transition] = {}
-    for state, action in sorted(_played(learnt)):
-        moved = [leg for leg in learnt.after(state, action) if leg.following != state]
+    for state, action in sorted(_played(known)):
+        moved = [leg for leg in known.after(state, action) if leg.following != state]
         if moved:
             usual = max(moved, key=lambda leg: leg.times)
             pair = state, usual.following
@@ -201,17 +205,17 @@ def _direct(learnt: Learnt) -> Iterator[Transition]:
     yield from best.values()
 
 
-def _played(learnt: Learnt) -> set[tuple[int, int]]:
+def _played(known: Knowledge) -> set[tuple[int, int]]:
     """Return in which states the policies play which actions on their ways from home."""
     played: set[tuple[int, int]] = set()
-    for policy in learnt.policies:
-        assert learnt.home is not None
-        here, seen = {learnt.home}, {learnt.home}
+    for policy in (known.policies[state] for state in known.known if state in known.policies):
+        assert known.home is not None
+        here, seen = {known.home}, {known.home}
         for step in range(policy.horizon):
             now = {(state, action) for state in here if state != policy.target
                    and (action := policy.action(step, state)) != RESET}
             played |= now
-            here = {leg.following for pair in now for leg in learnt.after(*pair)}
+            here = {leg.following for pair in now for leg in known.after(*pair)}
             if len(policy.actions) == 1:    # where it was before, it plays the same again
                 here -= seen
                 seen |= here

@@ -27,9 +27,10 @@ import json
 from typing import Any
 
 from mnm_ros.core.inputs import DeclarationInput, Interruption, Observation, Relocation
+from mnm_ros.core.knowledge.knowledge import Kind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.export.learnt import Learnt, route, Transition
+from mnm_ros.export.learnt import Learnt, route
 
 
 class Unwritable(ValueError):
@@ -39,36 +40,47 @@ class Unwritable(ValueError):
 def as_json(learnt: Learnt) -> bytes:
     """Return everything as one JSON object."""
     return (json.dumps({
-        **overview(learnt), 'states': [state_row(learnt, state) for state in learnt.states],
+        **overview(learnt),
+        'states': [state_row(learnt, state) for state in learnt.knowledge.kinds],
         'transitions': [
             {**_leg(learnt, leg), 'count': leg.times, 'probability': leg.probability}
-            for leg in learnt.transitions],
-        'policies': [policy_row(learnt, policy) for policy in learnt.policies],
+            for leg in learnt.knowledge.transitions],
+        'policies': policy_rows(learnt),
     }, indent=1, ensure_ascii=False) + '\n').encode()
 
 
 def overview(learnt: Learnt) -> dict[str, Any]:
     """Return what is said once, for JSON."""
-    return {'source': learnt.source, 'steps': learnt.steps, 'home': learnt.home,
-            'limit': learnt.limit,
+    return {'source': learnt.source, 'steps': learnt.knowledge.steps,
+            'home': learnt.knowledge.home, 'limit': learnt.knowledge.limit,
             'actions': list(learnt.description.actions) or None}
 
 
 def state_row(learnt: Learnt, state: int) -> dict[str, Any]:
     """Return what is known of a state, for JSON; null is what is not known."""
-    described = learnt.description
-    x, y = described.positions.get(state, (None, None))
-    return {'state': state, 'name': described.names.get(state),
-            'x': x, 'y': y, 'kind': learnt.kind(state), 'visits': learnt.visits(state),
-            'expected_steps': learnt.steps_to(state) if state in learnt.known else None}
+    found = learnt.knowledge.state(state)
+    assert found is not None
+    x, y = found.place or (None, None)
+    told = found.told
+    return {'state': state, 'name': found.name, 'x': x, 'y': y, 'kind': found.kind.value,
+            'visits': found.visits, 'expected_steps': found.expected_steps,
+            'trust': told and told.trust.value, 'at_most_steps': told and told.at_most_steps}
+
+
+def policy_rows(learnt: Learnt) -> list[dict[str, Any]]:
+    """Return the policies to the known states, for JSON; without those that are not at hand."""
+    known = learnt.knowledge
+    return [policy_row(learnt, known.policies[state]) for state in known.known
+            if state in known.policies]
 
 
 def policy_row(learnt: Learnt, policy: Policy) -> dict[str, Any]:
     """Return a policy, its route and what it takes, for JSON."""
-    legs = route(learnt, policy)
+    known = learnt.knowledge
+    legs = route(known, policy)
     return {
-        'to': policy.target, 'expected_steps': learnt.steps_to(policy.target),
-        'over_limit': learnt.over_limit(policy.target), 'horizon': policy.horizon,
+        'to': policy.target, 'expected_steps': known.steps_to(policy.target),
+        'over_limit': known.over_limit(policy.target), 'horizon': policy.horizon,
         'route': legs and [
             {**_leg(learnt, leg), 'probability': leg.probability} for leg in legs],
         'states': policy.states, 'steps': policy.actions}
@@ -83,13 +95,15 @@ def transitions_csv(learnt: Learnt) -> bytes:
     """Return the counted transitions."""
     return _csv(('state', 'action', 'action_name', 'next', 'count', 'probability'), (
         (leg.state, leg.action, learnt.description.action_name(leg.action),
-         leg.following, leg.times, f'{leg.probability:.6g}') for leg in learnt.transitions))
+         leg.following, leg.times, f'{leg.probability:.6g}')
+        for leg in learnt.knowledge.transitions))
 
 
 def states_csv(learnt: Learnt) -> bytes:
     """Return the states."""
-    rows = [state_row(learnt, state) for state in learnt.states]
-    names = ('state', 'name', 'x', 'y', 'kind', 'visits', 'expected_steps')
+    rows = [state_row(learnt, state) for state in learnt.knowledge.kinds]
+    names = ('state', 'name', 'x', 'y', 'kind', 'visits', 'expected_steps', 'trust',
+             'at_most_steps')
     return _csv(names, ([row[name] for name in names] for row in rows))
 
 
@@ -128,12 +142,12 @@ def graphml(learnt: Learnt) -> bytes:
     except ImportError:
         raise Unwritable('networkx cannot be imported: apt install python3-networkx, or '
                          'pip install networkx') from None
-    graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.steps)
-    for state in learnt.states:
+    graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.knowledge.steps)
+    for state in learnt.knowledge.kinds:
         row = {**state_row(learnt, state), 'label': learnt.description.label(state)}
         graph.add_node(str(state), **{
             name: value for name, value in row.items() if value is not None and name != 'state'})
-    for leg in learnt.transitions:
+    for leg in learnt.knowledge.transitions:
         if leg.action != RESET:
             graph.add_edge(str(leg.state), str(leg.following), action=leg.action,
                            label=learnt.description.action_name(leg.action), count=leg.times,
@@ -143,19 +157,19 @@ def graphml(learnt: Learnt) -> bytes:
     return written.getvalue()
 
 
-_COLOURS = {'home': 'palegreen', 'known': 'palegreen', 'lost': 'salmon', 'candidate': 'khaki',
-            'beyond': 'plum', 'seen': 'lightblue'}
+_COLOURS = {Kind.HOME: 'palegreen', Kind.KNOWN: 'palegreen', Kind.CERTIFIED: 'darkseagreen1',
+            Kind.LOST: 'salmon', Kind.DOUBTED: 'orange', Kind.CANDIDATE: 'khaki',
+            Kind.ASSUMED: 'lightgrey', Kind.BEYOND: 'plum', Kind.MET: 'lightblue'}
 
 
 def dot(learnt: Learnt) -> bytes:
     """Return the graph of states for Graphviz, without RESET."""
     lines = ['digraph learnt {', '  node [style=filled];']
-    for state in learnt.states:
-        kind = learnt.kind(state)
-        shape = 'doublecircle' if kind == 'home' else 'ellipse'
+    for state, kind in learnt.knowledge.kinds.items():
+        shape = 'doublecircle' if kind is Kind.HOME else 'ellipse'
         lines.append(f'  {_quoted(str(state))} [label={_quoted(learnt.description.label(state))}, '
-                     f'fillcolor={_COLOURS[kind]}, shape={shape}, class={kind}];')
-    for leg in learnt.transitions:
+                     f'fillcolor={_COLOURS[kind]}, shape={shape}, class={kind.value}];')
+    for leg in learnt.knowledge.transitions:
         if leg.action != RESET:
             label = f'{learnt.description.action_name(leg.action)} {leg.probability:.0%}'
             lines.append(

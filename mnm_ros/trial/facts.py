@@ -12,17 +12,18 @@ from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.core.inputs import Interruption, Relocation
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.trust import Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.version import __version__
 from mnm_ros.view.event_words import moment, told
+from mnm_ros.view.scene import KINDS
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked
 _EVENTS = 100     # the last ones, which are listed
@@ -97,15 +98,15 @@ class Facts:
 
     def rows(self) -> list[Row]:
         """Return a row for each known state but home."""
-        found = []
+        found, known = [], self._summary.knowledge
         for policy in self.policies[1:]:
-            steps, tried = self._summary.steps_to(policy), self._summary.least_tried(policy)
+            state, tried = policy.target, self._summary.least_tried(policy)
+            steps = known.steps_to(state)
             note = ('too little tried' if tried < ENOUGH
-                    else 'over the limit' if steps > self.limit
-                    else 'doubted' if self._summary.trust[policy.target].trust is Trust.DOUBTED
-                    else '')
-            found.append(Row(policy.target, self._label(policy.target),
-                             self._summary.reached(policy.target), steps, tried, note))
+                    else 'over the limit' if known.over_limit(state)
+                    else 'doubted' if known.kind(state) is Kind.DOUBTED else '')
+            found.append(Row(state, self._label(state), known.visits.get(state, 0),
+                             math.inf if steps is None else steps, tried, note))
         return found
 
     def verdict(self) -> tuple[str, list[str]]:
@@ -125,8 +126,7 @@ class Facts:
         if self._saved.point is not None:
             yield ('What was replayed does not begin with the exploration: it is its last part, '
                    f'from step {self._saved.point["steps"]:,} on.')
-        certified = [self._label(state) for state, told in self._summary.trust.items()
-                     if told.trust is Trust.CERTIFIED]
+        certified = [self._label(state) for state in self._summary.knowledge.of(Kind.CERTIFIED)]
         if certified:
             yield (f'Certified, though it is open whether other states are within reach: '
                    f'{", ".join(certified)}.')
@@ -171,18 +171,24 @@ class Facts:
             ('place lost (pause, restart, fault)', str(summary.inputs[Interruption])),
         ) if value]
 
-    def beyond(self) -> tuple[list[tuple[str, int, float]], int]:
-        """Return states seen and not known: label, how often, least steps; and how many more."""
-        known = [policy.target for policy in self.policies]
-        if not known:
+    def beyond(self) -> tuple[list[tuple[str, str, int, float]], int]:
+        """
+        Return the states met that are not known: label, what it is, how often, least steps.
+
+        The second value is how many more there are.
+        """
+        known = self._summary.knowledge
+        if not known.known:
             return [], 0
-        summary = self._summary
-        model = TableCmp.from_counts(known[0], len(self.actions), {
-            pair: seen for pair, seen in summary.counts.items() if pair[1] != RESET})
-        states = sorted(summary.seen - {*known}, key=lambda state: -summary.reached(state))
-        listed = [(self._label(state), summary.reached(state), best_time(model, known, state))
+        model = TableCmp.from_counts(known.known[0], len(self.actions), {
+            (state, action): seen for state, actions in known.counts.items()
+            for action, seen in actions.items() if action != RESET})
+        states = sorted((state for state in known.kinds if state not in known.known),
+                        key=lambda state: -known.visits.get(state, 0))
+        listed = [(self._label(state), KINDS[known.kinds[state].value].word,
+                   known.visits.get(state, 0), best_time(model, known.known, state))
                   for state in states[:_BEYOND]]
-        return sorted(listed, key=lambda row: row[2]), max(0, len(states) - _BEYOND)
+        return sorted(listed, key=lambda row: row[3]), max(0, len(states) - _BEYOND)
 
     def played(self) -> list[Played]:
         """Return a row for each action, RESET last."""
@@ -191,8 +197,8 @@ class Facts:
         seconds = next((event.seconds for event in reversed(self._kept) if event.seconds), {})
         found = []
         for action, name in (*enumerate(self.actions), (RESET, 'RESET')):
-            tried = [seen for (_, played), seen in summary.counts.items()
-                     if played == action and sum(seen.values()) >= ENOUGH]
+            tried = [seen for actions in summary.knowledge.counts.values()
+                     if sum((seen := actions.get(action, {})).values()) >= ENOUGH]
             times = sum(sum(seen.values()) for seen in tried)
             found.append(Played(
                 name, summary.actions[action], summary.actions[action] / total,

@@ -11,11 +11,10 @@ import math
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.activity import Activity
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.view import scene
-from mnm_ros.view.heard import Heard, nested
+from mnm_ros.view.heard import Heard
 from mnm_ros.view.web.layers import arrow, Disc, draw, Places
 
 _TARGET, _FAINT = '#c0392b', '#c8c8c8'
@@ -43,20 +42,17 @@ class StateMap:
     """
 
     def __init__(self, summary: ReplaySummary, description: RobotDescription) -> None:
-        found = summary.exploration
+        found, known = summary.exploration, summary.knowledge
         self._heard = heard = Heard(
-            known=found.hypothesis.targets if found.hypothesis else (),
-            counts=nested((*pair, after, count) for pair, seen in summary.counts.items()
-                          for after, count in seen.items()),
-            activity=Activity(home=found.home, candidates=found.candidates, lost=found.lost),
-            description=description, trust=summary.trust)
+            known=known.known, counts=known.counts, activity=found.activity(),
+            description=description, trust=known.trust)
         self._summary = summary
         places = Places(clock=lambda: 0.0)
         for _ in range(_ROUNDS):
             places.update(heard, scene.kinds(heard))
         self._layers, self.placed = draw(heard, places), places.placed
         shown = {int(state): kind for state, _, _, _, kind, _, _ in self._layers['states']}
-        self._kinds = {**shown, **({heard.home: 'home'} if heard.home in shown else {})}
+        self._kinds = shown
         self.few = sum(kind != 'unmet' for kind in shown.values()) <= _FEW
         self.circle = not self.placed and len(places.latest) <= _IN_A_CIRCLE
         where = self._in_a_circle(places.latest) if self.circle else places.latest
@@ -76,7 +72,8 @@ class StateMap:
             if state not in seen and state in places:
                 seen[state] = None
                 waiting += [after for after, _ in sorted(
-                    scene.links(self._heard, state).items(), key=lambda link: link[1][0])]
+                    scene.links(self._summary.knowledge, state).items(),
+                    key=lambda link: link[1][0])]
         turn, size = math.tau / max(1, len(seen)), max(1.0, len(seen) / math.tau)
         return {state: Disc(size * math.sin(number * turn), -size * math.cos(number * turn), _DISC)
                 for number, state in enumerate(seen)}
@@ -94,8 +91,9 @@ class StateMap:
             return ''
         wide, high = self._box[2:]
         least = 0.0 if self.few else _SELDOM
-        links = {(state, after): link for state in self._heard.counts
-                 for after, link in scene.links(self._heard, state).items() if link[0] >= least}
+        known = self._summary.knowledge
+        links = {(state, after): link for state in known.counts
+                 for after, link in scene.links(known, state).items() if link[0] >= least}
         arrows = [self._arrow(state, action, after, share, 0.4)
                   for (state, after), (share, action) in links.items()
                   if {state, after} <= self._where.keys()]

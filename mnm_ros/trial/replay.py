@@ -9,6 +9,7 @@ The core is deterministic, so playing the log again shows what was known at each
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -16,13 +17,11 @@ from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, Observation, Update
+from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.trust import TrustedPolicy
-from mnm_ros.simulation.cmp import TableCmp
-from mnm_ros.simulation.ground_truth import expected_steps
 
 
 @dataclass
@@ -30,13 +29,10 @@ class ReplaySummary:
     """
     What happened in an exploration.
 
-    :ivar here: where the robot is; None if it may be anywhere.
     :ivar known: per change of the number of known states the step and the new number.
     :ivar events: the decisions.
     :ivar inputs: how many of each kind there were.
     :ivar actions: how often each action was played.
-    :ivar counts: per (state, action) how often each next state followed since the last change
-        that was noticed.
     :ivar noticed: how many changes were noticed.
     :ivar noticed_at: at which steps.
     :ivar candidates: per change of their number the step and the new number.
@@ -46,12 +42,10 @@ class ReplaySummary:
     """
 
     exploration: Exploration
-    here: int | None
     known: list[tuple[int, int]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     inputs: Counter[type[Input]] = field(default_factory=Counter)
     actions: Counter[int] = field(default_factory=Counter)
-    counts: dict[Pair, Counter[int]] = field(default_factory=dict)
     noticed: int = 0
     noticed_at: list[int] = field(default_factory=list)
     candidates: list[tuple[int, int]] = field(default_factory=list)
@@ -61,17 +55,13 @@ class ReplaySummary:
     def take(self, update: Update) -> None:
         """Take note of an input, after the exploration has taken it."""
         exploration, made = self.exploration, update.input
-        before, self.here = self.here, exploration.last_state
         self.inputs[type(made)] += 1
         if isinstance(made, Observation):
             self.actions[made.action] += 1
-            if before is not None:
-                self.counts.setdefault((before, made.action), Counter())[made.state] += 1
         self._take_phase()
         if exploration.changes_noticed != self.noticed:
             self.noticed = exploration.changes_noticed
             self.noticed_at.append(exploration.steps)
-            self.counts.clear()
         self.events += update.events
         found = len(exploration.hypothesis.targets) if exploration.hypothesis else 0
         if not self.known or self.known[-1][1] != found:
@@ -94,49 +84,30 @@ class ReplaySummary:
             found[phase] = found.get(phase, 0) + end - begin
         return found
 
-    def steps_to(self, policy: Policy) -> float:
-        """
-        Return the expected steps of a policy by the frequencies in ``counts``.
-
-        An action that was never tried stays put; inf if the target is never reached.
-        """
-        assert self.exploration.home is not None
-        highest = max(0, *(max(row) for row in policy.actions))
-        return expected_steps(TableCmp.from_counts(
-            self.exploration.home, highest + 1, self.counts), policy)
-
     @cached_property
-    def trust(self) -> dict[int, TrustedPolicy]:
-        """Return how far the policy to each state may be trusted, once all is taken."""
-        return {told.policy.target: told for told in self.exploration.trust()}
-
-    @property
-    def seen(self) -> set[int]:
-        """Return the states in which a step has ended since the last change noticed."""
-        return set().union(*self.counts.values())
-
-    def reached(self, state: int) -> int:
-        """Return how often a step has ended in ``state`` since the last change noticed."""
-        return sum(seen[state] for seen in self.counts.values())
+    def knowledge(self) -> Knowledge:
+        """Return what is known once all is taken."""
+        return self.exploration.knowledge()
 
     def least_tried(self, policy: Policy) -> int:
         """
         Return how often the least tried action of a policy was tried.
 
-        Only the states count through which the policy leads, by the transitions in ``counts``.
+        Only the states count through which the policy leads, by what is counted.
         """
         return min((sum(seen.values()) for seen in self.on_the_way(policy).values()), default=0)
 
-    def on_the_way(self, policy: Policy) -> dict[Pair, Counter[int]]:
+    def on_the_way(self, policy: Policy) -> dict[Pair, Mapping[int, int]]:
         """Return what a policy plays in the states through which it leads, and what followed."""
-        assert self.exploration.home is not None
-        here, found = {self.exploration.home}, {}
+        assert self.knowledge.home is not None
+        here = {self.knowledge.home}
+        found: dict[Pair, Mapping[int, int]] = {}
         for step in range(policy.horizon):
             after: set[int] = set()
             for state in here - {policy.target}:
                 action = policy.action(step, state)
                 if action != RESET:    # which is what it plays where it is not defined, too
-                    seen = found[state, action] = self.counts.get((state, action), Counter())
+                    seen = found[state, action] = self.knowledge.next_states(state, action)
                     after |= {*seen}
             if len(policy.actions) == 1:    # each state has its action whatever the step
                 if after <= here:
@@ -149,7 +120,7 @@ class ReplaySummary:
 def replay(saved: Saved) -> ReplaySummary:
     """Return what happened; Refused if this version decides otherwise than the log says."""
     exploration = begun(saved)
-    summary = ReplaySummary(exploration, exploration.last_state)
+    summary = ReplaySummary(exploration)
     exploration.robot_answers()    # so that its phase is that of the algorithm
     saved.replay(exploration, then=summary.take)
     return summary

@@ -14,11 +14,12 @@ from mnm_ros.checkpoint.input_log import Abandoned, refusing, Saved
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Update
+from mnm_ros.core.knowledge.knowledge import nested
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import beside, kept_beside
 from mnm_ros.view.event_words import told
-from mnm_ros.view.heard import Heard, nested
+from mnm_ros.view.heard import Heard
 from mnm_ros.view.named import named, named_values
 
 _EVENLY = 150    # scenes at which nothing need have been decided

@@ -4,21 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 import math
 
+from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
 from mnm_ros.core.model.policy import Hypothesis
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import Told
 from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
 from mnm_ros.topics import MOST_ROBOTS
-
-Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
-"""State to action, RESET included, to next state to how often that was seen."""
 
 SURE = 0.4
 """
@@ -198,38 +195,16 @@ class Heard:
             return tuple(sorted({place for place in places if place is not None}))
         return () if self.activity.current is None else (self.activity.current,)
 
-    def successors(self, state: int) -> Iterator[tuple[int, int, int]]:
-        """Yield where actions but RESET have led to: action, state, how often."""
-        for action, following in self.counts.get(state, {}).items():
-            if action != RESET:
-                for after, count in following.items():
-                    yield action, after, count
-
     @cached_property
-    def seen(self) -> Mapping[int, None]:
-        """Return the states met since the last change noticed, in the order of the counts."""
-        found: dict[int, None] = {}
-        for state, actions in self.counts.items():
-            found[state] = None
-            for following in actions.values():
-                found.update(dict.fromkeys(following))
-        return found if (now := self.activity.current) is None else {**found, now: None}
-
-    @property
-    def candidates(self) -> frozenset[int]:
-        """Return the states that may become known, as long as a hypothesis is being built."""
-        revised = self.count('changes_noticed') != self.count('changes_relearnt')
-        if self.known and self.phase_group != 'building' and not revised:
-            return frozenset()
-        return frozenset(self.activity.candidates) - {*self.known, *self.activity.lost}
-
-    @property
-    def beyond(self) -> tuple[int, ...]:
-        """Return the states that were seen, but are too far away, by what is known so far."""
-        if not self.known or self.hypothesis is None:
-            return ()
-        near = {*self.candidates, *self.known, *self.activity.lost}
-        return tuple(sorted(self.seen.keys() - near))
+    def knowledge(self) -> Knowledge:
+        """Return what is known, by all that was heard."""
+        activity, said = self.activity, self.description
+        policies = self.hypothesis.policies if self.hypothesis else ()
+        return Knowledge(
+            self.steps, self.home, self.known, activity.candidates, activity.lost,
+            activity.revising or self.phase_group == 'building', self.counts, self.occupied,
+            {policy.target: policy for policy in policies}, self.trust, activity.expected_steps,
+            activity.limit or None, said.names, said.positions)
 
     @property
     def steps(self) -> int:
@@ -307,11 +282,3 @@ def number(values: Mapping[str, str], key: str) -> float | None:
     except (KeyError, ValueError):
         return None
     return value if abs(value) < 2**63 else None
-
-
-def nested(rows: Iterable[Sequence[int]]) -> Counts:
-    """Return rows of state, action, next state and count as ``Counts``."""
-    counts: dict[int, dict[int, dict[int, int]]] = {}
-    for state, action, following, count in rows:
-        counts.setdefault(state, {}).setdefault(action, {})[following] = count
-    return counts

@@ -4,28 +4,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import Told
 from mnm_ros.view.heard import Heard
 
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 
-Explored = Exploration | Heard
-
 
 class Kind(NamedTuple):
     """
-    How a kind of state is shown.
+    How a kind of state, or another thing, is shown; ``core/knowledge`` says which are of which.
 
     :ivar word: of legends.
     :ivar colour, dark: on white and on a dark ground.
     :ivar mark, style: in a terminal, the style as rich has it.
-    :ivar meaning: a sentence about a state; empty where another kind says it.
+    :ivar meaning: a sentence about a state.
     """
 
     word: str
@@ -38,7 +35,8 @@ class Kind(NamedTuple):
 
 KINDS = {
     'robot': Kind('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
-    'home': Kind('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green'),
+    'home': Kind('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green',
+                 'home: RESET leads there'),
     'known': Kind('known', '#2a9d6f', '#2fae7c', 'o', 'green',
                   'known: its policy keeps within the limit'),
     'doubted': Kind('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
@@ -49,9 +47,9 @@ KINDS = {
                       'candidate: met, and being examined'),
     'assumed': Kind('assumed', '#8c98a5', '#77838f', '~', 'yellow',
                     'assumed: there is a policy to it, of which nothing is promised'),
-    'met': Kind('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, but not known: it lies beyond '
-                'the radius, or has not been examined yet'),
-    'beyond': Kind('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta'),
+    'met': Kind('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, and not examined yet'),
+    'beyond': Kind('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta',
+                   'met, but beyond the radius by what is known so far'),
     'lost': Kind('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
                  'lost: its policy was deleted after a change'),
     'wall': Kind('wall', '#3c4654', '#b9c4cf', '#', ''),
@@ -59,12 +57,12 @@ KINDS = {
 """All kinds, in the order of legends; where several states share a place, the first is shown."""
 
 TRUSTED = ('doubted', 'certified', 'assumed')
-"""The kinds by the trust in a policy."""
+"""The kinds by the trust in a policy, whose marks a report shows, too."""
 
 
-def links(explored: Explored, state: int) -> dict[int, tuple[float, int]]:
+def links(known: Knowledge, state: int) -> dict[int, tuple[float, int]]:
     """Return for each other state that followed its probability by the best action, and that."""
-    led = list(explored.successors(state))
+    led = list(known.successors(state))
     tried: dict[int, int] = {}
     for action, _, count in led:
         tried[action] = tried.get(action, 0) + count
@@ -75,7 +73,7 @@ def links(explored: Explored, state: int) -> dict[int, tuple[float, int]]:
     return found
 
 
-def steps(explored: Explored, policy: Policy) -> Iterator[tuple[int, int, int | None]]:
+def steps(known: Knowledge, policy: Policy) -> Iterator[tuple[int, int, int | None]]:
     """
     Yield what a policy does first in each state but its target, and where that most often led.
 
@@ -83,39 +81,17 @@ def steps(explored: Explored, policy: Policy) -> Iterator[tuple[int, int, int | 
     """
     for state in policy.states:
         action = policy.action(0, state)
-        following = {after: count for played, after, count in explored.successors(state)
+        following = {after: count for played, after, count in known.successors(state)
                      if played == action}
         likely = max(following, key=following.__getitem__, default=None)
         if state != policy.target:
-            yield state, action, explored.home if action == RESET else likely
-
-
-def by_trust(known: Collection[int], trust: Mapping[int, Told]) -> dict[str, tuple[int, ...]]:
-    """
-    Return by kind the states that are shown by how far their policies may be trusted.
-
-    Of the known ones these are the doubted; the others are known.
-    """
-    inside, found = {*known}, {kind: tuple(
-        state for state, told in trust.items() if told.trust.value == kind) for kind in TRUSTED}
-    return {'known': tuple(state for state in known if state not in found['doubted']),
-            **{kind: states if kind == 'doubted' else tuple(
-                state for state in states if state not in inside)
-               for kind, states in found.items()}}
+            yield state, action, known.home if action == RESET else likely
 
 
 def kinds(heard: Heard) -> dict[int, str]:
     """Return what each state that is shown is, as ``KINDS`` has it."""
-    found: dict[int, str] = {}
     # A map shows by itself where the robot has not been yet, and where it cannot be.
-    if len(heard.description.positions) <= _MOST_UNMET and not heard.ground.image:
-        found.update(dict.fromkeys(heard.description.positions, 'unmet'))
-    home = () if heard.home is None else (heard.home,)
-    trusted = by_trust(heard.known, heard.trust)
-    for kind, states in (
-            ('met', (*heard.seen, *home, *heard.occupied)), ('assumed', trusted['assumed']),
-            ('candidate', heard.activity.candidates), ('doubted', trusted['doubted']),
-            ('lost', heard.activity.lost), ('certified', trusted['certified']),
-            ('known', trusted['known'])):
-        found.update(dict.fromkeys(states, kind))
-    return found
+    unmet = heard.description.positions if (
+        len(heard.description.positions) <= _MOST_UNMET and not heard.ground.image) else ()
+    return {**dict.fromkeys(unmet, 'unmet'),
+            **{state: kind.value for state, kind in heard.knowledge.kinds.items()}}

@@ -10,15 +10,13 @@ picture has a frame of its own: it must never lie over a map.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator
 from functools import lru_cache
 import math
-from types import MappingProxyType
 from typing import NamedTuple
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.knowledge.knowledge import Kind, Knowledge
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.trust import Told
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
 from mnm_ros.view.layout import Layout
@@ -64,6 +62,8 @@ _LOOKS: dict[str, tuple[str, tuple[float, float, float], float, Colour]] = {
     'lost': ('cube', (0.6, 0.6, 0.12), 0.06, _colour('lost')),
     'current': ('sphere', (0.35, 0.35, 0.35), 0.25, _colour('robot')),
 }
+_KINDS = {'certified': Kind.CERTIFIED, 'lost': Kind.LOST, 'doubted': Kind.DOUBTED,
+          'candidates': Kind.CANDIDATE}
 _WALLS: Colour = (0.3, 0.3, 0.3, 0.9)
 _POLICY: Colour = (0.9, 0.35, 0.65, 0.9)
 _LABELS: Colour = (1.0, 1.0, 1.0, 1.0)
@@ -106,38 +106,30 @@ class Picture:
         self._places: dict[int, Point] = {}
         self._scale = 1.0
 
-    def shapes(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
-               caption: Caption | None = None,
-               trust: Mapping[int, Told] = MappingProxyType({})) -> dict[Key, Shape]:
+    def shapes(self, knowledge: Knowledge, description: RobotDescription = UNDESCRIBED,
+               caption: Caption | None = None) -> dict[Key, Shape]:
         """
         Return all that is to be seen now.
 
-        :param exploration: what is drawn.
+        :param knowledge: what is drawn.
         :param description: where states are, and what they are called, if that is known.
         :param caption: phase and status, as tools like RViz show no text otherwise.
-        :param trust: how far the policies to states may be trusted.
         """
         self._follow(description)
-        hypothesis = exploration.hypothesis
-        known = hypothesis.targets if hypothesis else ()
-        states: dict[str, Iterable[int]] = {'home': _one(exploration.home)}
-        trusted, taken = scene.by_trust(known, trust), set[int]()
-        # Each state is one of these, the first of which counts.
-        for name, members in (
-                ('known', trusted['known']), ('certified', trusted['certified']),
-                ('lost', exploration.lost), ('doubted', trusted['doubted']),
-                ('candidates', exploration.candidates)):
-            states[name] = tuple(state for state in members if state not in taken)
-            taken.update(members)
-        states['current'] = _one(exploration.last_state)
+        known = [knowledge.policies[state] for state in knowledge.known]
+        states: dict[str, Iterable[int]] = {
+            'home': knowledge.of(Kind.HOME),
+            'known': knowledge.of(Kind.KNOWN, *[Kind.HOME] * bool(known)),
+            **{name: knowledge.of(kind) for name, kind in _KINDS.items()},
+            'current': knowledge.here}
         shown = dict.fromkeys(state for each in states.values() for state in each)
         # Without a place in the world they have none: nothing has led there yet.
-        states['assumed'] = [state for state in trusted['assumed'] if state not in taken]
+        states['assumed'] = knowledge.of(Kind.ASSUMED)
         if not self._description.positions:
-            self._lay_out(exploration, shown)
+            self._lay_out(knowledge, shown)
         return {
-            **dict(self._walls()), **dict(self._transitions(exploration, shown)),
-            **dict(self._policy(exploration, hypothesis.policies[-1] if hypothesis else None)),
+            **dict(self._walls()), **dict(self._transitions(knowledge, shown)),
+            **dict(self._policy(knowledge, known[-1] if known else None)),
             **dict(self._states(states)), **dict(self._labels(shown)),
             **dict(self._caption(caption, shown))}
 
@@ -150,12 +142,12 @@ class Picture:
         self._scale = spacing(self._places.values())
         self.frame = self._places and description.frame or STATES_FRAME
 
-    def _lay_out(self, exploration: Exploration, shown: Iterable[int]) -> None:
+    def _lay_out(self, knowledge: Knowledge, shown: Iterable[int]) -> None:
         """Give places to the states shown, and to those between them and home."""
         states = dict.fromkeys(shown)
         links, queue = [], [*states]
         for state in queue:
-            for _, following, _ in exploration.successors(state):
+            for _, following, _ in knowledge.successors(state):
                 links.append((state, following))
                 if following not in states:
                     states[following] = None
@@ -197,25 +189,24 @@ class Picture:
                 'text', ((middle[0], middle[1] + 1.5 * self._scale, 0.4 * self._scale),),
                 (0.0, 0.0, 0.35 * self._scale), _LEVELS.get(caption.level, _OK), caption.text)
 
-    def _transitions(self, exploration: Exploration,
+    def _transitions(self, knowledge: Knowledge,
                      states: Iterable[int]) -> Iterator[tuple[Key, Shape]]:
         """Yield an arrow to each other state that follows, by its most likely action."""
         for state in states:
             if state not in self._places:
                 continue
-            for after, (chance, _) in scene.links(exploration, state).items():
+            for after, (chance, _) in scene.links(knowledge, state).items():
                 if after in self._places and chance >= _RARE:
                     yield ('transitions', (state, after)), _arrow(
                         self._places[state], self._places[after],
                         max(1, round(chance * _STEPS)) / _STEPS, self._scale)
 
-    def _policy(self, exploration: Exploration,
-                policy: Policy | None) -> Iterator[tuple[Key, Shape]]:
+    def _policy(self, knowledge: Knowledge, policy: Policy | None) -> Iterator[tuple[Key, Shape]]:
         """Yield lines from each state to where the first action of the policy most often led."""
         if policy is None:
             return
         ends = [
-            self._places[end] for state, _, likely in scene.steps(exploration, policy)
+            self._places[end] for state, _, likely in scene.steps(knowledge, policy)
             if state in self._places and likely is not None and likely in self._places
             for end in (state, likely)]
         yield from self._lines('policy', ends, 0.05, _POLICY)
@@ -248,7 +239,3 @@ def _arrow(begin: Point, end: Point, weight: float, scale: float) -> Shape:
              place[1] + sign * ahead[1] * margin + right[1], 0.1 * scale)
             for place, sign in ((begin, 1), (end, -1))),
         (shaft, 2.2 * shaft, 0.15 * scale), (0.75, 0.8, 0.85, 0.2 + 0.7 * weight))
-
-
-def _one(state: int | None) -> tuple[int, ...]:
-    return () if state is None else (state,)

@@ -15,6 +15,7 @@ import json
 from math import inf
 from typing import NamedTuple
 
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import Trust
@@ -295,11 +296,9 @@ def about(heard: Heard, state: int) -> list[str]:
     """Return what is known of a state, a sentence for each thing."""
     kind = kinds(heard).get(state, 'unmet')
     lines = [KINDS[kind].meaning]
-    if state == heard.home:
-        lines[0] = f'home; {lines[0]}'
     told = heard.trust.get(state)
     if state in heard.known or told is not None and state != heard.home:
-        steps = heard.activity.expected_steps.get(state, told and told.expected_steps)
+        steps = heard.knowledge.steps_to(state)
         limit = heard.activity.limit
         lines.append('expected steps of its policy from home: '
                      f'{"not known yet" if steps is None else f"{steps:.2f}"}'
@@ -347,7 +346,8 @@ def as_json(heard: Heard) -> str:
         'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
         'hypothesis': now.hypothesis.version if now.hypothesis is not None else None,
         'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
-        'candidates': sorted(now.candidates), 'beyond': now.beyond, 'lost': activity.lost,
+        'candidates': now.knowledge.of(Kind.CANDIDATE), 'beyond': now.knowledge.of(Kind.BEYOND),
+        'lost': now.knowledge.of(Kind.LOST),
         'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),
         'changes_noticed': now.count('changes_noticed'),
         'changes_relearnt': now.count('changes_relearnt'),

@@ -14,7 +14,8 @@ live_run = pytest.importorskip('mnm_ros.console.live_run', reason='ROS 2 is not 
 
 
 def learnt(*known: int) -> Heard:
-    return Heard(known=known, hypothesis=Hypothesis(1, 0, 9, tuple(
+    counts = {state: {0: {state + 1: 1}} for state in known}
+    return Heard(known=known, counts=counts, hypothesis=Hypothesis(1, 0, 9, tuple(
         Policy(state, 9, known, ((0,) * len(known),)) for state in known)))
 
 

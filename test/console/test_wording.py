@@ -8,6 +8,7 @@ from dataclasses import replace
 import json
 
 from mnm_ros.console.command_line import StopCondition
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.view import words
@@ -98,14 +99,17 @@ def test_duration() -> None:
 
 
 def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
-    assert BUILDING.candidates == {5, 6} and BUILDING.beyond == ()
+    def found(heard: Heard) -> tuple[tuple[int, ...], ...]:
+        return tuple(heard.knowledge.of(kind) for kind in (Kind.CANDIDATE, Kind.BEYOND))
+
+    assert found(BUILDING) == ((5, 6), ())
     # Rediscovery meets again and again what is too far away: that is no news.
     met = replace(FULL, activity=Activity(candidates=(4, 5), current=1))
-    assert met.candidates == frozenset() and met.beyond == (4,)
-    revised = replace(met, report={**FULL.report, 'changes_relearnt': '0'})
-    assert revised.candidates == {4, 5} and revised.beyond == ()
+    assert found(met) == ((), (4,))
+    revised = replace(met, activity=replace(met.activity, revising=True))
+    assert found(revised) == ((4, 5), ())
     lost = replace(FULL, activity=Activity(lost=(4,)))
-    assert lost.beyond == ()
+    assert found(lost) == ((), ()) and lost.knowledge.of(Kind.LOST) == (4,)
 
 
 def test_time_left_needs_a_pace_and_a_robot_that_moves() -> None:

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 import random
 
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.knowledge.expected_plays import expected_plays, ExpectedPlays, steps_of
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.core.progress_estimator import expected_plays, ExpectedPlays, steps_of
 from mnm_ros.core.watch.watching import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator

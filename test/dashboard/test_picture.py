@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 import math
 import time
@@ -51,9 +52,12 @@ def test_a_state_that_becomes_a_wall_keeps_its_place_and_its_name() -> None:
 
 def test_the_last_word_about_a_state_is_the_strongest() -> None:
     heard = Heard(known=(0, 1), counts={5: {0: {6: 1}}}, description=GRID, activity=Activity(
-        candidates=(2, 5), lost=(5,), current=7))
+        candidates=(2, 5), lost=(5,), current=7, revising=True))
     assert kinds(heard) == {
-        0: 'known', 1: 'known', 2: 'candidate', 5: 'lost', 6: 'met', 7: 'met'}
+        0: 'home', 1: 'known', 2: 'candidate', 5: 'lost', 6: 'met', 7: 'met'}
+    settled = replace(heard, activity=replace(heard.activity, revising=False))
+    assert kinds(settled) == {
+        0: 'home', 1: 'known', 2: 'unmet', 5: 'lost', 6: 'beyond', 7: 'beyond'}
 
 
 def test_a_state_is_shown_by_the_trust_in_its_policy_where_that_says_more() -> None:
@@ -61,9 +65,9 @@ def test_a_state_is_shown_by_the_trust_in_its_policy_where_that_says_more() -> N
         (0, 'proven'), (1, 'doubted'), (2, 'certified'), (3, 'certified'), (4, 'assumed'),
         (5, 'assumed'), (6, 'doubted'), (7, 'doubted'))}
     heard = Heard(known=(0, 1, 2), trust=trust, counts={0: {0: {5: 1}}}, activity=Activity(
-        candidates=(3, 4), lost=(6,)))
+        candidates=(3, 4), lost=(6,), revising=True))
     assert kinds(heard) == {
-        0: 'known', 1: 'doubted', 2: 'known', 3: 'certified', 4: 'candidate', 5: 'assumed',
+        0: 'home', 1: 'doubted', 2: 'known', 3: 'certified', 4: 'candidate', 5: 'assumed',
         6: 'lost', 7: 'doubted'}
     assert len({kind.mark for kind in KINDS.values()}) == len(KINDS)    # not by colour alone
 
@@ -76,7 +80,7 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     # Neighbours are half a metre from each other, which is 1 in the picture; y is downwards.
     assert [states[name][1:3] for name in '012'] == [[1, -1], [2, -1], [3, -1]]
     assert states['99'][2] > states['0'][2] + 2 * states['0'][3]
-    assert states['0'][4:] == ['known', 'r0c0', 'r0c0'] and states['99'][5] == '99'
+    assert states['0'][4:] == ['home', 'r0c0', 'r0c0'] and states['99'][5] == '99'
     assert layers['walls'] == 'M0.5 -0.5L3.5 -0.5'
     assert layers['home'][:2] == [1, -1] and [spot[:2] for spot in layers['current']] == [
         [2, -1]]
@@ -85,7 +89,7 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     assert left < 0.5 and left + width > 3.5 and top < -1 and top + height > states['99'][2]
     json.dumps(layers, allow_nan=False)
     assert on_the_map({**layers, 'policy': {'arrows': [[]], 'resets': []}}) & {*LEGEND} == {
-        'known', 'met', 'home', 'current', 'pose', 'link', 'way'}
+        'known', 'beyond', 'home', 'current', 'pose', 'link', 'way'}
 
 
 def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() -> None:
@@ -219,7 +223,7 @@ def test_the_map_lies_under_the_states() -> None:
     assert layers['ground'] == {
         'image': 'data:image/png;base64,', 'x': 0, 'y': -2, 'width': 4, 'height': 2,
         'doors': [[1.5, -1.5, 1, True]]}
-    assert on_the_map({**layers, 'policy': None}) == {'met', 'home', 'open'}
+    assert on_the_map({**layers, 'policy': None}) == {'home', 'open'}
     assert draw(Heard(ground=ground), Places())['ground'] is None    # whose frame nobody knows
 
 

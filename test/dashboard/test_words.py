@@ -236,9 +236,9 @@ def test_what_is_known_of_a_state() -> None:
     hinted = replace(heard, trust={7: Told(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})
     assert words.about(hinted, 7)[0].startswith('doubted: a change, or the hint of')
     assert words.about(hinted, 7)[2] == 'its policy is doubted: it failed: a hint'
-    assert words.about(heard, 0)[0].startswith('home; known')
+    assert words.about(heard, 0)[0].startswith('home: RESET')
     assert 'not known yet' in words.about(heard, 0)[1]
-    assert words.about(heard, 8)[0].startswith('met, but not known')
+    assert words.about(heard, 8)[0].startswith('met, but beyond the radius')
     assert words.about(heard, 9) == ['not met yet']
 
 

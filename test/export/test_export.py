@@ -23,13 +23,14 @@ from mnm_ros.checkpoint.input_log import InputLog, Refused
 from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation, Relocation, Update
+from mnm_ros.core.knowledge.knowledge import Kind, Knowledge, nested
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export import writers
 from mnm_ros.export.formats import FORMATS
-from mnm_ros.export.learnt import in_words, Learnt, nested, read, route
+from mnm_ros.export.learnt import in_words, Learnt, read, route
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -74,15 +75,15 @@ def learnt(folder: Path) -> Learnt:
     return read(folder)
 
 
-SHORT = Learnt(
-    'a test', 100, 0, (0, 1, 2), (
+KNOWN = Knowledge(
+    100, 0, (0, 1, 2), (5,), (7,), True, policies={policy.target: policy for policy in (
         Policy(0, 4, (0, 1, 2), ((0, 0, 0),)), Policy(1, 4, (0, 1, 2), ((0, -1, 1),)),
-        Policy(2, 4, (0, 1, 2), ((0, 1, 1), (1, 0, 1), (-1, 0, 1), (-1, -1, -1)))),
-    nested([(0, 0, 1, 6), (0, 0, 0, 3), (0, 0, 5, 1), (0, 1, 0, 4), (1, 0, 2, 1), (1, 0, 1, 9),
-            (1, 1, 7, 1), (1, 1, 2, 1), (2, -1, 0, 3)]),
-    candidates=frozenset({5}), lost=frozenset({7}), limit=2.0,
-    description=RobotDescription(('ea"st', 'north'), names={2: 'be\\nch', 1: 'door'},
-                                 positions={1: (0.5, 1.5)}))
+        Policy(2, 4, (0, 1, 2), ((0, 1, 1), (1, 0, 1), (-1, 0, 1), (-1, -1, -1))))},
+    counts=nested([(0, 0, 1, 6), (0, 0, 0, 3), (0, 0, 5, 1), (0, 1, 0, 4), (1, 0, 2, 1),
+                   (1, 0, 1, 9), (1, 1, 7, 1), (1, 1, 2, 1), (2, -1, 0, 3)]),
+    limit=2.0, names={2: 'be\\nch', 1: 'door'}, places={1: (0.5, 1.5)})
+SHORT = Learnt('a test', KNOWN, RobotDescription(
+    ('ea"st', 'north'), names=KNOWN.names, positions=KNOWN.places))
 
 
 def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> None:
@@ -90,8 +91,9 @@ def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> 
     assert learnt.source.endswith('robot_1.explorer.00000004.sqlite')
     assert from_log.source.endswith('robot_1.explorer.log.sqlite')
     assert writers.as_json(learnt).splitlines()[2:] == writers.as_json(from_log).splitlines()[2:]
-    assert learnt.known == (0, 1, 2) and learnt.beyond == (3,) and learnt.limit == 4.0
-    assert learnt.steps == 1500 and learnt.home == 0
+    known = learnt.knowledge
+    assert known.known == (0, 1, 2) and known.of(Kind.BEYOND) == (3,) and known.limit == 4.0
+    assert known.steps == 1500 and known.home == 0
 
 
 def test_names_and_places_are_those_kept_beside_the_files(folder: Path, tmp_path: Path) -> None:
@@ -115,21 +117,21 @@ def test_a_folder_that_leaves_a_choice_is_refused(folder: Path, tmp_path: Path) 
 
 
 def test_a_route_is_the_most_likely_way() -> None:
-    door, bench = SHORT.policy(1), SHORT.policy(2)
-    assert door is not None and bench is not None
-    assert [leg[:3] for leg in route(SHORT, door) or ()] == [(0, 0, 1)]
+    door, bench = KNOWN.policies[1], KNOWN.policies[2]
+    assert [leg[:3] for leg in route(KNOWN, door) or ()] == [(0, 0, 1)]
     # It may stay where it is, as what it plays depends on the step: 0.6 * 0.1 is less than that.
-    assert [leg[:3] for leg in route(SHORT, bench) or ()] == [(0, 0, 1), (1, 0, 2)]
-    assert in_words(SHORT, route(SHORT, bench) or ()) == '2 ea"st'
-    assert route(SHORT, Policy(9, 4, (0, 1, 2), ((0, 0, 0),))) is None
-    assert route(SHORT, Policy(0, 4, (0, 1, 2), ((0, 0, 0),))) == ()
+    assert [leg[:3] for leg in route(KNOWN, bench) or ()] == [(0, 0, 1), (1, 0, 2)]
+    assert in_words(SHORT.description, route(KNOWN, bench) or ()) == '2 ea"st'
+    assert route(KNOWN, Policy(9, 4, (0, 1, 2), ((0, 0, 0),))) is None
+    assert route(KNOWN, Policy(0, 4, (0, 1, 2), ((0, 0, 0),))) == ()
 
 
 def test_expected_steps_are_those_of_the_counts(learnt: Learnt) -> None:
-    assert [learnt.steps_to(state) for state in (0, 3)] == [0.0, None]
-    assert 1.0 < (learnt.steps_to(1) or 0) < 1.3 < (learnt.steps_to(2) or 0) < 2.6
-    assert SHORT.over_limit(2) and not SHORT.over_limit(1)
-    assert SHORT.steps_to(7) is None
+    known = learnt.knowledge
+    assert [known.steps_to(state) for state in (0, 3)] == [0.0, None]
+    assert 1.0 < (known.steps_to(1) or 0) < 1.3 < (known.steps_to(2) or 0) < 2.6
+    assert KNOWN.over_limit(2) and not KNOWN.over_limit(1)
+    assert KNOWN.steps_to(7) is None
 
 
 def test_everything_is_in_the_json(learnt: Learnt) -> None:
@@ -406,7 +408,8 @@ def full_disk() -> Iterator[None]:
 def test_no_name_is_a_formula_in_a_table() -> None:
     """An apostrophe at the beginning of a text is none of it, and can be taken away."""
     names = {1: '=1+1', 2: '@SUM(A1)', 5: "'quoted'", 7: '\uff1d1'}
-    learnt = replace(SHORT, description=RobotDescription(('+x', '-x'), names=names))
+    learnt = replace(SHORT, description=RobotDescription(('+x', '-x'), names=names),
+                     knowledge=replace(KNOWN, names=names))
     rows = csv.DictReader(io.StringIO(writers.states_csv(learnt).decode()))
     assert {row['state']: row['name'] for row in rows} == {
         '0': '', **{str(state): f"'{name}" for state, name in names.items()}}

@@ -10,6 +10,7 @@ from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export.learnt import Learnt, read
@@ -56,9 +57,8 @@ def learnt(kept: tuple[Path, frozenset[int]], request: pytest.FixtureRequest) ->
 def test_a_file_tells_what_the_exploration_has_lost(
         kept: tuple[Path, frozenset[int]], learnt: Learnt) -> None:
     """Issue: it was said to lie beyond the radius, so that who looked for a door raised that."""
-    assert learnt.lost == kept[1]
-    assert {learnt.kind(state) for state in learnt.lost} == {'lost'}
-    assert not learnt.lost.intersection(learnt.beyond)
+    known = learnt.knowledge
+    assert {*known.lost} == {*known.of(Kind.LOST)} == kept[1]
 
 
 def test_policies_and_exports_tell_it(

@@ -16,10 +16,11 @@ from typing import Any
 
 from mnm_ros.command.follow import Closures
 from mnm_ros.command.knowledge import export
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.export.formats import FORMATS
-from mnm_ros.export.learnt import Learnt, nested
+from mnm_ros.export.learnt import Learnt
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph
 from mnm_ros.export.writers import Unwritable
 from mnm_ros.robot_description import RobotDescription
@@ -29,17 +30,22 @@ import yaml
 EAST, WEST, NORTH = 0, 1, 2
 RESET = -1
 KNOWN = (0, 1, 2, 3)
-FLAT = Learnt(    # 0 - 1 - 2, and 3 north of 1, which has no place in some tests
-    'a test', 100, 0, KNOWN, tuple(Policy(target, 6, KNOWN, (row,)) for target, row in (
+FLAT = Learnt('a test', Knowledge(    # 0 - 1 - 2; 3 is north of 1, in some tests without a place
+    100, 0, KNOWN, policies={target: Policy(target, 6, KNOWN, (row,)) for target, row in (
         (0, (EAST, WEST, WEST, RESET)), (1, (EAST, WEST, WEST, RESET)),
-        (2, (EAST, EAST, WEST, RESET)), (3, (EAST, NORTH, RESET, EAST)))),
-    nested([(0, EAST, 1, 30), (0, EAST, 0, 10), (1, EAST, 2, 3), (1, EAST, 1, 5), (1, EAST, 0, 2),
-            (1, WEST, 0, 9), (1, NORTH, 3, 4), (2, WEST, 1, 7), (3, EAST, 3, 1),
-            (0, RESET, 0, 5)]),
-    limit=8.0, description=RobotDescription(
+        (2, (EAST, EAST, WEST, RESET)), (3, (EAST, NORTH, RESET, EAST)))},
+    counts=nested([(0, EAST, 1, 30), (0, EAST, 0, 10), (1, EAST, 2, 3), (1, EAST, 1, 5),
+                   (1, EAST, 0, 2), (1, WEST, 0, 9), (1, NORTH, 3, 4), (2, WEST, 1, 7),
+                   (3, EAST, 3, 1), (0, RESET, 0, 5)]),
+    limit=8.0, trust={1: Told(Trust.PROVEN, 1.25, 8.0, 7, 'a test', expected_seconds=5.0)}),
+    RobotDescription(
         ('east', 'west', 'north'), frame='map', names={1: 'door', 2: 'door'},
-        positions={0: (0.0, 0.0), 1: (1, 0.5), 2: (2.0, 0.0), 3: (1.0, 1.5), 4: (9.0, 9.0)}),
-    trust={1: Told(Trust.PROVEN, 1.25, 8.0, 7, 'a test', expected_seconds=5.0)})
+        positions={0: (0.0, 0.0), 1: (1, 0.5), 2: (2.0, 0.0), 3: (1.0, 1.5), 4: (9.0, 9.0)}))
+
+
+def with_known(**fields: Any) -> Learnt:
+    """Return the flat with something else known."""
+    return replace(FLAT, knowledge=replace(FLAT.knowledge, **fields))
 
 
 def load_graph(text: bytes) -> tuple[dict[int, Any], dict[int, Any]]:
@@ -124,9 +130,9 @@ def test_no_edge_is_of_what_a_policy_plays_only_where_it_never_comes() -> None:
 def test_the_best_of_several_actions_is_taken_and_a_policy_by_steps_followed() -> None:
     """The first step goes north, which leads to 1 as well, but not as often."""
     rows = ((NORTH, EAST, RESET, RESET), (EAST, WEST, RESET, RESET), *[(EAST,) * 4] * 4)
-    counts = {**FLAT.counts, 0: {**FLAT.counts[0], NORTH: {1: 1, 0: 9}}}
-    graph = FORMATS['nav2-route'].write(replace(FLAT, counts=counts, policies=(
-        *FLAT.policies[:2], Policy(2, 6, KNOWN, rows), FLAT.policies[3])))
+    counts = {**FLAT.knowledge.counts, 0: {**FLAT.knowledge.counts[0], NORTH: {1: 1, 0: 9}}}
+    graph = FORMATS['nav2-route'].write(with_known(counts=counts, policies={
+        **FLAT.knowledge.policies, 2: Policy(2, 6, KNOWN, rows)}))
     _, edges = load_graph(graph)
     found = {each.ways: each.action for each in edges.values()}
     assert found[0, 1] == 'east' and found[1, 0] == 'west'
@@ -135,7 +141,8 @@ def test_the_best_of_several_actions_is_taken_and_a_policy_by_steps_followed() -
 def test_an_edge_has_the_same_id_whenever_it_is_written() -> None:
     """Whatever else is known then."""
     now = edge_ids(RouteGraph.of(FLAT))
-    before = edge_ids(RouteGraph.of(replace(FLAT, known=KNOWN[:2], policies=FLAT.policies[:2])))
+    before = edge_ids(RouteGraph.of(with_known(known=KNOWN[:2], policies={
+        state: FLAT.knowledge.policies[state] for state in KNOWN[:2]})))
     assert {edge.following for edge in before} == {1} and before.items() < now.items()
     assert sorted(now.values()) == [65535 - 3 - NORTH, 65535 - 3 - EAST, 65535 - EAST]
 
@@ -144,25 +151,27 @@ def test_edges_are_closed_by_what_is_lost_or_fails_and_open_again_by_what_arrive
     """East in 0 arrived 30 of 40 times; 0.25 ** 4 is the first below 0.01."""
     closures = Closures(RouteGraph.of(FLAT))
     numbers = {edge.following: number for number, edge in closures.edges.items()}
-    assert closures.look(KNOWN, FLAT.counts) == ([], [])
+    assert closures.look(KNOWN, FLAT.knowledge.counts) == ([], [])
     assert closures.look((), {}) == ([], [])    # nothing is known at all: no news
     assert closures.look((0, 1, 3), {}) == ([numbers[2]], [])
     assert closures.look((0, 1, 3), {0: {EAST: {0: 3}}}) == ([], [])
     assert closures.look(KNOWN, {0: {EAST: {0: 4}}}) == ([numbers[1]], [])
     assert closures.closed == {numbers[1], numbers[2]}
     assert closures.look(KNOWN, {0: {EAST: {0: 9, 1: 1}}}) == ([], [numbers[1]])
-    assert closures.look(KNOWN, FLAT.counts) == ([], [numbers[2]]) and not closures.closed
+    assert closures.look(KNOWN, FLAT.knowledge.counts) == ([], [numbers[2]])
+    assert not closures.closed
 
 
 @pytest.mark.parametrize('states', [{0: 0, 1: -3, 2: 2**40, 3: 3}, {0: 0, 1: 65534, 2: 2, 3: 3}])
 def test_states_that_are_no_ids_are_numbered(states: dict[int, int]) -> None:
     known = tuple(states.values())
     learnt = replace(
-        FLAT, known=known, trust={}, policies=tuple(
-            Policy(states[each.target], 6, known, each.actions) for each in FLAT.policies),
-        counts=nested([(states[state], action, states[following], count) for state in KNOWN
-                       for action, nexts in FLAT.counts[state].items()
-                       for following, count in nexts.items()]),
+        with_known(known=known, trust={}, policies={
+            states[target]: Policy(states[target], 6, known, policy.actions)
+            for target, policy in FLAT.knowledge.policies.items()},
+            counts=nested([(states[state], action, states[following], count) for state in KNOWN
+                           for action, nexts in FLAT.knowledge.counts[state].items()
+                           for following, count in nexts.items()])),
         description=replace(FLAT.description, frame='', positions={
             states[state]: FLAT.description.positions[state] for state in KNOWN}))
     nodes, edges = load_graph(FORMATS['nav2-route'].write(learnt))
@@ -175,8 +184,8 @@ WITHOUT = replace(FLAT.description, positions={0: (0.0, 0.0), 1: (1.0, 0.0)})
 
 
 @pytest.mark.parametrize(('learnt', 'why'), [
-    (replace(FLAT, known=(), policies=()), 'no hypothesis yet'),
-    (replace(FLAT, policies=()), 'too many policies to tell all of them, expected --from'),
+    (with_known(known=(), policies={}), 'no hypothesis yet'),
+    (with_known(policies={}), 'too many policies to tell all of them, expected --from'),
     (replace(FLAT, description=replace(WITHOUT, positions={})), 'none of 4 known states has a '
      'place, expected x and y of states in what the robot side says on robot_side'),
     (replace(FLAT, description=replace(WITHOUT, positions={0: (0.0, 0.0)})),

@@ -259,7 +259,7 @@ def test_a_trial_and_its_report(start: Callable, peer: Peer, tmp_path: Path) -> 
     done = command('report', str(tmp_path / 'trial'))
     assert done.returncode == 0, done.stderr
     report = Path(done.stdout.strip()).read_text()
-    assert '<h2>Seen, but beyond the radius or not learnt yet</h2>' in report
+    assert '<h2>Seen, but lost, beyond the radius or not learnt yet</h2>' in report
     file, *_ = (tmp_path / 'trial').glob('explorer.0*.sqlite')
     held = command('checkpoint', str(file))
     assert held.returncode == 0 and re.search(r'^inputs: \d+', held.stdout, re.MULTILINE)

@@ -16,6 +16,7 @@ from typing import Any
 
 from mnm_ros.command import follow
 from mnm_ros.command.knowledge import export, ROUTE_SERVER
+from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.export.route_graphs import RouteGraph
@@ -25,9 +26,9 @@ from node_processes import DEADLINE, Peer
 import pytest
 
 KNOWN = (0, 1, 2)
-GRAPH = RouteGraph.of(Learnt(    # 0 - 1 - 2, from west to east
-    'a test', 9, 0, KNOWN, (Policy(2, 6, KNOWN, ((0, 0, -1),)),),
-    {0: {0: {1: 9}}, 1: {0: {2: 9}}}, description=RobotDescription(
+GRAPH = RouteGraph.of(Learnt('a test', Knowledge(    # 0 - 1 - 2, from west to east
+    9, 0, KNOWN, policies={2: Policy(2, 6, KNOWN, ((0, 0, -1),))},
+    counts={0: {0: {1: 9}}, 1: {0: {2: 9}}}), RobotDescription(
         ('east',), positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0)})))
 FIRST, SECOND = 65535, 65534    # the ids of its edges
 
@@ -71,7 +72,7 @@ class Explorer:
 @pytest.mark.skipif(find_spec('nav2_msgs') is None, reason='nav2_msgs is not installed')
 def test_a_server_hears_of_each_change(capsys: pytest.CaptureFixture) -> None:
     explorer = Explorer([
-        ((0, 1), {}), ((0, 1), {0: {0: {0: 1}}}), (KNOWN, GRAPH.learnt.counts)])
+        ((0, 1), {}), ((0, 1), {0: {0: {0: 1}}}), (KNOWN, GRAPH.learnt.knowledge.counts)])
     with pytest.raises(KeyboardInterrupt):
         follow.follow(explorer, GRAPH, ROUTE_SERVER)
     assert explorer.requests == [

@@ -114,7 +114,7 @@ def test_what_was_heard_is_shown_again_and_nothing_moves() -> None:
     assert then.heard == before
     entries = {entry[0]: entry for entry in then.layers['states']}
     assert {state: entry[4] for state, entry in entries.items()} == {
-        '0': 'known', '1': 'known', '2': 'known', '3': 'met'}
+        '0': 'home', '1': 'known', '2': 'known', '3': 'beyond'}
     assert all(where[int(state)][:2] == pytest.approx(entry[1:3], abs=0.006)
                for state, entry in entries.items())
     assert len(then.layers['links']) == 3 and then.layers['box'] == now['box']

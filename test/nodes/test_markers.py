@@ -7,7 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 from types import SimpleNamespace
+from typing import Any
 
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Told, Trust
@@ -28,18 +30,21 @@ PLACED = RobotDescription(
     ((9.0, 9.0, 9.0, 11.0),))
 
 
-def exploration(counts: Counts | None = None, **attributes: object) -> SimpleNamespace:
-    counts = {(3, 0): {4: 9}} if counts is None else counts
-    return SimpleNamespace(**{
-        'hypothesis': HYPOTHESIS, 'last_state': 4, 'candidates': (), 'home': 3,
-        'lost': (), 'steps': 9,
-        'successors': lambda state: [
-            (action, after, count) for (before, action), following in counts.items()
-            for after, count in following.items() if before == state], **attributes})
+def knowledge(counts: Counts | None = None, hypothesis: Hypothesis | None = HYPOTHESIS,
+              last_state: int | None = 4, home: int | None = 3, **fields: Any) -> Knowledge:
+    """Return what is known while a change is open, so that there are candidates."""
+    rows = [(*pair, after, count) for pair, following in (
+        {(3, 0): {4: 9}} if counts is None else counts).items()
+        for after, count in following.items()]
+    policies = hypothesis.policies if hypothesis else ()
+    return Knowledge(
+        9, home, tuple(policy.target for policy in policies), revising=True, counts=nested(rows),
+        here=() if last_state is None else (last_state,),
+        policies={policy.target: policy for policy in policies}, **fields)
 
 
 def draw(description: RobotDescription, **attributes: object) -> Screen:
-    return Screen(Markers().draw(exploration(**attributes), description))
+    return Screen(Markers().draw(knowledge(**attributes), description))
 
 
 @pytest.mark.parametrize('description', [UNDESCRIBED, RobotDescription(('a', 'b'), 3, 'map')])
@@ -67,10 +72,10 @@ def test_shown_states_do_not_jump_when_another_one_is_met() -> None:
     before: list[tuple[float, float]] = []
     for last in range(1, 30):
         chain[last - 1, 0] = {last: 1}
-        screen.take(markers.draw(exploration(
+        screen.take(markers.draw(knowledge(
             chain, home=0, hypothesis=None, candidates=range(last + 1))))
         now = screen.places('candidates')
-        assert len(now) == last + 1
+        assert len(now) == last    # home is none
         assert all(math.dist(*pair) <= STRIDE + 0.02 for pair in zip(before, now))    # rounded
         before = now
 
@@ -118,7 +123,7 @@ def test_the_picture_follows_what_the_robot_side_says() -> None:
     for description, frame, places in (
             (UNDESCRIBED, 'mnm_states', [(0, 0), (1, 0)]), (PLACED, 'map', [(10, 20), (10, 20.5)]),
             (UNDESCRIBED, 'mnm_states', [(0, 0), (1, 0)])):
-        screen.take(markers.draw(exploration(), description))
+        screen.take(markers.draw(knowledge(), description))
         assert screen.frames == {frame} and screen.places('known') == places
 
 
@@ -145,7 +150,7 @@ def test_each_state_is_in_one_namespace_by_the_trust_in_its_policy() -> None:
         (3, 'doubted'), (4, 'certified'), (5, 'certified'), (6, 'assumed'), (7, 'assumed'))}
     placed = replace(PLACED, positions={state: (float(state), 0.0) for state in range(8)})
     picture = Screen(Markers().draw(
-        exploration(candidates=(5, 7), lost=(5,)), placed, trust=trust))
+        knowledge(candidates=(5, 7), lost=(5,), trust=trust, home=9), placed))
     assert {name: [x for x, _ in picture.places(name)] for name in (
         'doubted', 'known', 'certified', 'assumed', 'candidates', 'lost')} == {
             'doubted': [3.0], 'known': [4.0], 'certified': [5.0], 'assumed': [6.0],
@@ -157,9 +162,9 @@ def test_each_state_is_in_one_namespace_by_the_trust_in_its_policy() -> None:
 
 def test_what_is_going_on_is_written_above_the_map() -> None:
     markers, screen = Markers(), Screen()
-    screen.take(markers.draw(exploration(), PLACED, Caption(0, 'building')))
+    screen.take(markers.draw(knowledge(), PLACED, Caption(0, 'building')))
     fine, = screen.named('status')
-    screen.take(markers.draw(exploration(), PLACED, Caption(2, 'fault: stuck; recover')))
+    screen.take(markers.draw(knowledge(), PLACED, Caption(2, 'fault: stuck; recover')))
     wrong, = screen.named('status')
     assert (fine.text, wrong.text) == ('building', 'fault: stuck; recover')
     assert wrong.pose.position.y > 20.5 and wrong.color != fine.color
@@ -168,12 +173,12 @@ def test_what_is_going_on_is_written_above_the_map() -> None:
 def test_only_what_has_changed_is_sent() -> None:
     markers, screen, late = Markers(), Screen(), Screen()
     counts: Counts = {(3, 0): {4: 9}}
-    first = markers.draw(exploration(counts), PLACED)
+    first = markers.draw(knowledge(counts), PLACED)
     assert first.markers[0].action == Marker.DELETEALL
     screen.take(first)
-    assert markers.draw(exploration(counts), PLACED) is None
+    assert markers.draw(knowledge(counts), PLACED) is None
     counts[3, 0] = {4: 10}
-    assert markers.draw(exploration(counts), PLACED) is None    # as likely as before
+    assert markers.draw(knowledge(counts), PLACED) is None    # as likely as before
     for story, attributes in (
             ([('current', Marker.ADD)], {'last_state': 3}),
             ([('transitions', Marker.ADD)], {'last_state': 3, 'counts': {
@@ -181,7 +186,7 @@ def test_only_what_has_changed_is_sent() -> None:
             ([('transitions', Marker.DELETE), ('policy', Marker.DELETE),
               ('known', Marker.DELETE), ('known', Marker.DELETE), ('labels', Marker.DELETE)],
              {'last_state': 3, 'hypothesis': None})):
-        changes = markers.draw(exploration(**{'counts': counts, **attributes}), PLACED)
+        changes = markers.draw(knowledge(**{'counts': counts, **attributes}), PLACED)
         assert sorted((marker.ns, marker.action) for marker in changes.markers) == sorted(story)
         screen.take(changes)
         late.take(markers.whole())
@@ -198,7 +203,8 @@ def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
             publish=heard.append, topic_name='/exploration_markers',
             get_subscription_count=lambda: len(viewers)),
         get_subscriptions_info_by_topic=lambda name: viewers)
-    topic, world = PictureTopic(node), exploration()
+    topic, world = PictureTopic(node), SimpleNamespace(
+        steps=9, last_state=4, knowledge=lambda trust: knowledge(last_state=world.last_state))
 
     def news(now: float, state: int) -> list[str]:
         """Return for each message sent whether it is whole."""

@@ -98,7 +98,8 @@ def test_every_namespace_can_be_switched_off() -> None:
 def test_what_has_no_place_in_the_world_is_shown_as_the_files_are(
         description: RobotDescription) -> None:
     picture = Picture()
-    picture.shapes(Exploration(settings(Problem(2, 4.0, 1.0, 0.1)), seed=0), description)
+    nothing = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)), seed=0).knowledge()
+    picture.shapes(nothing, description)
     assert picture.frame == RVIZ['Visualization Manager']['Global Options']['Fixed Frame']
 
 

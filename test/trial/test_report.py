@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import combinations
@@ -19,6 +19,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from typing import Any
 
 from families import draw
 from mnm_ros.checkpoint.input_log import InputLog, Saved
@@ -36,6 +37,7 @@ from mnm_ros.trial import pictures, report
 from mnm_ros.trial.facts import Facts
 from mnm_ros.trial.replay import replay, ReplaySummary
 from mnm_ros.trial.report import prepare, STARTS
+from mnm_ros.view.scene import KINDS
 import pytest
 
 pytest.importorskip('matplotlib', reason='matplotlib is not installed')
@@ -96,6 +98,13 @@ def summary(trial: Trial) -> ReplaySummary:
     return replay(Saved(log(trial)))
 
 
+def with_known(summary: ReplaySummary, **fields: Any) -> ReplaySummary:
+    """Return the summary with something else known."""
+    found = copy(summary)
+    vars(found)['knowledge'] = replace(summary.knowledge, **fields)
+    return found
+
+
 def test_the_replay_ends_where_the_exploration_did(trial: Trial, summary: ReplaySummary) -> None:
     assert summary.exploration.hypothesis == trial.exploration.hypothesis
     assert summary.exploration.counts == trial.exploration.counts
@@ -126,10 +135,10 @@ def test_the_figures_of_the_policies_are_near_the_truth(
     """The estimates for states reached often since the change are off by 30% at most."""
     compared = 0
     for policy in trial.exploration.hypothesis.policies[1:]:
-        if summary.reached(policy.target) < 100:
+        if summary.knowledge.visits[policy.target] < 100:
             continue
         truth = expected_steps(trial.simulator.cmp, policy)
-        assert summary.steps_to(policy) == pytest.approx(truth, rel=0.3)
+        assert summary.knowledge.steps_to(policy.target) == pytest.approx(truth, rel=0.3)
         compared += 1
     assert compared
 
@@ -153,9 +162,8 @@ def test_what_happened_has_clock_times_where_they_were_kept(
 
 def test_a_flaky_action_is_seen(trial: Trial, summary: ReplaySummary) -> None:
     """Where it mostly leads is where it leads as usual; the mean time is what was kept last."""
-    summary = replace(summary, counts={
-        (0, 0): Counter({1: 9, 0: 1}), (1, 0): Counter({2: 3, 1: 7}), (5, 0): Counter({5: 2}),
-        (0, 1): Counter({0: 50})})
+    summary = with_known(summary, counts={
+        0: {0: {1: 9, 0: 1}, 1: {0: 50}}, 1: {0: {2: 3, 1: 7}}, 5: {0: {5: 2}}})
     facts = Facts(Saved(log(trial)), summary, RobotDescription(('a',)), [
         Event(1, 'paused', 'pause', seconds={0: 9.9}),
         Event(2, 'paused', 'pause', seconds={0: 1.5, -1: 4.0}), Event(3, 'exploring')])
@@ -175,12 +183,13 @@ def test_states_without_places_are_in_a_circle(summary: ReplaySummary) -> None:
     assert min(apart) > 2 * max(place.radius for place in places)
 
 
-def test_a_trial_that_ends_soon_after_a_change_was_noticed(trial: Trial) -> None:
+def test_a_trial_that_ends_soon_after_a_change_was_noticed(
+        trial: Trial, summary: ReplaySummary) -> None:
     """Possibly no action of a policy has been tried since then."""
-    summary = replay(Saved(log(trial)))
-    summary.counts.clear()
-    for policy in trial.exploration.hypothesis.policies[1:]:
-        assert summary.steps_to(policy) == math.inf
+    rows = Facts(Saved(log(trial)), with_known(summary, counts={}, trust={}),
+                 RobotDescription(('a',))).rows()
+    assert [row.state for row in rows] == list(trial.exploration.hypothesis.targets[1:])
+    assert all(row.note == 'too little tried' and not row.arrives for row in rows)
 
 
 def test_a_trial_that_ends_before_the_first_hypothesis_tells_what_is_certified(
@@ -242,9 +251,11 @@ def test_what_is_written(trial: Trial, written: Path) -> None:
     phases = {row[0]: int(row[1].replace(',', '')) for row in cells(path, 'Steps by phase')}
     assert sum(phases.values()) == trial.exploration.steps - 1    # the first RESET is in none
     assert {'building/discovery', 'checking/rediscovery', 'checking/evaluation'} <= {*phases}
-    seen = replay(Saved(log(trial))).seen - {*known}
-    assert {int(row[0]) for row in cells(path, 'Seen, but beyond the radius or not learnt yet')
-            } == seen
+    met = trial.exploration.knowledge()
+    assert {int(row[0]): row[1] for row in cells(
+        path, 'Seen, but lost, beyond the radius or not learnt yet')} == {
+            state: KINDS[kind.value].word for state, kind in met.kinds.items()
+            if state not in known} != {}
 
 
 def test_the_page_needs_nothing_from_elsewhere(trial: Trial, written: Path) -> None:

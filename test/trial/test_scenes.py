@@ -11,6 +11,7 @@ import sqlite3
 from mnm_ros.checkpoint import event_log
 from mnm_ros.checkpoint.input_log import InputLog, Refused
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.knowledge.knowledge import nested
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import OPTIONS, settings
@@ -18,7 +19,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial.scenes import Scenes
-from mnm_ros.view.heard import Heard, nested
+from mnm_ros.view.heard import Heard
 import pytest
 
 STEPS = 600

@@ -119,16 +119,17 @@ class Observed:
     The transitions of an exploration, RESET included.
 
     Nothing is forgotten, as it may be wanted for a record. What was counted before a change was
-    noticed is left out of what is drawn and told; a restart from a checkpoint takes it back in.
+    noticed is left out of what is drawn and told.
 
     :param state: from ``to_state`` of ``counts``.
+    :param outdated: from ``outdated``; None in a resume point of before it was kept.
     :ivar met: all states.
     """
 
-    def __init__(self, state: Any = ()) -> None:
+    def __init__(self, state: Any = (), outdated: Any = None) -> None:
         self.counts = Counts.from_state(state)
         self.met = self.counts.met
-        self._outdated: dict[Pair, dict[int, int]] = {}
+        self._outdated: dict[Pair, dict[int, int]] = snapshot.put(outdated) if outdated else {}
 
     def add(self, before: int | None, action: int, state: int) -> None:
         """Take note of a step; None is a beginning that is not known."""
@@ -142,6 +143,11 @@ class Observed:
         for pair, nexts in self.counts.as_dict().items():
             if pair[1] != RESET and state in (None, pair[0]) and action in (None, pair[1]):
                 self._outdated[pair] = nexts
+
+    @property
+    def outdated(self) -> Any:
+        """Return what is left out, as plain data; None if that is nothing."""
+        return snapshot.take(self._outdated) if self._outdated else None
 
     def next_states(self, state: int, action: int) -> Mapping[int, int]:
         """Return how often each next state has followed a pair, as far as that still holds."""

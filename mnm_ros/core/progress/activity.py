@@ -17,6 +17,7 @@ from typing import Any, Union
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import (
+    boolean,
     by_state,
     integer,
     listed,
@@ -129,6 +130,7 @@ class Activity:
     :ivar limit: steps that a policy may take, ``(1 + epsilon) L``.
     :ivar expected_steps: by known state, what its policy takes from home if the counts were the
         truth; None where that is unknown.
+    :ivar revising: whether a change is open, or another hypothesis is being built.
     """
 
     step: int = 0
@@ -144,6 +146,7 @@ class Activity:
     lost: tuple[int, ...] = ()
     limit: float = 0.0
     expected_steps: Mapping[int, Union[float, None]] = field(default_factory=dict)
+    revising: bool = False
 
     def within(self, phase: str) -> str:
         """
@@ -194,4 +197,4 @@ _ACTIVITY: Mapping[str, Reader] = {
     'sentence': text, 'tests': listed(_test), 'progress': maybe(_progress),
     'current': maybe(integer), 'home': maybe(integer), 'candidates': listed(integer),
     'lost': listed(integer), 'limit': number,
-    'expected_steps': by_state('known state', maybe(number))}
+    'expected_steps': by_state('known state', maybe(number)), 'revising': boolean}

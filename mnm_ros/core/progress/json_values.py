@@ -57,6 +57,7 @@ integer = value('an integer of 64 bits',
                 lambda found: type(found) is int and -2**63 <= found < 2**63, int)
 number = value('a number',
                lambda found: type(found) in (int, float) and abs(found) <= _MOST, float)
+boolean = value('true or false', lambda found: isinstance(found, bool), bool)
 text = value('a text', lambda found: isinstance(found, str) and not _HALF.search(found), str)
 
 

@@ -181,10 +181,8 @@ class Shared:
     def update(self) -> Heard:
         """Draw what is new and return what has been heard that it shows."""
         heard = self.subscriptions.heard
-        activity = heard.activity
-        drawn = (heard.known, heard.counts, heard.description, heard.ground, heard.pose,
-                 [(robot.name, robot.place) for robot in heard.robots], activity.current,
-                 activity.home, activity.candidates, activity.lost)
+        drawn = (heard.knowledge.kinds, heard.counts, heard.description, heard.ground, heard.pose,
+                 [(robot.name, robot.place) for robot in heard.robots], heard.occupied)
         if len(drawn) != len(self._drawn) or any(
                 one is not other and one != other
                 for one, other in zip(drawn, self._drawn, strict=True)):

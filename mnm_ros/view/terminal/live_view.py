@@ -11,6 +11,7 @@ import textwrap
 import time
 from typing import TextIO
 
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
@@ -132,14 +133,16 @@ class View:
         if now.activity.progress is not None:
             yield 'progress', self._progress(room)
         yield 'known', words.known(now, 2 * room)
-        if now.hypothesis is None or now.candidates or not now.beyond:
+        candidates, beyond, lost = map(
+            now.knowledge.of, (Kind.CANDIDATE, Kind.BEYOND, Kind.LOST))
+        if now.hypothesis is None or candidates or not beyond:
             # The activity is told more often than the report.
             yield 'candidates', words.whole(
-                len(now.candidates) if now.activity.limit else now.count('candidates'))
-        if now.beyond:
-            yield 'beyond radius', f'{words.numbered(now.beyond, room)}'
-        if now.activity.lost:
-            yield 'lost', Text(words.numbered(now.activity.lost, room), 'bold red')
+                len(candidates) if now.activity.limit else now.count('candidates'))
+        if beyond:
+            yield 'beyond radius', words.numbered(beyond, room)
+        if lost:
+            yield 'lost', Text(words.numbered(lost, room), 'bold red')
         yield 'steps', self._steps()
         for index, line in enumerate(words.robots(now, _ROBOTS)):
             yield '' if index else 'robots', words.clip(line, room)
@@ -293,10 +296,10 @@ class Lines:
         for line in words.changed(self._before, heard, self._settings):
             self.write(line)
         # What is known and what was seen arrive one after the other: what lasts is told.
-        if heard.beyond and self._before.beyond == heard.beyond != self._beyond:
-            self._beyond = heard.beyond
-            seen = words.numbered(heard.beyond, words.LINE)
-            self.write(f'seen beyond the radius: {seen}')
+        beyond = heard.knowledge.of(Kind.BEYOND)
+        if beyond and self._before.knowledge.of(Kind.BEYOND) == beyond != self._beyond:
+            self._beyond = beyond
+            self.write(f'seen beyond the radius: {words.numbered(beyond, words.LINE)}')
         self._before = heard
         if seconds >= self._next_progress:
             self._next_progress = seconds + self._every

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.scenario import Scenario
@@ -99,10 +100,7 @@ class WorldView:
 
     def __init__(self, heard: Heard) -> None:
         self._heard = heard
-        self._kinds = found = kinds(heard)
-        found.update({state: 'beyond' for state in heard.beyond if found.get(state) == 'met'})
-        if heard.home is not None:
-            self._kinds[heard.home] = 'home'
+        self._kinds = kinds(heard)
         self._occupied = heard.occupied
         self._around = self._occupied[0] if self._occupied else None
         self._used: dict[str, None] = {}
@@ -151,13 +149,10 @@ class WorldView:
         return Text(mark, style)
 
     def _in_order(self) -> Iterator[int]:
-        """Yield home first, then the others by their marks."""
-        heard = self._heard
-        home = () if heard.home is None else (heard.home,)
-        yield from dict.fromkeys((
-            *home, *heard.known, *(state for state, kind in self._kinds.items()
-                                   if kind == 'certified'),
-            *heard.activity.lost, *sorted(heard.candidates), *heard.beyond, *sorted(heard.seen)))
+        """Yield home first, then what is known, then the others by what they are."""
+        known = self._heard.knowledge
+        yield from dict.fromkeys((*known.of(Kind.HOME), *known.known, *(
+            state for kind in Kind for state in known.of(kind))))
 
     def _line(self, state: int, columns: int) -> Text:
         heard = self._heard

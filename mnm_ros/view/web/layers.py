@@ -39,7 +39,8 @@ _ASIDE = 0.09      # how far an arrow is beside the line between two states
 
 LEGEND = {
     **{kind: scene.KINDS[kind].word for kind in (
-        'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'met', 'home')},
+        'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'beyond', 'met',
+        'home')},
     'current': 'ring: a robot is in this state', 'one': 'one of several robots',
     'pose': 'where the robot says that it is', 'link': 'where an action has led',
     'way': 'policy to the state chosen', 'reset': 'there it plays RESET',
@@ -92,7 +93,7 @@ def policy_arrows(
     """
     arrows: list[Any] = []
     resets: list[Any] = []
-    for state, action, likely in scene.steps(heard, policy):
+    for state, action, likely in scene.steps(heard.knowledge, policy):
         if state not in where:
             continue
         if action == RESET:
@@ -108,7 +109,7 @@ def _links(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
     said = heard.description
     strongest = {
         (state, after): found for state in heard.counts
-        for after, found in scene.links(heard, state).items() if found[0] >= _LEAST}
+        for after, found in scene.links(heard.knowledge, state).items() if found[0] >= _LEAST}
     for (state, after), (share, action) in sorted(strongest.items()):
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0
@@ -321,7 +322,7 @@ class Places:
         # A state may be told of before the transitions that led there are. It waits for them: put
         # anywhere, it would have a long way to its place.
         pairs = [(state, after) for state in heard.counts
-                 for _, after, _ in heard.successors(state)]
+                 for _, after, _ in heard.knowledge.successors(state)]
         linked = {heard.home, *chain.from_iterable(pairs)}
         shown = [state for state in shown if state in linked or state in self.latest]
         self._layout.update(shown, pairs)

@@ -8,9 +8,10 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard, NOT_KEPT
-from mnm_ros.view.scene import by_trust, KINDS
+from mnm_ros.view.scene import KINDS
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -284,6 +285,6 @@ def refusal_to_go(state: int | None, heard: Heard) -> str:
         return 'needs a navigator, which is not running'
     if state is None:
         return 'choose a known state first'
-    if state not in (*heard.known, *by_trust((), heard.trust)['certified']):
+    if state not in heard.known and heard.knowledge.kind(state) is not Kind.CERTIFIED:
         return f'state {heard.description.name(state)} is neither known nor certified'
     return ''

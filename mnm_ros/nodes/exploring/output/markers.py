@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from geometry_msgs.msg import Point, Vector3
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.progress.trust import Told
+from mnm_ros.core.knowledge.knowledge import Knowledge
+from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.nodes.exploring.output.live_topics import Throttle
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption, Key, Picture, Shape
@@ -36,18 +36,15 @@ class Markers:
         self._shown: dict[Key, Shape] = {}
         self._ids: dict[str, dict[object, int]] = {}    # by namespace: they stay the same
 
-    def draw(self, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
-             caption: Caption | None = None,
-             trust: Mapping[int, Told] = MappingProxyType({})) -> MarkerArray | None:
+    def draw(self, knowledge: Knowledge, description: RobotDescription = UNDESCRIBED,
+             caption: Caption | None = None) -> MarkerArray | None:
         """
         Return the markers to add, to change and to delete; None if there are none.
 
         :param description: where states are, and what they are called, if that is known.
         :param caption: is written above them.
-        :param trust: how far the policies to states may be trusted.
         """
-        before, self._shown = self._shown, self._picture.shapes(
-            exploration, description, caption, trust)
+        before, self._shown = self._shown, self._picture.shapes(knowledge, description, caption)
         if self._picture.frame != self._frame:
             self._frame = self._picture.frame
             return self.whole()
@@ -110,7 +107,7 @@ class PictureTopic:
         return bool(self._viewers)
 
     def news(self, exploration: Exploration, description: RobotDescription,
-             caption: Caption, trust: Mapping[int, Told], now: float) -> None:
+             caption: Caption, trust: Mapping[int, TrustedPolicy], now: float) -> None:
         """Publish what has changed, if it is due and there is a viewer."""
         if not (self._throttle.due(now) and self._look.due(now)):
             return
@@ -134,8 +131,9 @@ class PictureTopic:
             self.republish()
 
     def _publish(self, exploration: Exploration, description: RobotDescription,
-                 caption: Caption, trust: Mapping[int, Told]) -> None:
-        changes = self._markers.draw(exploration, description, caption, trust)
+                 caption: Caption, trust: Mapping[int, TrustedPolicy]) -> None:
+        changes = self._markers.draw(
+            exploration.knowledge(trust.values()), description, caption)
         if self._whole:
             self._whole -= 1
             changes = self._markers.whole()

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What is known, at one moment: one value, whether it comes from an exploration, a file or topics.
+
+``Exploration.knowledge`` makes it of an exploration, to which a file may have been replayed, and
+``Heard.knowledge`` (``mnm_ros/view/heard.py``) of what an explorer has published. Whoever shows
+what a state is asks ``Knowledge.kind``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import cached_property
+from typing import NamedTuple
+
+from mnm_ros.core.knowledge.expected_plays import expected_plays, steps_of
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.trust import Told, Trust
+
+Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
+"""State to action, RESET included, to next state to how often that was seen."""
+
+_ROUNDING = 1 + 1e-9    # of the limit, which rounding must not exceed
+
+
+class Kind(Enum):
+    """What a state is; of several that hold, the first."""
+
+    HOME = 'home'              # where RESET leads
+    KNOWN = 'known'            # of the hypothesis, and not doubted
+    CERTIFIED = 'certified'    # its policy keeps to the limit; others are still looked for
+    LOST = 'lost'              # known, until its policy was deleted after a change
+    DOUBTED = 'doubted'        # known or certified before, and not since a change concerns it
+    CANDIDATE = 'candidate'    # met, and may become known
+    ASSUMED = 'assumed'        # there is a policy, of which nothing is promised
+    BEYOND = 'beyond'          # met, and beyond the radius by what is known
+    MET = 'met'                # met, and not examined so far
+
+
+class Transition(NamedTuple):
+    """
+    What was counted.
+
+    :ivar following: the next state.
+    :ivar times: how often it followed.
+    :ivar probability: how often of all the times that the action was played there.
+    """
+
+    state: int
+    action: int
+    following: int
+    times: int
+    probability: float
+
+
+class KnownOfState(NamedTuple):
+    """
+    What is known of a state; None is what is not known.
+
+    :ivar told: how far its policy may be trusted, since when and why, and what it takes at most;
+        a file does not say since when.
+    :ivar expected_steps: of its policy, if the counts are the truth.
+    :ivar visits: how often a step has ended there, as far as that is still counted.
+    :ivar name, place: as the robot side has said; the place in m.
+    """
+
+    state: int
+    kind: Kind
+    told: Told | None
+    expected_steps: float | None
+    policy: Policy | None
+    visits: int
+    name: str | None
+    place: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """
+    What is known at one moment.
+
+    :ivar steps: made so far.
+    :ivar home: None before the first RESET.
+    :ivar known: states of the hypothesis, home first; empty before the first one.
+    :ivar candidates: states that the run under way has met and does not know yet.
+    :ivar lost: states that were known before a change, and were not found again.
+    :ivar revising: whether a change is open, or another hypothesis is being built.
+    :ivar counts: as far as they still hold.
+    :ivar here: the states that robots are in.
+    :ivar policies: by target, known or not, as far as they are at hand.
+    :ivar trust: how far the policy to a state may be trusted, known or not, where it is told.
+    :ivar told_steps: expected steps by known state, where they are told apart from ``trust``.
+    :ivar limit: expected steps that a policy may take; None if that is not known.
+    :ivar names, places: of states, as far as the robot side has said them.
+    """
+
+    steps: int = 0
+    home: int | None = None
+    known: tuple[int, ...] = ()
+    candidates: tuple[int, ...] = ()
+    lost: tuple[int, ...] = ()
+    revising: bool = False
+    counts: Counts = field(default_factory=dict)
+    here: tuple[int, ...] = ()
+    policies: Mapping[int, Policy] = field(default_factory=dict)
+    trust: Mapping[int, Told] = field(default_factory=dict)
+    told_steps: Mapping[int, float | None] = field(default_factory=dict)
+    limit: float | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+    places: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+
+    @cached_property
+    def kinds(self) -> Mapping[int, Kind]:
+        """Return what each state is: home first, as they became known, then by their ids."""
+        by_trust = {trust: [state for state, told in self.trust.items() if told.trust is trust]
+                    for trust in Trust}
+        settled = bool(self.known) and not self.revising
+        home = () if self.home is None else (self.home,)
+        found = dict.fromkeys(self.seen, Kind.BEYOND if settled else Kind.MET)
+        for kind, states in (
+                (Kind.ASSUMED, by_trust[Trust.ASSUMED]),
+                # Checks meet again and again what is too far away: that is no news.
+                (Kind.CANDIDATE, () if settled else self.candidates),
+                (Kind.DOUBTED, by_trust[Trust.DOUBTED]), (Kind.LOST, self.lost),
+                (Kind.CERTIFIED, by_trust[Trust.CERTIFIED]), (Kind.KNOWN, self.known),
+                (Kind.DOUBTED, {*self.known}.intersection(by_trust[Trust.DOUBTED])),
+                (Kind.HOME, home)):
+            found.update(dict.fromkeys(states, kind))
+        return {state: found[state] for state in dict.fromkeys((
+            *home, *self.known, *sorted(found)))}
+
+    def kind(self, state: int) -> Kind | None:
+        """Return what a state is; None if nothing is known of it."""
+        return self.kinds.get(state)
+
+    def of(self, *kinds: Kind) -> tuple[int, ...]:
+        """Return the states of some kinds, in the order of ``kinds``."""
+        return tuple(state for state, kind in self.kinds.items() if kind in kinds)
+
+    @cached_property
+    def seen(self) -> Mapping[int, None]:
+        """Return the states that were met, as far as that is still counted, in its order."""
+        found: dict[int, None] = {}
+        for state, actions in self.counts.items():
+            found[state] = None
+            for following in actions.values():
+                found.update(dict.fromkeys(following))
+        return {**found, **dict.fromkeys(self.here)}
+
+    def state(self, state: int) -> KnownOfState | None:
+        """Return all that is known of a state; None if that is nothing."""
+        kind = self.kind(state)
+        return None if kind is None else KnownOfState(
+            state, kind, self.trust.get(state), self.steps_to(state), self.policies.get(state),
+            self.visits.get(state, 0), self.names.get(state), self.places.get(state))
+
+    def steps_to(self, state: int) -> float | None:
+        """Return the expected steps of the policy to a state by the counts; None if unknown."""
+        told, policy = self.trust.get(state), self.policies.get(state)
+        found = self.told_steps.get(state)
+        if found is None and told is not None:
+            found = told.expected_steps
+        if found is None and policy is not None and self.home is not None:
+            found = steps_of(expected_plays(policy, self.home, self.next_states))
+        return found
+
+    def over_limit(self, state: int) -> bool:
+        """Return whether the policy takes more steps than it may, by the counts."""
+        steps = self.steps_to(state)
+        return steps is not None and self.limit is not None and steps > self.limit * _ROUNDING
+
+    @cached_property
+    def visits(self) -> Mapping[int, int]:
+        """Return how often a step has ended in each state."""
+        found: dict[int, int] = {}
+        for actions in self.counts.values():
+            for nexts in actions.values():
+                for after, count in nexts.items():
+                    found[after] = found.get(after, 0) + count
+        return found
+
+    def next_states(self, state: int, action: int) -> Mapping[int, int]:
+        """Return how often each next state has followed."""
+        return self.counts.get(state, {}).get(action, {})
+
+    def successors(self, state: int) -> Iterator[tuple[int, int, int]]:
+        """Yield where actions but RESET have led to: action, state, how often."""
+        for action, following in self.counts.get(state, {}).items():
+            if action != RESET:
+                for after, count in following.items():
+                    yield action, after, count
+
+    def after(self, state: int, action: int) -> tuple[Transition, ...]:
+        """Return where an action has led to from a state."""
+        nexts = self.next_states(state, action)
+        return tuple(Transition(state, action, following, count, count / sum(nexts.values()))
+                     for following, count in sorted(nexts.items()))
+
+    @property
+    def transitions(self) -> tuple[Transition, ...]:
+        """Return what was counted, in order of state, action and next state."""
+        return tuple(transition for state, actions in sorted(self.counts.items())
+                     for action in sorted(actions) for transition in self.after(state, action))
+
+
+def nested(rows: Iterable[Sequence[int]]) -> Counts:
+    """Return rows of state, action, next state and count as ``Counts``."""
+    counts: dict[int, dict[int, dict[int, int]]] = {}
+    for state, action, following, count in rows:
+        counts.setdefault(state, {}).setdefault(action, {})[following] = count
+    return counts
