@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import inf, prod
 import time
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -55,6 +55,7 @@ from std_msgs.msg import (
     String,
 )
 
+_T = TypeVar('_T')
 _VOLATILE, _LATCHED = DurabilityPolicy.VOLATILE, DurabilityPolicy.TRANSIENT_LOCAL
 
 
@@ -111,20 +112,28 @@ def hear(node: Node, kind: type, topic: str, take: Callable[[Any], object],
     return node.create_subscription(kind, topic, dropping(node, topic, take), qos)
 
 
-def dropping(node: Node, topic: str, take: Callable[[Any], object]) -> Callable[[Any], None]:
-    """Return ``take``, whose ValueErrors become a warning, of which there is one in 10 s."""
+def dropping(node: Node, topic: str, read: Callable[[Any], _T],
+             take: Callable[[_T], object] = lambda said: None) -> Callable[[Any], None]:
+    """
+    Return what gives each message that can be read to ``take``.
+
+    :param read: returns what a message says; its ValueErrors become a warning, of which there is
+        one in 10 s.
+    """
     warned = -inf
 
     def taken(message: Any) -> None:
         nonlocal warned
         try:
-            take(message)
+            said = read(message)
         except ValueError as error:    # MessageError among them
             if (now := time.monotonic()) > warned + _QUIET:
                 warned = now
                 text = str(error)
-                node.get_logger().warning(f'ignored on {topic}: ' + (
+                node.get_logger().warning(f'{topic} ignored: ' + (
                     text if len(text) <= _MOST_SAID else f'{text[:_MOST_SAID]}...'))
+        else:
+            take(said)
     return taken
 
 

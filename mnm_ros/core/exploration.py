@@ -192,18 +192,12 @@ class Exploration(PausableTask):
         """How many states it has ever met, candidates included."""
         return len(self._observed.met)
 
-    def successors(self, state: int) -> Iterator[tuple[int, int, int]]:
+    def transitions(self) -> Iterator[Sequence[int]]:
         """
-        Yield where actions but RESET have led to from ``state``: action, state, how often.
+        Yield state, action, next state and how often, RESET included.
 
         What was counted before a change was noticed there is left out.
         """
-        for action in range(self._problem.actions):
-            for following, count in self._observed.next_states(state, action).items():
-                yield action, following, count
-
-    def transitions(self) -> Iterator[Sequence[int]]:
-        """Yield state, action, next state and how often, RESET included, as ``successors``."""
         return self._observed.rows()
 
     def activity(self) -> Activity:

@@ -63,8 +63,9 @@ def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> N
     resumed.relocate(4711)    # nothing is known of that place until something is done there
     for each in (exploration, resumed):
         assert each.states == each.diagnostics()['states'] == len(met)
+        known = each.knowledge(())
         for state in met:
-            assert {(action, after): count for action, after, count in each.successors(state)} == {
+            assert {(action, after): count for action, after, count in known.successors(state)} == {
                 (action, after): count for action in range(SETTINGS.problem.actions)
                 for after, count in each.counts.get((state, action), {}).items()}
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-import math
-import time
 from typing import Any, TypeVar
 
+from mnm_ros import messages
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
@@ -18,7 +17,6 @@ from rclpy.timer import Timer
 from std_msgs.msg import Int64MultiArray
 
 _T = TypeVar('_T')
-_WARN = 5.0    # s, between two warnings of the same topic
 
 
 def every(seconds: float, node: Node, callback: Callable[[], None]) -> Timer:
@@ -34,20 +32,8 @@ def hear(node: Node, topic: str, decode: Callable[[Any], _T], take: Callable[[_T
     :param decode: returns what a message says, or raises ValueError.
     :param take: called with what it says.
     """
-    warned = -math.inf
-
-    def on_message(message: Any) -> None:
-        nonlocal warned
-        try:
-            said = decode(message)
-        except ValueError as error:
-            if time.monotonic() > warned + _WARN:
-                warned = time.monotonic()
-                node.get_logger().warning(f'{topic} ignored: {error}')
-        else:
-            take(said)
-
-    return node.create_subscription(kind, topic, on_message, profile)
+    return node.create_subscription(
+        kind, topic, messages.dropping(node, topic, decode, take), profile)
 
 
 def answering(answer: Callable[[Any, Any], tuple[bool, str]]) -> Callable[[Any, Any, Any], Any]:
