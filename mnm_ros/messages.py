@@ -29,7 +29,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import inf, prod
 import time
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, Protocol, TYPE_CHECKING, TypeVar
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
@@ -94,15 +94,23 @@ HEARTBEATS = _reliable(10, _VOLATILE)
 """To hear the heartbeats of several nodes, none of which takes the place of another one's."""
 
 
+if TYPE_CHECKING:
+    from rclpy.impl.rcutils_logger import RcutilsLogger
+
 _QUIET = 10.0       # s, between two warnings about a topic
 _MOST_SAID = 300    # characters of one
+_MsgT = TypeVar('_MsgT')
+
+
+class _Logging(Protocol):
+    def get_logger(self) -> RcutilsLogger: ...
 
 
 class MessageError(ValueError):
     """A message does not have the layout it should have."""
 
 
-def hear(node: Node, kind: type, topic: str, take: Callable[[Any], object],
+def hear(node: Node, kind: type[_MsgT], topic: str, take: Callable[[_MsgT], object],
          qos: QoSProfile = LATCHED) -> Subscription:
     """
     Subscribe a topic; a message that cannot be read is dropped.
@@ -112,8 +120,8 @@ def hear(node: Node, kind: type, topic: str, take: Callable[[Any], object],
     return node.create_subscription(kind, topic, dropping(node, topic, take), qos)
 
 
-def dropping(node: Node, topic: str, read: Callable[[Any], _T],
-             take: Callable[[_T], object] = lambda said: None) -> Callable[[Any], None]:
+def dropping(node: _Logging, topic: str, read: Callable[[_MsgT], _T],
+             take: Callable[[_T], object] = lambda said: None) -> Callable[[_MsgT], None]:
     """
     Return what gives each message that can be read to ``take``.
 
@@ -122,7 +130,7 @@ def dropping(node: Node, topic: str, read: Callable[[Any], _T],
     """
     warned = -inf
 
-    def taken(message: Any) -> None:
+    def taken(message: _MsgT) -> None:
         nonlocal warned
         try:
             said = read(message)
@@ -137,7 +145,7 @@ def dropping(node: Node, topic: str, read: Callable[[Any], _T],
     return taken
 
 
-def unpack(data: bytes, kind: type) -> Any:
+def unpack(data: bytes, kind: type[_MsgT]) -> _MsgT:
     """Return a message as it was sent; MessageError if it is torn."""
     try:
         return deserialize_message(data, kind)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 import math
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
@@ -28,6 +28,12 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
+if TYPE_CHECKING:
+    from rclpy.type_support import Srv
+
+_MsgT = TypeVar('_MsgT')
+_RequestT = TypeVar('_RequestT')
+_ResponseT = TypeVar('_ResponseT')
 _EVENTS = 50       # that are kept
 _POLL = 0.2        # s, between two looks for an answer
 _REQUEST = 1.0     # s, between two requests for one policy
@@ -112,9 +118,9 @@ class Subscriptions:
             self._hear(String, 'activity', lambda message: {
                 'activity': Activity.from_json(message.data)})]
 
-    def _hear(self, kind: type, topic: str, fields: Callable[[Any], dict[str, Any]],
+    def _hear(self, kind: type[_MsgT], topic: str, fields: Callable[[_MsgT], dict[str, Any]],
               qos: QoSProfile = messages.LATCHED) -> Subscription:
-        def update(message: Any) -> None:
+        def update(message: _MsgT) -> None:
             self.heard = replace(self.heard, **fields(message))
         return messages.hear(self._node, kind, topic, update, qos)
 
@@ -227,7 +233,8 @@ class Listener:
         """Return whether a node publishes ``robot_side``."""
         return self._node.count_publishers('robot_side') > 0
 
-    def client(self, kind: Any, service: str) -> Client:
+    def client(self, kind: type[Srv[_RequestT, _ResponseT]],
+               service: str) -> Client[_RequestT, _ResponseT]:
         """Return a client of the node, which ``listen`` spins."""
         return self._node.create_client(kind, service)
 
@@ -260,7 +267,8 @@ class Listener:
             client, GetParameters.Request(names=['actions']), end - time.monotonic())
         return tuple(answer.values[0].string_array_value) if answer and answer.values else ()
 
-    def ask(self, client: Client, request: Any, timeout: float) -> Any:
+    def ask(self, client: Client[_RequestT, _ResponseT], request: _RequestT,
+            timeout: float) -> _ResponseT | None:
         """Call a service, listening meanwhile; return the response, None if none is in time."""
         answer = client.call_async(request)
         return answer.result() if self._until(answer.done, timeout) else None

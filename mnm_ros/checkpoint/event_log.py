@@ -23,9 +23,9 @@ class EventLog:
     :ivar past: what it held, oldest first.
     """
 
-    def __init__(self, path: Path, warn: Callable[[str], None]) -> None:
+    def __init__(self, path: Path, warn: Callable[[str], object]) -> None:
         self._path = path
-        self._warn: Callable[[str], None] | None = warn
+        self._warn: Callable[[str], object] | None = warn
         self.past = read(path)
         self._lines = len(self.past)
         self._whole = False    # whether the last line has surely been written to its end

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import re
 import sys
 import time
-from typing import NamedTuple, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from mnm_ros.command.main import COMMANDS
 from mnm_ros.console.arguments import add_timeout, parser, split
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.command.service_client import ServiceClient
     from std_srvs.srv import SetBool, Trigger
-    kind = Trigger if called.data is None else SetBool
+    kind: Any = Trigger if called.data is None else SetBool
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
     with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
         response = client.call(

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import os
 import time
-from typing import Any
+from typing import TYPE_CHECKING, TypeVar
 
 from mnm_ros.console.arguments import NoAnswer
 import rclpy
@@ -15,7 +15,13 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from rclpy.task import Future
 
+if TYPE_CHECKING:
+    from rclpy.type_support import Srv
+
+_RequestT = TypeVar('_RequestT')
+_ResponseT = TypeVar('_ResponseT')
 _SPIN = 0.05      # s
 _SETTLE = 0.5     # s, until a node that was found has found this one, too
 _RETRY = 0.25     # s, after which a request that does no harm twice is sent again
@@ -69,7 +75,8 @@ class ServiceClient:
         """Spin until the node that was found has surely found this one, too."""
         self.wait(lambda: False, _SETTLE)
 
-    def call(self, kind: Any, service: str, request: Any, servers: str, repeat: bool) -> Any:
+    def call(self, kind: type[Srv[_RequestT, _ResponseT]], service: str, request: _RequestT,
+             servers: str, repeat: bool) -> _ResponseT:
         """
         Call a service and return the response.
 
@@ -82,7 +89,7 @@ class ServiceClient:
         client = self.node.create_client(kind, service)
         name = self.node.resolve_service_name(service)
         self.find(client.service_is_ready, f'no node offers {name} ({servers})')
-        futures: list[Any] = []
+        futures: list[Future[_ResponseT]] = []
         if not repeat:
             self.settle()
         for _ in range(max(1, round(self._timeout / _RETRY)) if repeat else 1):

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Callable
 from itertools import count
 import time
-from typing import Any
+from typing import Any, TYPE_CHECKING, TypeVar
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
@@ -20,6 +20,11 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 
+if TYPE_CHECKING:
+    from rclpy.type_support import Srv
+
+_RequestT = TypeVar('_RequestT')
+_ResponseT = TypeVar('_ResponseT')
 _FIND = 15.0      # s to find the robot side; discovery is slow on a busy machine
 _SETTLE = 0.5     # s from the discovery of an endpoint until its messages arrive, as a rule
 _REPEAT = 1.0     # s after which an order that may have been lost is sent again
@@ -172,14 +177,15 @@ class Robot(Sender):
         """Order RESET, wait for the answer and return its state."""
         return self.step(RESET)[1]
 
-    def offers(self, kind: type, service: str) -> bool:
+    def offers(self, kind: type[Srv[Any, Any]], service: str) -> bool:
         """Return whether the service is offered."""
         client = self.node.create_client(kind, service)
         found = self.wait(client.service_is_ready, 2 * _SETTLE)
         self.node.destroy_client(client)
         return found
 
-    def call(self, kind: Any, service: str, request: Any) -> Any:
+    def call(self, kind: type[Srv[_RequestT, _ResponseT]], service: str,
+             request: _RequestT) -> _ResponseT:
         """Call a service, again if no response comes, and return the response."""
         client = self.node.create_client(kind, service)
         self.wait(client.service_is_ready, self.timeout)

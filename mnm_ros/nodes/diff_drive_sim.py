@@ -112,7 +112,7 @@ class DiffDriveSim(Node):
             given['odom_frame'], given['base_frame'])
 
     def _on_command(self, message: Twist | TwistStamped) -> None:
-        twist = message.twist if self._stamped else message
+        twist = message.twist if isinstance(message, TwistStamped) else message
         speed, turn_rate = twist.linear.x, twist.angular.z
         if not (isfinite(speed) and isfinite(turn_rate)):
             self.get_logger().warning(

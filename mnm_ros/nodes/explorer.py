@@ -14,8 +14,9 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
-from mnm_ros.nodes.common.callbacks import every, NodeScope
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.describing import AwaitedActions
+from mnm_ros.nodes.common.node_scope import NodeScope
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession
@@ -166,7 +167,9 @@ class Explorer(LifecycleNode):
         self.close()
         return _SUCCESS
 
-    on_error = on_cleanup
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Do the same after an error."""
+        return self.on_cleanup(state)
 
     @_logged
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:

@@ -65,7 +65,8 @@ def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> N
         assert each.states == each.diagnostics()['states'] == len(met)
         known = each.knowledge(())
         for state in met:
-            assert {(action, after): count for action, after, count in known.successors(state)} == {
+            led = {(action, after): count for action, after, count in known.successors(state)}
+            assert led == {
                 (action, after): count for action in range(SETTINGS.problem.actions)
                 for after, count in each.counts.get((state, action), {}).items()}
 

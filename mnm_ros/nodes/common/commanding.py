@@ -14,10 +14,10 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.task import Future
 from std_msgs.msg import Int64MultiArray, String
@@ -52,13 +52,13 @@ class HomeService:
     """
 
     def __init__(
-            self, node: Node, on_response: Callable[[int, bool, str], None],
+            self, node: NodeInterface, on_response: Callable[[int, bool, str], None],
             service: str = 'return_home') -> None:
         self._node = node
         self._on_response = on_response
         self._service = service
         self._client = node.create_client(Trigger, service)
-        self._pending: list[Future] = []
+        self._pending: list[Future[Trigger.Response]] = []
         self._attempt = -1
         self._called = -math.inf
 
@@ -89,7 +89,7 @@ class HomeService:
         future.add_done_callback(lambda done: self._respond(attempt, done))
         return True
 
-    def _respond(self, attempt: int, future: Future) -> None:
+    def _respond(self, attempt: int, future: Future[Trigger.Response]) -> None:
         if future in self._pending and not future.cancelled():
             self._pending.remove(future)
             response = future.result()
@@ -106,10 +106,10 @@ class Orders:
     :ivar topic_name: fully qualified.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: NodeInterface) -> None:
         self.topic_name: str = node.resolve_topic_name('action')
         self._node = node
-        self._publisher: Publisher | None = None
+        self._publisher: Publisher[Int64MultiArray] | None = None
         self._order = messages.StepEncoder()
         self._opened = -math.inf
 
@@ -157,14 +157,14 @@ class ExplorationPause:
     only until it is to go on: a pause is asked for then, too.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: NodeInterface) -> None:
         self._node = node
         self._heard = False
         self._phase: Phase | None = None    # None also for one that is not known here
         self._rest = ''    # why the robot rests, without a pause that was asked for
         self._asked = False
         self._ask_at = self._doubted_until = -math.inf
-        self._going_on: Future | None = None
+        self._going_on: Future[SetBool.Response] | None = None
         self._client = node.create_client(SetBool, 'explore')
         self._phases = node.create_subscription(
             String, 'phase', self._on_phase, messages.LATCHED)
@@ -233,7 +233,7 @@ class ExplorationPause:
     def _on_rest(self, message: String) -> None:
         self._rest = message.data
 
-    def _on_response(self, future: Future) -> None:
+    def _on_response(self, future: Future[SetBool.Response]) -> None:
         response = future.result()
         self._doubted_until = min(self._doubted_until, time.monotonic() + _FOLLOWED)
         if not response.success:

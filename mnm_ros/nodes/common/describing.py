@@ -12,10 +12,10 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.nodes.common.callbacks import every, NodeScope
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.graph_watch import Endpoints
+from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
-from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
 
@@ -35,7 +35,7 @@ class DescriptionTopic:
     :param describe: returns what it is at present.
     """
 
-    def __init__(self, node: Node, describe: Callable[[], RobotDescription]) -> None:
+    def __init__(self, node: NodeInterface, describe: Callable[[], RobotDescription]) -> None:
         self._node = node
         self._describe = describe
         self._publisher = node.create_publisher(String, _TOPIC, messages.LATCHED)
@@ -77,7 +77,8 @@ class RobotProfile:
     :ivar mismatch: why it is not the robot that is expected, or empty.
     """
 
-    def __init__(self, node: Node, actions: Sequence[str], on_news: Callable[[], None]) -> None:
+    def __init__(self, node: NodeInterface, actions: Sequence[str],
+                 on_news: Callable[[], None]) -> None:
         self._node = node
         self._actions = tuple(actions)
         self._on_news = on_news

@@ -10,12 +10,12 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.nodes.common.commanding import HomeService, Orders
-from rclpy.node import Node
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.utilities import get_rmw_implementation_identifier
-from std_msgs.msg import Header
+from std_msgs.msg import Header, Int64MultiArray
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _UNKNOWN = '_NODE_NAME_UNKNOWN_'
@@ -54,7 +54,7 @@ class Endpoints:
     :ivar counted: how many there were when ``known`` or ``ids`` was asked for last.
     """
 
-    def __init__(self, node: Node, topic: str, publishers: bool) -> None:
+    def __init__(self, node: NodeInterface, topic: str, publishers: bool) -> None:
         self._node = node
         self._topic = topic
         self._look_up = (node.get_publishers_info_by_topic if publishers
@@ -106,7 +106,7 @@ class RobotSides:
     :ivar takers, tellers: the subscribers of the one, and the publishers of the other.
     """
 
-    def __init__(self, node: Node, actions: str, states: str) -> None:
+    def __init__(self, node: NodeInterface, actions: str, states: str) -> None:
         self.takers = Endpoints(node, actions, publishers=False)
         self.tellers = Endpoints(node, states, publishers=True)
         self._counts = (0, 0)    # of endpoints, when they were looked at
@@ -158,8 +158,8 @@ class GraphWatch:
     """
 
     def __init__(
-            self, node: Node, actions: Publisher | Orders, states: Subscription,
-            home: HomeService | None, overheard: Subscription | None = None,
+            self, node: NodeInterface, actions: Publisher[Int64MultiArray] | Orders,
+            states: Subscription, home: HomeService | None, overheard: Subscription | None = None,
             sides: RobotSides | None = None) -> None:
         self._actions = actions
         self._home = home
@@ -222,7 +222,7 @@ class CommanderWatch:
     :param topic: fully qualified name of its topic ``action``.
     """
 
-    def __init__(self, node: Node, topic: str) -> None:
+    def __init__(self, node: NodeInterface, topic: str) -> None:
         self._node = node
         self._topic = topic
         self._beats: dict[str, float] = {}    # when each node was last heard

@@ -18,6 +18,7 @@ from types import FrameType
 from typing import Any
 
 from mnm_ros.checkpoint.whole_files import write_whole
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import (
     check_files,
     is_required,
@@ -203,7 +204,8 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
 
 
 def write_record(
-        node: Node, path: str, counts: Mapping[tuple[int, int], Mapping[int, int]]) -> None:
+        node: NodeInterface, path: str,
+        counts: Mapping[tuple[int, int], Mapping[int, int]]) -> None:
     """
     Write counts ``{(state, action): {next: n}}`` as ``{state: {action: {next: n}}}``.
 

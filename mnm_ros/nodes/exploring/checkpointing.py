@@ -17,11 +17,11 @@ from mnm_ros.checkpoint.whole_files import regular
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.robot_description import KEPT
 from mnm_ros.version import __version__
-from rclpy.node import Node
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
@@ -57,7 +57,7 @@ class Checkpointing:
         folder cannot be made.
     """
 
-    def __init__(self, node: Node, parameters: Parameters) -> None:
+    def __init__(self, node: NodeInterface, parameters: Parameters) -> None:
         self._node = node
         try:
             asked = {**{name: parameters[name] for name in _ASKED},

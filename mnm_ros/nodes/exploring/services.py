@@ -10,9 +10,9 @@ import time
 from mnm_ros.checkpoint.input_log import Refused
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import answering
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.publishers import way_back
 from mnm_ros.nodes.exploring.session import ExplorationSession
-from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
 _LOAD_WAIT = 0.7    # s, for the end of a load: with a beat, less than the heartbeat may be late
@@ -21,7 +21,7 @@ _LOAD_WAIT = 0.7    # s, for the end of a load: with a beat, less than the heart
 class Services:
     """``explore``, ``recover``, ``save`` and ``load``. A refusal tells what to do instead."""
 
-    def __init__(self, node: Node, session: ExplorationSession) -> None:
+    def __init__(self, node: NodeInterface, session: ExplorationSession) -> None:
         self._node = node
         self._session = session
         self._looked = -math.inf

@@ -17,8 +17,9 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
-from mnm_ros.nodes.common.callbacks import every, NodeScope
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
+from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -32,7 +33,6 @@ from mnm_ros.parameters import ParameterError, Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.named import named
-from rclpy.node import Node
 
 _DIAGNOSTICS = 1.0     # s
 _NOTHING = Declaration()
@@ -48,7 +48,7 @@ class ExplorationSession:
     :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
 
-    def __init__(self, node: Node, parameters: Parameters) -> None:
+    def __init__(self, node: NodeInterface, parameters: Parameters) -> None:
         _check(parameters)
         self._declared_in_file = _file_declaration(parameters)
         self._declared: Declaration | None = None    # what was handed on

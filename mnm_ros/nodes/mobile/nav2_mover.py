@@ -61,7 +61,7 @@ class Nav2Mover(PlannerMover):
         super().__init__(node, limits, max_detour, cell_size)
         self._client = ActionClient(node, NavigateToPose, 'navigate_to_pose')
         self._number = 0               # of the goal; what is said of earlier ones is ignored
-        self._unanswered: set[Future] = set()
+        self._unanswered: set[Future[Any]] = set()
         self._send_at = 0.0
         self._begun = 0.0
         self._handle: Any = None
@@ -121,7 +121,7 @@ class Nav2Mover(PlannerMover):
     def _cancel(self, handle: Any) -> None:
         self._ask(handle.cancel_goal_async())
 
-    def _ask(self, future: Future) -> Future:
+    def _ask(self, future: Future[Any]) -> Future[Any]:
         self._unanswered.add(future)
         future.add_done_callback(self._unanswered.discard)
         return future
@@ -138,7 +138,7 @@ class Nav2Mover(PlannerMover):
         self._ask(self._client.send_goal_async(goal)).add_done_callback(
             lambda future: self._on_response(number, future))
 
-    def _on_response(self, number: int, future: Future) -> None:
+    def _on_response(self, number: int, future: Future[Any]) -> None:
         handle = future.result()
         if number != self._number:
             if handle.accepted:

@@ -14,7 +14,7 @@ from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.protocol.exchange import REPORT
 from rclpy.node import Node
 from rclpy.publisher import Publisher
-from std_msgs.msg import Int64, String
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 _REPEAT = 0.2    # s, after which the explorer is asked again
 _WAIT = 2.0      # s, for its answer, and for the last state
@@ -45,7 +45,7 @@ class Whereabouts:
     :param actions: the publisher of orders of this node.
     """
 
-    def __init__(self, node: Node, actions: Publisher) -> None:
+    def __init__(self, node: Node, actions: Publisher[Int64MultiArray]) -> None:
         self._node = node
         self._actions = actions
         self._heard: tuple[int, int] | None = None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 import math
 import time
-from typing import Any
+from typing import Any, TypeVar
 
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import messages
@@ -30,6 +30,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Bool, Header
 from visualization_msgs.msg import MarkerArray
 
+_MsgT = TypeVar('_MsgT')
 _POSES = ('amcl_pose', 'pose')
 _GRAPH = 1.0     # s, between two looks at who is there
 _CHART = 2.0     # s, between two pictures of the timeline
@@ -82,11 +83,13 @@ class PageSubscriptions(Subscriptions):
             Bool, f'{robot}/stopped'.lstrip('/'), lambda message: {
                 'stopped': self.heard.stopped - {robot} | ({robot} if message.data else set())})
 
-    def _often(self, kind: type, topic: str, take: Callable[[Any], None],
+    def _often(self, kind: type[_MsgT], topic: str, take: Callable[[_MsgT], None],
                qos: QoSProfile) -> Subscription:
         """Hear what comes too often to be unpacked each time."""
-        taken = messages.dropping(
-            self._node, topic, lambda data: take(messages.unpack(data, kind)))
+        def unpack(data: bytes) -> None:
+            take(messages.unpack(data, kind))
+
+        taken = messages.dropping(self._node, topic, unpack)
 
         def keep(data: bytes) -> None:
             self._often_heard[topic] = partial(taken, data)

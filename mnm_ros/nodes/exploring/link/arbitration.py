@@ -8,7 +8,7 @@ import math
 
 from mnm_ros import messages
 from mnm_ros.nodes.common.graph_watch import Endpoints
-from rclpy.node import Node
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from std_msgs.msg import Int64
 
 _LISTEN = 0.5     # s, after the robot has been found, until other explorers have been, too
@@ -32,7 +32,7 @@ class Arbitration:
         publish ``action``, so that no robot side takes one that stands by for its commander.
     """
 
-    def __init__(self, node: Node, action: str, number: int, now: float) -> None:
+    def __init__(self, node: NodeInterface, action: str, number: int, now: float) -> None:
         self.commands = False
         self._node = node
         self._action = action

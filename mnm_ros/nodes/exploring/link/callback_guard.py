@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any
 
-from rclpy.node import Node
+from mnm_ros.nodes.common.node_scope import NodeInterface
 
 _AT_ONCE = 0.01      # s; most plans take less, and are waited for: that is quicker
 _LAST_PLAN = 1.0     # s, to wait for a plan before it is dropped with the exploration
@@ -100,7 +100,7 @@ class CallbackGuard:
     :ivar stopping: whether no step follows on the plan that is being made.
     """
 
-    def __init__(self, node: Node, on_error: Callable[[str], None]) -> None:
+    def __init__(self, node: NodeInterface, on_error: Callable[[str], None]) -> None:
         self.closed = False
         self.busy = False
         self.stopping = False

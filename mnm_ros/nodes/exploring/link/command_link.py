@@ -10,6 +10,7 @@ import time
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.commanding import HomeService, Orders, step_limits
 from mnm_ros.nodes.common.graph_watch import GraphWatch
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import RobotLink
@@ -20,7 +21,6 @@ from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.view.named import named
-from rclpy.node import Node
 
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 
@@ -36,7 +36,7 @@ class CommandLink(RobotLink):
     loop: StepLoop
     after_state: Callable[[], None] = staticmethod(lambda: None)
 
-    def __init__(self, node: Node, parameters: Parameters, task: StepTask,
+    def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
         super().__init__(node, parameters, guard,
                          SingleRobotGuard(parameters['reset_mode'] == 'action'))

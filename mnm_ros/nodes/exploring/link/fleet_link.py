@@ -13,7 +13,7 @@ from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.step_task import OVER, RunState
-from mnm_ros.nodes.common.callbacks import NodeScope
+from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
@@ -21,7 +21,6 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.named import named
-from rclpy.node import Node
 
 
 class FleetLink(Link):
@@ -36,7 +35,7 @@ class FleetLink(Link):
     apart = True
     loop: FleetLoop
 
-    def __init__(self, node: Node, parameters: Parameters, exploration: Exploration,
+    def __init__(self, node: NodeInterface, parameters: Parameters, exploration: Exploration,
                  guard: CallbackGuard, fail: Callable[[str], None]) -> None:
         self._node = node
         self._parameters = parameters

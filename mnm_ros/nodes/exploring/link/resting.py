@@ -11,9 +11,9 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.task.resting import RestRules
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
-from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
@@ -24,7 +24,7 @@ _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # m
 class Resting:
     """The topics ``battery``, once there is a ``battery_low``, and ``rest`` of one robot."""
 
-    def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard) -> None:
+    def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard) -> None:
         self._node = node
         self._given = parameters
         self._guard = guard

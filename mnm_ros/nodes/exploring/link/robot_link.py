@@ -22,6 +22,7 @@ from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.resting import Resting
 from mnm_ros.parameters import Parameters
@@ -29,7 +30,6 @@ from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import FleetLoop
-from rclpy.node import Node
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray
 
@@ -150,7 +150,7 @@ class RobotLink(Link):
     loop: Loop
     graph: GraphWatch
 
-    def __init__(self, node: Node, parameters: Parameters, guard: CallbackGuard,
+    def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard,
                  single: SingleRobotGuard) -> None:
         self._node = node
         self._guard = guard
@@ -231,7 +231,7 @@ class AdviceLink(RobotLink):
 
     loop: AdvisoryLoop
 
-    def __init__(self, node: Node, parameters: Parameters, task: StepTask,
+    def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
         # It can only go by which nodes are there: it gives no orders.
         super().__init__(node, parameters, guard, SingleRobotGuard(possible=False))

@@ -13,12 +13,14 @@ import time
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.common.callbacks import hear
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.robot_link import RobotReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
 from mnm_ros.view.named import place
-from rclpy.node import Node
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
@@ -36,7 +38,7 @@ class EventTopic:
     :param clock: returns s since 1970.
     """
 
-    def __init__(self, node: Node, past: Sequence[Event] = (),
+    def __init__(self, node: NodeInterface, past: Sequence[Event] = (),
                  keep: Callable[[Event], object] = lambda event: None,
                  clock: Callable[[], float] = time.time) -> None:
         self._node = node
@@ -47,7 +49,8 @@ class EventTopic:
             self._publisher.publish(String(data=event.to_json()))
         self._goal: int | None = None    # under way
         self._robots: dict[str, RunState] = {}    # of several
-        messages.hear(node, DiagnosticArray, 'goal/status', self._on_goals)
+        hear(node, 'goal/status', messages.decode_goals, self._on_goals, messages.LATCHED,
+             DiagnosticArray)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
 
     def pass_time(self, step: int) -> None:
@@ -78,8 +81,8 @@ class EventTopic:
                 self.tell(Event(step, f'{robot.name}: {robot.status}', 'fault' if (
                     robot.state is RunState.FAULT) else 'robot'), description)
 
-    def _on_goals(self, message: DiagnosticArray) -> None:
-        self._goal = next((report.target for report in reversed(messages.decode_goals(message))
+    def _on_goals(self, reports: Sequence[GoalReport]) -> None:
+        self._goal = next((report.target for report in reversed(reports)
                            if not report.status.over), None)
 
     def _time_of(self, step: int | None) -> float | None:

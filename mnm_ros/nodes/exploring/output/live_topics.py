@@ -16,10 +16,10 @@ from mnm_ros.core.model.policy import over_own_targets
 from mnm_ros.core.progress import trust, way_answer
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named
-from rclpy.node import Node
 from std_msgs.msg import Int64, Int64MultiArray, String
 
 _MODEL_PERIOD = 1.0       # s, at least between two messages
@@ -73,7 +73,7 @@ class Throttle:
 class LiveTopics:
     """``model`` and ``activity``, published only while a node listens, and only if changed."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: NodeInterface) -> None:
         self._model = node.create_publisher(Int64MultiArray, 'model', messages.LATCHED)
         self._activity = node.create_publisher(String, 'activity', messages.LATCHED)
         self._paces = {
@@ -127,7 +127,7 @@ class TrustTopics:
     :ivar told: what was said last, by state.
     """
 
-    def __init__(self, node: Node, up_to: int) -> None:
+    def __init__(self, node: NodeInterface, up_to: int) -> None:
         self._up_to = up_to
         self._policies = node.create_publisher(
             Int64MultiArray, 'provisional_policies', messages.LATCHED)
@@ -188,7 +188,8 @@ class WayTopic:
     :param last_order: returns what ``WayAnswer`` has.
     """
 
-    def __init__(self, node: Node, guard: CallbackGuard, exploration: Callable[[], Exploration],
+    def __init__(self, node: NodeInterface, guard: CallbackGuard,
+                 exploration: Callable[[], Exploration],
                  last_order: Callable[[], int | None]) -> None:
         self._exploration = exploration
         self._last_order = last_order

@@ -11,10 +11,10 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.core.progress.trust import TrustedPolicy
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.live_topics import Throttle
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption, Key, Picture, Shape
-from rclpy.node import Node
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -91,7 +91,7 @@ class PictureTopic:
     seen. Nothing is drawn without a viewer.
     """
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: NodeInterface) -> None:
         self._node = node
         self._publisher = node.create_publisher(MarkerArray, _TOPIC, messages.LATCHED)
         self._markers = Markers()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 import math
+from typing import Any, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages
@@ -14,6 +15,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
@@ -23,10 +25,10 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.heard import NOT_KEPT
 from mnm_ros.view.named import named, named_values
 from mnm_ros.view.shapes import Caption
-from rclpy.node import Node
 from rclpy.publisher import Publisher
 from std_msgs.msg import Header, Int64, Int64MultiArray, String
 
+_MsgT = TypeVar('_MsgT')
 _HYPOTHESIS_PERIOD = 1.0    # s, at least between two: with 1,000 states each has 8 MB
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 _WAITS = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
@@ -40,7 +42,7 @@ class Publishers:
     :param profile: returns what the robot side has said it is.
     """
 
-    def __init__(self, node: Node, guard: CallbackGuard, policies_up_to: int,
+    def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
                  profile: Callable[[], RobotProfile], events: EventTopic) -> None:
         self._node = node
         self._profile = profile
@@ -59,7 +61,7 @@ class Publishers:
         self._counted = (0, -math.inf)    # steps and when
         self._timeouts = 0
         self._level = DiagnosticStatus.STALE
-        self._latest: dict[Publisher, object] = {}
+        self._latest: dict[Publisher[Any], object] = {}
         self._republished: float | None = None
 
     def close(self, exploration: Exploration, link: Link) -> None:
@@ -184,7 +186,7 @@ class Publishers:
         """Show a new viewer what was drawn last, while a plan is made."""
         self._picture.greet(now)
 
-    def _publish(self, publisher: Publisher, message: object) -> None:
+    def _publish(self, publisher: Publisher[_MsgT], message: _MsgT) -> None:
         self._latest[publisher] = message
         publisher.publish(message)
 
@@ -265,7 +267,7 @@ class HypothesisTopics:
     :param up_to: known states up to which ``policies`` has policies.
     """
 
-    def __init__(self, node: Node, guard: CallbackGuard, up_to: int) -> None:
+    def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int) -> None:
         self._up_to = up_to
         self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
         self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)

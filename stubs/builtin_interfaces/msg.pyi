@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+
+from dataclasses import dataclass
+
+@dataclass(kw_only=True)
+class Duration:
+    sec: int = ...
+    nanosec: int = ...
+
+@dataclass(kw_only=True)
+class Time:
+    sec: int = ...
+    nanosec: int = ...

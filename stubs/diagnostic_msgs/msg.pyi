@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from std_msgs.msg import Header
+
+@dataclass(kw_only=True)
+class KeyValue:
+    key: str = ...
+    value: str = ...
+
+@dataclass(kw_only=True)
+class DiagnosticStatus:
+    OK: ClassVar[bytes]
+    WARN: ClassVar[bytes]
+    ERROR: ClassVar[bytes]
+    STALE: ClassVar[bytes]
+    level: bytes = ...
+    name: str = ...
+    message: str = ...
+    hardware_id: str = ...
+    values: Sequence[KeyValue] = ...
+
+@dataclass(kw_only=True)
+class DiagnosticArray:
+    header: Header = ...
+    status: Sequence[DiagnosticStatus] = ...

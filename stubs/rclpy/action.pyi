@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from rclpy.node import Node
+from rclpy.task import Future
+
+class CancelResponse(Enum):
+    REJECT = ...
+    ACCEPT = ...
+
+class GoalResponse(Enum):
+    REJECT = ...
+    ACCEPT = ...
+
+class ActionClient:
+    _action_name: str
+    def __init__(self, node: Node, action_type: Any, action_name: str) -> None: ...
+    def server_is_ready(self) -> bool: ...
+    def send_goal_async(self, goal: Any) -> Future[Any]: ...
+
+class ActionServer:
+    def __init__(
+        self, node: Node, action_type: Any, action_name: str,
+        execute_callback: Callable[[Any], object], *,
+        goal_callback: Callable[[Any], GoalResponse] = ...,
+        handle_accepted_callback: Callable[[Any], object] = ...,
+        cancel_callback: Callable[[Any], CancelResponse] = ...) -> None: ...
+    def notify_execute(
+        self, goal_handle: Any, execute_callback: Callable[[Any], object] | None) -> None: ...
+    def destroy(self) -> None: ...

@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: Apache-2.0
+
+class Timer:
+    timer_period_ns: int
+    def cancel(self) -> None: ...
+    def reset(self) -> None: ...
