@@ -19,6 +19,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import GroupAction, IncludeLaunchDescription, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from mnm_ros.core.errors import LaunchError
 from mnm_ros.launching import absolute, declared, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 
 FOLDER = Path(__file__).parent
@@ -52,13 +53,14 @@ def _robots(context: LaunchContext) -> list[Action]:
     argument = values(context, ARGUMENTS)
     names = argument['robots'].replace(',', ' ').split()
     if not names or len(set(names)) < len(names):
-        raise RuntimeError(f"robots is '{argument['robots']}', expected distinct namespaces, for "
-                           "example 'robot_1 robot_2'")
+        raise LaunchError(
+            f"robots is '{argument['robots']}', expected distinct namespaces, for "
+            "example 'robot_1 robot_2'")
     passed_on = {name: argument[name] for name in (
         'sim', 'dashboard', 'rviz', 'rviz_frame', 'use_sim_time', 'one_process', 'use_respawn',
         'log_level')}
     if not argument['dashboard_port'].isdecimal():
-        raise RuntimeError(f"dashboard_port is '{argument['dashboard_port']}', expected a number")
+        raise LaunchError(f"dashboard_port is '{argument['dashboard_port']}', expected a number")
     port = int(argument['dashboard_port'])
     if argument['params_file']:
         passed_on['params_file'] = argument['params_file']

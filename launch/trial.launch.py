@@ -17,6 +17,7 @@ from launch import LaunchContext, LaunchDescription
 from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
+from mnm_ros.core.errors import LaunchError
 from mnm_ros.launching import declared, EXPLORATION, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
 from mnm_ros.parameters.params_file import check
 from mnm_ros.trial.report import prepare
@@ -53,8 +54,9 @@ def generate_launch_description() -> LaunchDescription:
 def _trial(context: LaunchContext) -> list[Action]:
     argument = values(context, ARGUMENTS)
     if not argument['params_file'] and argument['sim'] == 'false':
-        raise RuntimeError('params_file is empty, expected a file that names the actions of the '
-                           'robot: "/**/explorer: {ros__parameters: {actions: [east, west]}}"')
+        raise LaunchError(
+            'params_file is empty, expected a file that names the actions of the '
+            'robot: "/**/explorer: {ros__parameters: {actions: [east, west]}}"')
     if argument['params_file']:
         check(Path(argument['params_file']).expanduser(), gaps=True)    # prepare() fills them
     now = datetime.now()
@@ -77,8 +79,9 @@ def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
         return []
     if find_spec('ros2bag') is None:
         if wanted == 'true':
-            raise RuntimeError('record_bag is true, but ros2 bag is not installed, expected the '
-                               'package ros2bag')
+            raise LaunchError(
+                'record_bag is true, but ros2 bag is not installed, expected the '
+                'package ros2bag')
         return [LogInfo(msg='no bag is recorded: ros2 bag is not installed')]
     before = f'/{namespace.strip("/")}/'.replace('//', '/')
     return [ExecuteProcess(

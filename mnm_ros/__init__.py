@@ -5,7 +5,7 @@ Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
 All that is to be imported of this package are the names below, and those of ``mnm_ros.core``, the
 algorithm without ROS; whatever else there is may be moved and renamed at any time. A name is
-imported when it is first used, so that those without ROS need none: ``Declaration``,
+imported when it is first used, so that those without ROS need none: errors, ``Declaration``,
 ``Exploration``, ``Problem``, ``RobotDescription``, ``play``, ``replay_log``, ``settings`` and what
 simulates (``GymRobot``, ``Scenario``, ``Simulator``, ``TableCmp``) and judges (``Verdict``,
 ``best_time``, ``expected_steps``, ``judge``, ``reachable_states``).
@@ -21,6 +21,14 @@ from mnm_ros.version import __version__ as __version__
 if TYPE_CHECKING:
     from mnm_ros.checkpoint.warm_start import replay_log
     from mnm_ros.core import Declaration, Exploration, play, Problem, settings
+    from mnm_ros.core.errors import (
+        CheckpointError,
+        FileError,
+        MessageError,
+        MnmError,
+        ParameterError,
+        ProtocolError,
+    )
     from mnm_ros.core.task.navigation import GoalReport, GoalStatus
     from mnm_ros.messages import (
         decode_known_states,
@@ -54,8 +62,9 @@ if TYPE_CHECKING:
     from mnm_ros.simulation.simulator import Simulator
 
 __all__ = [
-    'CmpSim', 'Declaration', 'EVENTS', 'Exploration', 'Explorer', 'Goal', 'GoalReport',
-    'GoalStatus', 'GymRobot', 'HEARTBEAT', 'LATCHED', 'NavigatorClient', 'PolicySet', 'Problem',
+    'CheckpointError', 'CmpSim', 'Declaration', 'EVENTS', 'Exploration', 'Explorer', 'FileError',
+    'Goal', 'GoalReport', 'GoalStatus', 'GymRobot', 'HEARTBEAT', 'LATCHED', 'MessageError',
+    'MnmError', 'NavigatorClient', 'ParameterError', 'PolicySet', 'Problem', 'ProtocolError',
     'RobotDescription', 'RobotSide', 'STEP', 'Scenario', 'Simulator', 'TableCmp', 'Verdict',
     'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
     'decode_way', 'expected_steps', 'judge', 'load_scenario', 'play', 'reachable_states',
@@ -63,6 +72,7 @@ __all__ = [
 _NAMES = {
     'checkpoint.warm_start': 'replay_log',
     'core': 'Declaration Exploration Problem play settings',
+    'core.errors': 'CheckpointError FileError MessageError MnmError ParameterError ProtocolError',
     'core.task.navigation': 'GoalReport GoalStatus',
     'messages': 'EVENTS HEARTBEAT LATCHED PolicySet STEP decode_known_states decode_model '
                 'decode_policy decode_trust decode_way',

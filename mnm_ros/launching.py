@@ -20,6 +20,7 @@ from launch.substitutions import LaunchConfiguration, TextSubstitution
 from launch_ros.actions import Node
 from launch_ros.parameter_descriptions import ParameterValue
 from mnm_ros import topics
+from mnm_ros.core.errors import LaunchError
 from mnm_ros.parameters import NODES
 from mnm_ros.parameters.params_file import Configured
 from mnm_ros.parameters.values import nearest
@@ -198,12 +199,13 @@ def fleet(argument: Mapping[str, str], configured: Configured) -> tuple[str, ...
         try:
             found = topics.robots(argument['robots'])
         except ValueError as error:
-            raise RuntimeError(str(error)) from None
+            raise LaunchError(str(error)) from None
     else:
         found = tuple(configured.value('explorer', 'robots') or ())
     if found and argument['navigator'] == 'true':
-        raise RuntimeError(f"navigator is true with the robots {' '.join(found)}, expected false: "
-                           'it takes one robot to a state, that of the explorer')
+        raise LaunchError(
+            f"navigator is true with the robots {' '.join(found)}, expected false: "
+            'it takes one robot to a state, that of the explorer')
     return found
 
 
@@ -319,8 +321,9 @@ def _rviz(argument: Mapping[str, str], config: Path, frame: str) -> list[Node]:
     try:
         get_package_prefix('rviz2')
     except PackageNotFoundError:
-        raise RuntimeError('rviz is true, but RViz is not installed, expected the package rviz2'
-                           ) from None
+        raise LaunchError(
+            'rviz is true, but RViz is not installed, expected the package rviz2'
+            ) from None
     return [Node(
         package='rviz2', executable='rviz2', name='rviz2',
         namespace=argument['namespace'],
@@ -338,5 +341,5 @@ def _end(context: LaunchContext, respawn: bool = False) -> list[Action]:
     if context.is_shutdown or respawn and event.returncode != REFUSED:
         return []
     if event.returncode:
-        raise RuntimeError(f'{event.process_name} has ended with status {event.returncode}')
+        raise LaunchError(f'{event.process_name} has ended with status {event.returncode}')
     return [Shutdown(reason='a node has ended')]

@@ -15,6 +15,7 @@ from pathlib import Path
 import re
 from typing import Any
 
+from mnm_ros.core.errors import FileError
 import yaml
 
 MOST_BYTES = 32 * 2 ** 20    # of a file, which would take a minute if its values are short
@@ -40,10 +41,6 @@ class WithExponents(yaml.SafeLoader):
 WithExponents.add_implicit_resolver(
     f'{_PREFIX}float', re.compile(r'[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$'),
     list('-+.0123456789'))
-
-
-class FileError(ValueError):
-    """A file cannot be used; the message names the file, the line and what was expected."""
 
 
 class Entry:

@@ -33,6 +33,7 @@ from typing import Any, NamedTuple, Protocol, TYPE_CHECKING, TypeVar
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import from_json, Told, Trust
@@ -104,10 +105,6 @@ _MsgT = TypeVar('_MsgT')
 
 class _Logging(Protocol):
     def get_logger(self) -> RcutilsLogger: ...
-
-
-class MessageError(ValueError):
-    """A message does not have the layout it should have."""
 
 
 def hear(node: Node, kind: type[_MsgT], topic: str, take: Callable[[_MsgT], object],
@@ -248,8 +245,9 @@ def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard,
         node, said, name = status.name.partition(': robot ')
         if said and (node.rpartition('/')[0] or '/') == namespace:
             if not ROBOT_NAME.fullmatch(name):
-                raise MessageError(f'diagnostics: robot {name!r}, expected a namespace, such as '
-                                   'r1 or deck/r2')
+                raise MessageError(
+                    f'diagnostics: robot {name!r}, expected a namespace, such as '
+                    'r1 or deck/r2')
             if len(found) == MOST_ROBOTS:
                 raise MessageError(f'diagnostics: more than {MOST_ROBOTS} robots, expected fewer')
             values = {entry.key: entry.value for entry in status.values}
@@ -285,7 +283,7 @@ def _decode_goal(status: DiagnosticStatus) -> GoalReport:
         fields: dict[str, Any] = {
             key: kind(values[key]) for key, kind in _GOAL_FIGURES.items() if key in values}
         if not all(-2**63 <= value < 2**63 for value in fields.values()):
-            raise ValueError('a number is too large, or none')
+            raise InvalidValueError('a number is too large, or none, expected an int64')
         return GoalReport(int(status.name), fields.pop('target', None),
                           GoalStatus(values['status']), status.message, **fields)
     except (KeyError, ValueError) as error:
@@ -438,8 +436,9 @@ def decode_model(message: Int64MultiArray) -> Model:
                 f'expected an action of at least {RESET} and a count of at least 1')
         nexts = counts.setdefault(state, {}).setdefault(action, {})
         if following in nexts:
-            raise MessageError(f'model: action {action} in state {state} leads twice to '
-                               f'{following}, expected each transition once')
+            raise MessageError(
+                f'model: action {action} in state {state} leads twice to '
+                f'{following}, expected each transition once')
         nexts[following] = count
     return Model(data[0], counts)
 

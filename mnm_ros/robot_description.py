@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import category
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import check_state, Declaration, shown, state_of_key
 from mnm_ros.core.model.problem import RESET
 
@@ -109,10 +110,11 @@ class RobotDescription:
         if len(found) == 1:
             return found[0]
         if found:
-            raise ValueError(f'{text!r} is the name of the states {", ".join(map(str, found))}, '
-                             'expected the id of one of them')
+            raise InvalidValueError(
+                f'{text!r} is the name of the states {", ".join(map(str, found))}, '
+                'expected the id of one of them')
         names = [*dict.fromkeys(self.names.values())]
-        raise ValueError(f'no state is called {text!r}, expected its id' + (
+        raise InvalidValueError(f'no state is called {text!r}, expected its id' + (
             f' or its name, such as {", ".join(names[:_SHOWN])}' if names else
             ', as no names of states are known'))
 
@@ -149,7 +151,7 @@ class RobotDescription:
         found = _entries(_parse(text), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances'))
         if 'actions' not in found:
-            raise ValueError('actions are missing, expected a list of names')
+            raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found.get('states', {}))
         walls = _list(found.get('walls', []), 'walls', 'a list of [x1, y1, x2, y2]', MAX_WALLS)
         return cls(
@@ -210,7 +212,7 @@ def spacing(positions: Iterable[Point]) -> float:
 
 def _check_length(text: str) -> None:
     if len(text) > MAX_TEXT:
-        raise ValueError(f'{len(text)} characters, expected at most {MAX_TEXT}')
+        raise InvalidValueError(f'{len(text)} characters, expected at most {MAX_TEXT}')
 
 
 def _parse(text: str) -> Any:
@@ -218,31 +220,32 @@ def _parse(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
     except json.JSONDecodeError as error:
-        raise ValueError(f'no JSON: {error}, expected a JSON object') from None
+        raise InvalidValueError(f'no JSON: {error}, expected a JSON object') from None
     except RecursionError:
-        raise ValueError('nested too deeply, expected a JSON object with the entry actions'
-                         ) from None
+        raise InvalidValueError(
+            'nested too deeply, expected a JSON object with the entry actions'
+            ) from None
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in pairs:
         if key in found:
-            raise ValueError(f'the entry {shown(key)} appears twice, expected it once')
+            raise InvalidValueError(f'the entry {shown(key)} appears twice, expected it once')
         found[key] = value
     return found
 
 
 def _no_constant(name: str) -> None:
-    raise ValueError(f'found {name}, expected finite numbers')
+    raise InvalidValueError(f'found {name}, expected finite numbers')
 
 
 def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise ValueError(f'{what} is {shown(value)}, expected a JSON object')
+        raise InvalidValueError(f'{what} is {shown(value)}, expected a JSON object')
     for key in value:
         if key not in known:
-            raise ValueError(
+            raise InvalidValueError(
                 f'{what} has the entry {shown(key)}, expected one of {", ".join(known)}')
     return value
 
@@ -250,8 +253,9 @@ def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
 def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
     """Return the names and the positions of states."""
     if not isinstance(value, dict):
-        raise ValueError(f'states is {shown(value)}, expected a JSON object with an entry for '
-                         'each state')
+        raise InvalidValueError(
+            f'states is {shown(value)}, expected a JSON object with an entry for '
+            'each state')
     _check_size(value, 'states', MAX_STATES)
     names, positions = {}, {}
     for key, entry in value.items():
@@ -260,7 +264,7 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
         if 'name' in found:
             names[state] = found['name']
         if ('x' in found) != ('y' in found):
-            raise ValueError(
+            raise InvalidValueError(
                 f'state {state} has only one of x and y, expected both or none')
         if 'x' in found:
             positions[state] = found['x'], found['y']
@@ -269,41 +273,43 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
 
 def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:
     if not isinstance(value, list):
-        raise ValueError(f'{what} is {shown(value)}, expected {expected}')
+        raise InvalidValueError(f'{what} is {shown(value)}, expected {expected}')
     _check_size(value, what, most)
     return value
 
 
 def _check_actions(actions: Sequence[Any]) -> None:
     if not actions:
-        raise ValueError('actions is empty, expected at least one name')
+        raise InvalidValueError('actions is empty, expected at least one name')
     _check_size(actions, 'actions', MAX_ACTIONS)
     for index, name in enumerate(actions):
         _check_text(name, f'actions[{index}]')
     if len({*actions}) != len(actions):
         twice = next(name for name in actions if list(actions).count(name) > 1)
-        raise ValueError(f'actions has {shown(twice)} twice, expected distinct names')
+        raise InvalidValueError(f'actions has {shown(twice)} twice, expected distinct names')
 
 
 def _check_size(value: Any, what: str, most: int) -> None:
     if len(value) > most:
-        raise ValueError(f'{what} has {len(value)} entries, expected at most {most}')
+        raise InvalidValueError(f'{what} has {len(value)} entries, expected at most {most}')
 
 
 def _check_text(value: Any, what: str, empty: bool = False) -> None:
     if not isinstance(value, str) or not (value or empty) or len(value) > MAX_NAME:
-        raise ValueError(
+        raise InvalidValueError(
             f'{what} is {shown(value)}, expected {"at most" if empty else "1 to"} {MAX_NAME} '
             'characters')
     # They move the cursor of a terminal, or cannot be sent on.
     if any(category(character) in ('Cc', 'Cs') for character in value):
-        raise ValueError(f'{what} is {shown(value)}, expected no control characters and no '
-                         'halves of characters')
+        raise InvalidValueError(
+            f'{what} is {shown(value)}, expected no control characters and no '
+            'halves of characters')
 
 
 def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -> None:
     if len(value) != count or not all(
             isinstance(number, (int, float)) and not isinstance(number, bool)
             and abs(number) < FARTHEST for number in value):
-        raise ValueError(f'{what} is {shown(list(value))}, expected {expected}, finite numbers '
-                         f'below {FARTHEST:g}')
+        raise InvalidValueError(
+            f'{what} is {shown(list(value))}, expected {expected}, finite numbers '
+            f'below {FARTHEST:g}')

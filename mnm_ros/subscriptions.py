@@ -12,6 +12,7 @@ from typing import Any, TYPE_CHECKING, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
+from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
@@ -83,7 +84,7 @@ class Subscriptions:
             try:
                 self._decoded = message, (
                     None if message is None else messages.PolicySet.from_msg(message))
-            except messages.MessageError:
+            except MessageError:
                 self._decoded = message, None
         found = self._decoded[1]
         if found is not None and state in found.targets:
@@ -141,7 +142,7 @@ class Subscriptions:
     def _setting(self, message: Int64) -> int:
         found = messages.decode_count(message)
         if self._settings is not None and found >= self._settings:
-            raise messages.MessageError(
+            raise MessageError(
                 f'found {found}, expected one of {self._settings} settings')
         return found
 

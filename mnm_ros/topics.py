@@ -13,6 +13,8 @@ from collections.abc import Sequence
 import re
 from typing import NamedTuple
 
+from mnm_ros.core.errors import InvalidValueError
+
 _EXPLORERS = 'explorer advisor'    # an advisor is an explorer with the parameter advisory
 ROBOT_SIDES = 'cmp_sim grid_driver gym_side'
 _ALL = f'{_EXPLORERS} {ROBOT_SIDES} diff_drive_sim navigator preflight dashboard'
@@ -26,7 +28,7 @@ def namespace(text: str) -> str:
     """
     stripped = text.strip('/')
     if stripped and not re.fullmatch(r'[A-Za-z_]\w*(/[A-Za-z_]\w*)*', stripped, re.ASCII):
-        raise ValueError(f'namespace is {text!r}, expected names of letters, digits and _')
+        raise InvalidValueError(f'namespace is {text!r}, expected names of letters, digits and _')
     return f'/{stripped}'
 
 
@@ -58,8 +60,9 @@ def robots(text: str) -> tuple[str, ...]:
     if len(names) == 1 and re.fullmatch('[1-9][0-9]{0,3}', names[0]):
         names = [f'r{number + 1}' for number in range(int(names[0]))]
     if not names or not are_robots(names):
-        raise ValueError(f'robots is {text!r}, expected how many, such as 3 for r1, r2 and r3, or '
-                         f'{ROBOT_NAMES}')
+        raise InvalidValueError(
+            f'robots is {text!r}, expected how many, such as 3 for r1, r2 and r3, or '
+            f'{ROBOT_NAMES}')
     return tuple(names)
 
 

@@ -8,9 +8,9 @@ import json
 from pathlib import Path
 import re
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.declaration_file import load
-from mnm_ros.located_yaml import FileError
 import pytest
 
 DOOR = Declaration({0: ((0, 1), ()), -7: ((2**63 - 1,), (0, -7))}, {0: ((0.25, 0.75), ())})

@@ -20,7 +20,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 FACES = {face.__name__: face for face in (mnm_ros, mnm_ros.core)}
 WITHOUT_ROS = {
-    'Declaration', 'Exploration', 'GymRobot', 'Problem', 'RobotDescription', 'Scenario',
+    'CheckpointError', 'Declaration', 'Exploration', 'FileError', 'MessageError', 'MnmError',
+    'ParameterError', 'ProtocolError', 'GymRobot', 'Problem', 'RobotDescription', 'Scenario',
     'Simulator', 'TableCmp', 'Verdict', 'best_time', 'expected_steps', 'judge', 'load_scenario',
     'play', 'reachable_states', 'replay_log', 'settings'}
 PAGES = [ROOT / 'README.md', *sorted((ROOT / 'docs').glob('*.md')),

@@ -21,6 +21,7 @@ ROOMS = {
     # without ROS
     'located_yaml': '',
     'version': '',
+    'core/errors': '',
     'core/model': '',
     'core/task': 'core/model',
     'core/statistics': 'core/model',
@@ -79,7 +80,7 @@ ROOMS = {
     'nodes': 'core protocol driving simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }
-"""What the modules of a room may import of the package, beside modules of the same room.
+"""What the modules of a room may import of the package, beside its own and errors.
 
 A room is a folder of the package, without the rooms within it, or a module beside the folders. Who
 may import a room from beside it may import the rooms within it, too.
@@ -91,6 +92,9 @@ WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'topics', 'security')
+
+BARE = ('core/errors', 'version')
+"""Rooms that import nothing at all of the package."""
 
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
@@ -156,7 +160,7 @@ def room_of(module: str) -> str:
 
 def may_import(room: str) -> set[str]:
     """Return the rooms that a room may import, with those within them."""
-    named = ROOMS[room].split()
+    named = [*ROOMS[room].split(), *(['core/errors'] if room not in BARE else [])]
     return {there for there in ROOMS for name in named
             if there == name or there.startswith(f'{name}/') and not room.startswith(f'{name}/')}
 

@@ -7,6 +7,7 @@ from array import array
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages, PolicySet
+from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
@@ -25,7 +26,6 @@ from mnm_ros.messages import (
     encode_policy,
     encode_request,
     encode_step,
-    MessageError,
     PolicyAnswer,
     StepEncoder,
 )

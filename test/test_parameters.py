@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 import math
 
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.presets import Option, OPTIONS
-from mnm_ros.parameters import NODES, ParameterError, Parameters, ParameterSpec
+from mnm_ros.parameters import NODES, Parameters, ParameterSpec
 import pytest
 from rcl_interfaces.msg import ParameterDescriptor
 import rclpy

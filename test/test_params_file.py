@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.parameters import ParameterError
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.parameters.params_file import check
 import pytest
 

@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from mnm_ros.messages import decode_robots, MessageError
+from mnm_ros.core.errors import MessageError
+from mnm_ros.messages import decode_robots
 from mnm_ros.parameters.tables import NODES
 from mnm_ros.topics import robots
 import pytest

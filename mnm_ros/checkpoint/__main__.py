@@ -10,11 +10,12 @@ import json
 from pathlib import Path
 import sys
 
-from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
+from mnm_ros.checkpoint.input_log import refusing, Saved
+from mnm_ros.core.errors import CheckpointError
 
 
 def describe(path: Path) -> str:
-    """Return what a file holds, one line for each thing; Refused if it cannot be read."""
+    """Return what a file holds, one line for each thing; CheckpointError if it cannot be read."""
     saved = Saved(path)
     with refusing(path):
         return _described(saved)
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str] | None = None,
     for path in parser.parse_args(arguments).files:
         try:
             print(describe(path.expanduser()))
-        except Refused as error:
+        except CheckpointError as error:
             print(error, file=sys.stderr)
             return 1
     return 0

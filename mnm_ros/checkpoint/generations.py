@@ -17,9 +17,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.input_log import (
     Abandoned,
-    Different,
     InputLog,
-    Refused,
     remove,
     rename,
     Saved,
@@ -27,6 +25,7 @@ from mnm_ros.checkpoint.input_log import (
     unreadable,
 )
 from mnm_ros.checkpoint.whole_files import flush_folder
+from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input
 
@@ -109,7 +108,8 @@ class Generations:
             except (Abandoned, OSError):    # this one is of the disk, and no fault of the file
                 raise
             except Exception as error:    # whatever a file leads to, the node goes on without it
-                if path != self._log_path or not (self.refusals and isinstance(error, Different)):
+                if path != self._log_path or not (
+                        self.refusals and isinstance(error, OtherCheckpointError)):
                     self._refuse(path, error)    # else that was told of the generations
             else:
                 return self._reopen(found)
@@ -284,7 +284,7 @@ class Generations:
         self._check_room()
         if path.is_file() and 'locked' in (problem := unreadable(path)):
             raise OSError(f'{path}: {problem} by another program')
-        reason = error if isinstance(error, Refused) else f'{path}: {error!r}'
+        reason = error if isinstance(error, CheckpointError) else f'{path}: {error!r}'
         try:
             kept = f'kept as {set_aside(path).name}'
         except OSError as problem:
@@ -337,7 +337,7 @@ class Generations:
         try:
             log = Saved(self._log_path, self._identity, saved.first)
             log.check_common(saved)
-        except Refused as error:
+        except CheckpointError as error:
             return None, error
         return log, None
 

@@ -37,6 +37,7 @@ from typing import Any
 import zlib
 
 from mnm_ros.checkpoint.whole_files import flush_folder, regular
+from mnm_ros.core.errors import CheckpointError, InvalidValueError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     DeclarationInput,
@@ -70,14 +71,6 @@ _MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
 _LOOK_EVERY = 500    # inputs replayed from one look to the next whether to go on
 
 
-class Refused(ValueError):
-    """A file cannot be used; the text names it and says why."""
-
-
-class Different(Refused):
-    """A file is for something else than what is asked for."""
-
-
 class Abandoned(Exception):
     """What is being loaded is no longer wanted."""
 
@@ -87,14 +80,14 @@ def refusing(path: Path) -> Iterator[None]:
     """
     Refuse a file whatever comes of it: a checksum does not tell who has written it.
 
-    :raises Refused: instead of anything but OSError and ``Abandoned``.
+    :raises CheckpointError: instead of anything but OSError and ``Abandoned``.
     """
     try:
         yield
-    except (Refused, Abandoned, OSError):
+    except (CheckpointError, Abandoned, OSError):
         raise
     except Exception as error:
-        raise Refused(f'{path} is damaged or edited: {error!r}') from error
+        raise CheckpointError(f'{path} is damaged or edited: {error!r}') from error
 
 
 class InputLog:
@@ -199,8 +192,8 @@ class Saved:
     :ivar inputs: those since.
     :ivar chain: the checksum over those in the file.
     :ivar written: the number of the last one in the file, whatever it was extended by.
-    :raises Refused: if the file is damaged, or for something else than ``identity``, or if it
-        does not have the input ``after``.
+    :raises CheckpointError: if the file is damaged, or for something else than ``identity``, or
+        if it does not have the input ``after``.
     """
 
     def __init__(self, path: Path, identity: Mapping[str, Any] | None = None,
@@ -209,9 +202,9 @@ class Saved:
         try:
             meta, rows, robots = _read(path, after)
         except (sqlite3.Error, OSError) as error:
-            raise Refused(f'{path} cannot be read: {error}') from None
+            raise CheckpointError(f'{path} cannot be read: {error}') from None
         if meta.get('format') != str(FORMAT):
-            raise Refused(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
+            raise CheckpointError(f'{path} has format {meta.get("format")!r}, expected {FORMAT}')
         with refusing(path):
             self._take(meta, rows, dict(robots), identity, after)
 
@@ -228,22 +221,25 @@ class Saved:
               identity: Mapping[str, Any] | None, after: int | None) -> None:
         text = meta['point']
         if meta['sha256'] != _digest(text):
-            raise Refused(f'{self.path} is damaged: its resume point does not fit its SHA-256')
+            raise CheckpointError(
+                f'{self.path} is damaged: its resume point does not fit its SHA-256')
         self.identity: dict[str, Any] = dict(json.loads(meta['identity']))
         point = json.loads(text)
         self.point: dict[str, Any] | None = point['point']
         self.number: int = point['number']
         if type(self.number) is not int or self.number < 0:
-            raise Refused(f'{self.path} begins after {self.number!r} inputs, expected a number '
-                          'of them')
+            raise CheckpointError(
+                f'{self.path} begins after {self.number!r} inputs, expected a number '
+                'of them')
         if identity is not None:
             self._check_identity(json.loads(json.dumps(identity)))
         self.chain = 0
         if after is not None and after != self.number:
             if not rows or rows[0][0] != after:
-                raise Refused(f'{self.path} has inputs {self.number + 1} to '
-                              f'{rows[-1][0] if rows else self.number}, expected {after} among '
-                              'them')
+                raise CheckpointError(
+                    f'{self.path} has inputs {self.number + 1} to '
+                    f'{rows[-1][0] if rows else self.number}, expected {after} among '
+                    'them')
             self.number, *_, self.chain = rows.pop(0)
         self.inputs = [self._decoded(texts, *row) for row in rows]
         self.written = self.number
@@ -255,7 +251,7 @@ class Saved:
         Give all inputs to an exploration made from ``point``.
 
         :param then: called with what has come of each.
-        :raises Refused: if it acts otherwise.
+        :raises CheckpointError: if it acts otherwise.
         :raises Abandoned: once ``abandoned`` says so.
         """
         for number, made in enumerate(self.inputs):
@@ -263,7 +259,7 @@ class Saved:
                 raise Abandoned
             played = made.action if isinstance(made, Observation) else made.asked
             if played is not None and exploration.next_action() != played:
-                raise Refused(
+                raise CheckpointError(
                     f'{self.path} tells of action {played} at step {exploration.steps}, '
                     f'expected {exploration.next_action()}; by version '
                     f'{self.identity.get("version")}')
@@ -275,8 +271,9 @@ class Saved:
         if self.first != other.first or not all(
                 made == told or _encoded(made)[:3] == _encoded(told)[:3]    # but for the robot
                 for made, told in zip(self.inputs[:common], other.inputs)):
-            raise Refused(f'{self.path} tells of other inputs than {other.path} among '
-                          f'{self.first + 1} to {self.first + common}')
+            raise CheckpointError(
+                f'{self.path} tells of other inputs than {other.path} among '
+                f'{self.first + 1} to {self.first + common}')
 
     def extend(self, longer: Saved) -> None:
         """Add the inputs that another file with the same ones has after those of this one."""
@@ -288,14 +285,16 @@ class Saved:
             if name not in self.identity and not wanted[name]:
                 continue    # an option of a later version, which nobody asks for
             if self.identity.get(name) != wanted.get(name):
-                raise Different(f'{self.path} is for {name} {self.identity.get(name)!r}, '
-                                f'expected {wanted.get(name)!r}')
+                raise OtherCheckpointError(
+                    f'{self.path} is for {name} {self.identity.get(name)!r}, '
+                    f'expected {wanted.get(name)!r}')
 
     def _decoded(self, texts: Mapping[int, str], number: int, kind: int, state: int, action: int,
                  chain: int) -> Input:
         self.chain = _link(self.chain, number, kind, state, action)
         if number != self.number + 1 or chain != self.chain:
-            raise Refused(f'{self.path} is damaged: input {number} does not fit its checksum')
+            raise CheckpointError(
+                f'{self.path} is damaged: input {number} does not fit its checksum')
         self.number = number
         return _decoded(kind, state, action, texts.get(number, ''))
 
@@ -323,9 +322,9 @@ def _decoded(kind: int, state: int, action: int, text: str) -> Input:
     if kind == 2:
         return Interruption(asked, sys.intern(text))
     if kind != 3:
-        raise ValueError(f'an input is of kind {kind}, expected 0 to 3')
+        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 3')
     if zlib.crc32(text.encode()) != state:
-        raise ValueError(
+        raise InvalidValueError(
             f'a declaration has CRC-32 {zlib.crc32(text.encode())}, expected {state}')
     return DeclarationInput(Declaration.from_json(json.loads(text)), asked)
 

@@ -19,7 +19,8 @@ import time
 from typing import Any, NamedTuple, Union
 
 from mnm_ros.checkpoint.generations import Generations
-from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener, Update
 
@@ -156,11 +157,11 @@ class Store:
 
         :param rebuild: makes the exploration from the resume point and the inputs of a file. A
             file with which it raises an exception is set aside, like any that cannot be used.
-        :raises Refused: if the disk is too slow.
+        :raises CheckpointError: if the disk is too slow.
         :raises OSError: if the disk is too full for files to be read.
         """
         if not self._files_lock.acquire(timeout=_LONGEST_WRITE):
-            raise Refused(f'{self._folder}: the disk is too slow')
+            raise CheckpointError(f'{self._folder}: the disk is too slow')
         try:
             loaded = self._files.load(rebuild)
             if loaded is not None:

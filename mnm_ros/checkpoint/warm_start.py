@@ -20,7 +20,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
+from mnm_ros.checkpoint.input_log import refusing, Saved
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import DeclarationInput, Observation, Update
 from mnm_ros.core.mnm.base import Recollection, Step
@@ -37,7 +38,8 @@ def recollect(saved: Saved, abandoned: Callable[[], bool] = lambda: False) -> Re
     Return what can be taken from a log.
 
     :raises Abandoned: once ``abandoned`` says so.
-    :raises Refused: if it cannot be replayed: it is not known then when a change was noticed.
+    :raises CheckpointError: if it cannot be replayed: it is not known then when a change was
+        noticed.
     """
     with refusing(saved.path):
         return _recollected(saved, begun(saved), abandoned)
@@ -62,8 +64,9 @@ def _recollected(saved: Saved, exploration: Exploration,
 
     saved.replay(exploration, abandoned, hear)
     if exploration.home is None or not steps:
-        raise Refused(f'{saved.path} has no step that could be taken, expected some since the '
-                      'last change that was noticed')
+        raise CheckpointError(
+            f'{saved.path} has no step that could be taken, expected some since the '
+            'last change that was noticed')
     return Recollection(exploration.home, tuple(steps))
 
 
@@ -75,18 +78,20 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
 
     :param path: of a transition log or a checkpoint.
     :param wanted: what the exploration at hand is asked for.
-    :raises Refused: if the log is of no use for that.
+    :raises CheckpointError: if the log is of no use for that.
     :raises Abandoned: once ``abandoned`` says so.
     """
     saved = Saved(path)
     if saved.identity.get('actions') != list(wanted['actions']):
-        raise Refused(f'{path} is for the actions {saved.identity.get("actions")}, expected '
-                      f'{wanted["actions"]}')
+        raise CheckpointError(
+            f'{path} is for the actions {saved.identity.get("actions")}, expected '
+            f'{wanted["actions"]}')
     settings = settings_by_name(wanted)
     base = base_factory(settings.base)(settings, 0, np.random.default_rng(0))
     if not base.load_transitions(()):
-        raise Refused(f'the base {settings.base} cannot begin with a log, as its tests are of '
-                      'attempts with policies of its own; expected disco')
+        raise CheckpointError(
+            f'the base {settings.base} cannot begin with a log, as its tests are of '
+            'attempts with policies of its own; expected disco')
     found = recollect(saved, abandoned)
     return found, {'log': str(path), 'sha256': _digest(found)}
 
@@ -95,12 +100,14 @@ def begun(saved: Saved) -> Exploration:
     """
     Return the exploration to which the inputs of a file were given.
 
-    :raises Refused: if its parameters are not known here, or if what it has begun with is gone.
+    :raises CheckpointError: if its parameters are not known here, or if what it has begun with is
+        gone.
     """
     try:
         settings, seed = settings_of_file(saved.identity), saved.identity['seed']
     except (KeyError, ValueError) as error:
-        raise Refused(f'the parameters of {saved.path} are not known here: {error}') from None
+        raise CheckpointError(
+            f'the parameters of {saved.path} are not known here: {error}') from None
     return Exploration(settings, seed, saved.point, recalled(saved.identity))
 
 
@@ -108,7 +115,8 @@ def replay_log(path: str | Path) -> Exploration:
     """
     Return an exploration that has taken all that a transition log or a checkpoint holds.
 
-    :raises Refused: if the file cannot be used, or if this version acts otherwise at any step.
+    :raises CheckpointError: if the file cannot be used, or if this version acts otherwise at any
+        step.
     """
     saved = Saved(Path(path))
     with refusing(saved.path):
@@ -121,14 +129,14 @@ def recalled(identity: Mapping[str, Any]) -> Recollection | None:
     """
     Return what an exploration has begun with; None if with nothing.
 
-    :raises Refused: if the log is not there any more, or has changed.
+    :raises CheckpointError: if the log is not there any more, or has changed.
     """
     used = identity.get(KEY)
     if not used:
         return None
     found = recollect(Saved(Path(used['log'])))
     if _digest(found) != used['sha256']:
-        raise Refused(f'{used["log"]} has changed since an exploration has begun with it')
+        raise CheckpointError(f'{used["log"]} has changed since an exploration has begun with it')
     return found
 
 

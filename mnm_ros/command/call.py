@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TYPE_CHECKING
 
 from mnm_ros.command.main import COMMANDS
 from mnm_ros.console.arguments import add_timeout, parser, split
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.topics import SERVICES
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _state(client: ServiceClient, text: str) -> int:
         description = RobotDescription.from_text(heard[-1])
     state = description.state(text)
     if not -2**63 <= state < 2**63:
-        raise ValueError(f'STATE is {state}, expected an int64')
+        raise InvalidValueError(f'STATE is {state}, expected an int64')
     return state
 
 

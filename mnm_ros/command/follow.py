@@ -12,7 +12,7 @@ from collections.abc import Collection
 from importlib.util import find_spec
 from typing import Any, TYPE_CHECKING
 
-from mnm_ros.console.arguments import NoAnswer
+from mnm_ros.core.errors import NoAnswerError
 from mnm_ros.core.knowledge.knowledge import Counts, Transition
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph
 
@@ -26,9 +26,9 @@ CHANCE = 0.01
 
 
 def check() -> None:
-    """Raise NoAnswer if nav2 is not installed."""
+    """Raise NoAnswerError if nav2 is not installed."""
     if find_spec('nav2_msgs') is None:
-        raise NoAnswer('--follow: nav2_msgs cannot be imported, expected an installed nav2')
+        raise NoAnswerError('--follow: nav2_msgs cannot be imported, expected an installed nav2')
 
 
 def follow(listener: Listener, graph: RouteGraph, service: str) -> None:

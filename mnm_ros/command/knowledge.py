@@ -13,7 +13,8 @@ import sys
 from typing import Any, TYPE_CHECKING
 
 from mnm_ros.checkpoint.whole_files import write_whole
-from mnm_ros.console.arguments import add_source, NoAnswer, parser, split
+from mnm_ros.console.arguments import add_source, parser, split
+from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
 from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.export.formats import FORMATS
@@ -40,12 +41,11 @@ def policies(arguments: Sequence[str], program: str) -> int:
     made.add_argument('--json', action='store_true', help='print a JSON object instead')
     given = made.parse_args(words)
 
-    from mnm_ros.checkpoint.input_log import Refused
     from mnm_ros.command.source import find
     try:
         learnt = find(given, ros_arguments, target=given.to)
         chosen = _chosen(learnt, given.to)
-    except (Refused, NoAnswer, ValueError) as error:
+    except (CheckpointError, NoAnswerError, ValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     if given.json:
@@ -64,11 +64,12 @@ def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
     policy = None if state is None else known.policies.get(state)
     if not known.known and policy is None and (
             state is not None or len(known.trust) < 2):    # home is one
-        raise ValueError(f'{learnt.source} has no hypothesis yet: {len(known.kinds)} states '
-                         f'were seen in {known.steps:,} steps')
+        raise InvalidValueError(
+            f'{learnt.source} has no hypothesis yet: {len(known.kinds)} states '
+            f'were seen in {known.steps:,} steps')
     if state is not None and policy is None:
         kind = known.kind(state)
-        raise ValueError(f'state {learnt.description.label(state)} ' + {
+        raise InvalidValueError(f'state {learnt.description.label(state)} ' + {
             Kind.BEYOND: 'was seen, but lies beyond the radius by what is known so far',
             Kind.MET: 'was seen, and is not examined yet',
             Kind.CANDIDATE: 'was seen, and may become known',
@@ -217,10 +218,8 @@ def export(arguments: Sequence[str], program: str) -> int:
     if given.follow and (given.format != 'nav2-route' or given.source or not given.output):
         made.error('argument --follow: expected --format nav2-route and --output, without --from')
 
-    from mnm_ros.checkpoint.input_log import Refused
     from mnm_ros.command.source import find
     from mnm_ros.export.route_graphs import left_out, RouteGraph
-    from mnm_ros.export.writers import Unwritable
     row = FORMATS[given.format]
     try:
         if given.follow:
@@ -231,7 +230,7 @@ def export(arguments: Sequence[str], program: str) -> int:
         missing = left_out(learnt) if row.places else ''
     except BrokenPipeError:
         raise
-    except (OSError, Refused, NoAnswer, Unwritable) as error:
+    except (OSError, CheckpointError, NoAnswerError, ExportError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     if missing:

@@ -16,7 +16,8 @@ import os
 import sys
 from typing import NamedTuple
 
-from mnm_ros.console.arguments import COMPLETING, NoAnswer, Parser
+from mnm_ros.console.arguments import COMPLETING, Parser
+from mnm_ros.core.errors import NoAnswerError
 from mnm_ros.version import __version__
 
 EPILOG = """\
@@ -95,7 +96,7 @@ def _run(words: list[str]) -> int:
         module, _, function = COMMANDS[words[0]].module.partition(':')
         main = getattr(importlib.import_module(f'mnm_ros.{module}'), function or 'main')
         return int(main(words[1:], f'mnm_ros {words[0]}'))
-    except NoAnswer as error:
+    except NoAnswerError as error:
         print(f'mnm_ros {words[0]}: {error}', file=sys.stderr)
         return 1
     except ModuleNotFoundError as error:

@@ -9,7 +9,7 @@ import os
 import time
 from typing import TYPE_CHECKING, TypeVar
 
-from mnm_ros.console.arguments import NoAnswer
+from mnm_ros.core.errors import NoAnswerError
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -66,10 +66,10 @@ class ServiceClient:
         return True
 
     def find(self, condition: Callable[[], object], missing: str) -> None:
-        """Wait for a node; NoAnswer says which is missing if that is in vain."""
+        """Wait for a node; NoAnswerError says which is missing if that is in vain."""
         if not self.wait(condition):
             domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-            raise NoAnswer(f'{missing} after {self._timeout:g} s, in ROS domain {domain}')
+            raise NoAnswerError(f'{missing} after {self._timeout:g} s, in ROS domain {domain}')
 
     def settle(self) -> None:
         """Spin until the node that was found has surely found this one, too."""
@@ -84,7 +84,7 @@ class ServiceClient:
         :param repeat: whether the request does no harm twice. It is sent at once then, and again
             until there is a response: one is lost as long as the service has not found the
             client.
-        :raises NoAnswer: if no node offers it or there is no response.
+        :raises NoAnswerError: if no node offers it or there is no response.
         """
         client = self.node.create_client(kind, service)
         name = self.node.resolve_service_name(service)
@@ -97,4 +97,4 @@ class ServiceClient:
             if self.wait(lambda: any(future.done() for future in futures),
                          _RETRY if repeat else self._timeout):
                 return next(future for future in futures if future.done()).result()
-        raise NoAnswer(f'{name} has not answered after {self._timeout:g} s')
+        raise NoAnswerError(f'{name} has not answered after {self._timeout:g} s')

@@ -11,8 +11,7 @@ import os
 import time
 from typing import TYPE_CHECKING
 
-from mnm_ros.checkpoint.input_log import Refused
-from mnm_ros.console.arguments import NoAnswer
+from mnm_ros.core.errors import CheckpointError, NoAnswerError
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
 from mnm_ros.export.learnt import Learnt, read
@@ -34,19 +33,20 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     :param given: of ``console.arguments.add_source``.
     :param log: whether all transitions are wanted, which only a transition log has.
     :param target: whose policy is wanted.
-    :raises Refused: if the file cannot be used.
-    :raises NoAnswer: if there is no explorer.
+    :raises CheckpointError: if the file cannot be used.
+    :raises NoAnswerError: if there is no explorer.
     """
     if given.source is not None:
         try:
             if given.base:
                 base_factory(given.base)
         except ValueError as error:
-            raise Refused(f'--base: {error}') from None
+            raise CheckpointError(f'--base: {error}') from None
         return read(given.source, log)
     if log:
-        raise NoAnswer('a running explorer does not tell every step, expected --from with a '
-                       '*.log.sqlite of an explorer with transition_log: true')
+        raise NoAnswerError(
+            'a running explorer does not tell every step, expected --from with a '
+            '*.log.sqlite of an explorer with transition_log: true')
     # Only here, so that a file can be read without ROS.
     from mnm_ros.subscriptions import Listener
     with Listener(given.namespace, ros_arguments) as listener:
@@ -68,13 +68,14 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
 
 
 def first(listener: Listener, timeout: float, enough: Callable[[Heard], object]) -> Heard:
-    """Return what is heard once it is enough; NoAnswer if it is not in time."""
+    """Return what is heard once it is enough; NoAnswerError if it is not in time."""
     end = time.monotonic() + timeout
     while not enough(heard := listener.listen(_LOOK)):
         if time.monotonic() > end:
-            raise NoAnswer(f'no node publishes {listener.topic} (what does: explorer) after '
-                           f'{timeout:g} s, in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}'
-                           )
+            raise NoAnswerError(
+                f'no node publishes {listener.topic} (what does: explorer) after '
+                f'{timeout:g} s, in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}'
+                )
     return heard
 
 

@@ -51,10 +51,6 @@ COMPLETING = '_ARGCOMPLETE'    # variable that a shell sets, see ``argcomplete``
 WAIT = 10.0    # s
 
 
-class NoAnswer(Exception):
-    """Nothing was there, or nothing answered; the message is a sentence for people."""
-
-
 class Parser(argparse.ArgumentParser):
     """A parser that names what may have been meant, and completes words for a shell."""
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from mnm_ros import topics
 from mnm_ros.console.arguments import explained, parser, seconds, split, whole
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
@@ -69,8 +70,9 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
         goal = _goal(given, scenario)
         robots = given.robots or ()
         if robots and given.changes and scenario is not None and world is None:
-            raise ValueError('argument --changes: not allowed with --robots but in a world, as '
-                             'what each robot is in changes after steps of its own')
+            raise InvalidValueError(
+                'argument --changes: not allowed with --robots but in a world, as '
+                'what each robot is in changes after steps of its own')
         parameters = tuple(_parameter(text, nodes) for text in given.parameters)
         file = _params_file(given.params_file, scenario)
     except ValueError as error:
@@ -86,7 +88,7 @@ def _subject(
         given: argparse.Namespace) -> tuple[scenarios.Scenario | None, worlds.World | None]:
     """Return the scenario, and the world from which it is derived, if there are any."""
     if given.robot and given.scenario is not None:
-        raise ValueError(
+        raise InvalidValueError(
             f'argument --robot: not allowed with {given.scenario}, which is simulated')
     if given.robot:
         return None, None
@@ -95,7 +97,7 @@ def _subject(
     shipped = path.name == path_or_name and not (path.suffix and path.is_file())
     name = path_or_name.removesuffix('.yaml')
     if shipped and name not in (*scenarios.shipped(), *worlds.shipped()):
-        raise ValueError(
+        raise InvalidValueError(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
             f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
     is_world = name in worlds.shipped() if shipped else (
@@ -118,10 +120,10 @@ def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
     if not path:
         return ''
     if scenario is not None:
-        raise ValueError('argument --params-file: only allowed with --robot')
+        raise InvalidValueError('argument --params-file: only allowed with --robot')
     file = Path(path).expanduser()
     if not file.is_file():
-        raise ValueError(f'argument --params-file: {path}, expected a file')
+        raise InvalidValueError(f'argument --params-file: {path}, expected a file')
     return str(file.absolute())
 
 
@@ -184,10 +186,11 @@ def _goal(given: argparse.Namespace, scenario: scenarios.Scenario | None) -> Sto
         return StopCondition() if given.once else None
     settings = len(scenario.settings) if scenario is not None else math.inf
     if scenario is not None and settings == 1:
-        raise ValueError(f'argument --changes: {given.changes}, but {scenario.name} has only one '
-                         'setting, so that nothing changes')
+        raise InvalidValueError(
+            f'argument --changes: {given.changes}, but {scenario.name} has only one '
+            'setting, so that nothing changes')
     if scenario is not None and given.changes > settings - 1:
-        raise ValueError(
+        raise InvalidValueError(
             f'argument --changes: {given.changes}, expected at most {settings - 1}: '
             f'{scenario.name} has {settings} settings')
     return StopCondition(given.changes)
@@ -202,14 +205,15 @@ def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:
     nodes = [candidate for candidate in started if node in ('', candidate)
              and name in {spec.name for spec in parameters.NODES[candidate]}]
     if not assigned:
-        raise ValueError(f'argument -p: {text!r}, expected name:=value')
+        raise InvalidValueError(f'argument -p: {text!r}, expected name:=value')
     simulated = {'cmp_sim', 'grid_driver'} & {*started}
     if name in OWN_OPTIONS and not (name == 'actions' and not simulated):
-        raise ValueError(f'argument -p: {name} is set by an argument of its own')
+        raise InvalidValueError(f'argument -p: {name} is set by an argument of its own')
     if not nodes:
-        raise ValueError(f'argument -p: {where} is no parameter of {node or " or ".join(started)}')
+        raise InvalidValueError(
+            f'argument -p: {where} is no parameter of {node or " or ".join(started)}')
     if len(nodes) > 1:
-        raise ValueError(
+        raise InvalidValueError(
             f'argument -p: {name} is a parameter of several nodes, expected '
             + ' or '.join(f'{candidate}:{name}' for candidate in nodes))
     return nodes[0], f'{name}:={value}'

@@ -24,6 +24,12 @@ import importlib
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mnm_ros.core.errors import (
+        InvalidTypeError,
+        InvalidValueError,
+        MnmError,
+        UnknownStateError,
+    )
     from mnm_ros.core.exploration import Exploration, Phase
     from mnm_ros.core.fleet.fleet import Fleet, Member
     from mnm_ros.core.inputs import (
@@ -51,10 +57,12 @@ if TYPE_CHECKING:
 __all__ = [
     'Activity', 'BaseAlgorithm', 'BaseFactory', 'Declaration', 'DeclarationInput', 'Doing',
     'Event', 'Exploration', 'Fleet', 'Hypothesis', 'IncrementalBase', 'InputListener',
-    'Interruption', 'Member', 'Navigation', 'OPTIONS', 'Observation', 'PRESETS', 'Phase',
-    'Policy', 'Problem', 'RESET', 'Recollection', 'Relocation', 'Settings', 'Support', 'Trust',
-    'TrustedPolicy', 'Update', 'new_base', 'play', 'settings']
+    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Member', 'MnmError', 'Navigation',
+    'OPTIONS', 'Observation', 'PRESETS', 'Phase', 'Policy', 'Problem', 'RESET', 'Recollection',
+    'Relocation', 'Settings', 'Support', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
+    'new_base', 'play', 'settings']
 _NAMES = {
+    'errors': 'InvalidTypeError InvalidValueError MnmError UnknownStateError',
     'exploration': 'Exploration Phase', 'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
     'mnm.base': 'BaseAlgorithm BaseFactory Recollection', 'mnm.options': 'Settings',

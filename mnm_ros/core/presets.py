@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnm_ros.core.components import BASES, CHECKS, PARTS
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import new_schedule
 from mnm_ros.core.mnm.mnm import Mnm
@@ -67,8 +68,9 @@ def presets(options: Sequence[Option]) -> Mapping[str, Mapping[str, Value]]:
     for option in options:
         for name in names:
             if name not in option.presets:
-                raise ValueError(f'option {option.name!r} has no value for the preset {name!r}, '
-                                 f'expected one for each of {", ".join(names)}')
+                raise InvalidValueError(
+                    f'option {option.name!r} has no value for the preset {name!r}, '
+                    f'expected one for each of {", ".join(names)}')
     return MappingProxyType({name: MappingProxyType({
         option.name: option.presets[name] for option in options}) for name in names})
 
@@ -84,11 +86,12 @@ def settings(problem: Problem, preset: str = 'onboard',
     :raises ValueError: with the option, its value and what is allowed.
     """
     if preset not in PRESETS:
-        raise ValueError(f'preset is {preset!r}, expected one of {", ".join(PRESETS)}')
+        raise InvalidValueError(f'preset is {preset!r}, expected one of {", ".join(PRESETS)}')
     options = {option.name: option for option in OPTIONS}
     for name, value in overrides.items():
         if name not in options:
-            raise ValueError(f'unknown option {name!r}, expected one of {", ".join(options)}')
+            raise InvalidValueError(
+                f'unknown option {name!r}, expected one of {", ".join(options)}')
         check_option(options[name], value)
     resolved: dict[str, Any] = {
         **PRESETS[preset], **{name: value for name, value in overrides.items() if value}}
@@ -102,7 +105,7 @@ def override(text: str) -> tuple[str, Value]:
     try:
         return name, kinds.get(name, str)(value)
     except ValueError:
-        raise ValueError(f'{name} is {value!r}, expected a number') from None
+        raise InvalidValueError(f'{name} is {value!r}, expected a number') from None
 
 
 def options_by_name(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -116,8 +119,9 @@ def options_by_name(given: Mapping[str, Any]) -> dict[str, Any]:
     allowed = [option.name for option in OPTIONS if not option.parameter]
     for name in varied:
         if name not in allowed:
-            raise ValueError(f"parameter 'overrides' has {name!r}, expected name=value with one "
-                             f'of {", ".join(allowed)}')
+            raise InvalidValueError(
+                f"parameter 'overrides' has {name!r}, expected name=value with one "
+                f'of {", ".join(allowed)}')
     return {option.name: given.get(option.name, option.default) for option in OPTIONS} | varied
 
 
@@ -144,8 +148,9 @@ def settings_of_file(given: Mapping[str, Any]) -> Settings:
     """
     base = given.get('base', '')
     if base and base not in BASES and base not in _imported:
-        raise ValueError(f'base is {base!r}, which is not imported because a file says so; '
-                         f'expected one of {", ".join(BASES)}, or the same as --base')
+        raise InvalidValueError(
+            f'base is {base!r}, which is not imported because a file says so; '
+            f'expected one of {", ".join(BASES)}, or the same as --base')
     return settings_by_name(given)
 
 
@@ -155,13 +160,14 @@ def check_option(option: Option, value: Value) -> None:
         if option.importable and ':' in str(value):
             base_factory(str(value))
         elif value and value not in option.choices:
-            raise ValueError(
+            raise InvalidValueError(
                 f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}'
                 + option.importable * ' or module:factory')
     elif isinstance(value, (str, bool)) or not (
             value == option.default or option.minimum <= value <= option.maximum):
-        raise ValueError(f'{option.name} is {value!r}, expected a number in '
-                         f'[{option.minimum:g}, {option.maximum:g}]')
+        raise InvalidValueError(
+            f'{option.name} is {value!r}, expected a number in '
+            f'[{option.minimum:g}, {option.maximum:g}]')
 
 
 _imported: set[str] = set()
@@ -183,11 +189,13 @@ def base_factory(name: str) -> BaseFactory:
         found: BaseFactory = getattr(importlib.import_module(module), factory)
     # The module is foreign code; it may raise anything, or end the program.
     except (Exception, SystemExit) as error:
-        raise ValueError(f'base is {name!r}, expected a module:factory to import: '
-                         f'{type(error).__name__}: {error}') from None
+        raise InvalidValueError(
+            f'base is {name!r}, expected a module:factory to import: '
+            f'{type(error).__name__}: {error}') from None
     if not _called_as_a_factory(found):
-        raise ValueError(f'base is {name!r}, expected a module:factory to import: {factory} '
-                         'cannot be called as factory(settings, home, rng, policies)')
+        raise InvalidValueError(
+            f'base is {name!r}, expected a module:factory to import: {factory} '
+            'cannot be called as factory(settings, home, rng, policies)')
     _imported.add(name)
     return found
 

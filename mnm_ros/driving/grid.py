@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 import math
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.occupancy import Map, Points
 from mnm_ros.driving.pose import Pose, wrapped
 import numpy as np
@@ -59,7 +60,7 @@ class Grid:
     def centre(self, cell: int) -> tuple[float, float]:
         """Return the centre of a cell in m; ValueError if there is no such cell."""
         if not 0 <= cell < self.columns * self.rows:
-            raise ValueError(f'cell {cell}, expected 0 .. {self.columns * self.rows - 1}')
+            raise InvalidValueError(f'cell {cell}, expected 0 .. {self.columns * self.rows - 1}')
         row, column = divmod(cell, self.columns)
         return (self.origin_x + (column + 0.5) * self.cell_size,
                 self.origin_y + (row + 0.5) * self.cell_size)

@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 import math
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.grid import Edge, heading_of, QUARTER, Ways
 from mnm_ros.driving.pose import Pose, wrapped
@@ -155,7 +156,7 @@ class WayHome(Maneuver):
         self._home = home
         home_cell = ways.grid.cell_at(home.x, home.y)
         if home_cell is None:
-            raise ValueError(f'home is {home}, expected a pose on the grid')
+            raise InvalidValueError(f'home is {home}, expected a pose on the grid')
         self._home_cell = home_cell
         self._retries = retries
         self._timeout = timeout

@@ -36,7 +36,7 @@ class Format(NamedTuple):
         """
         Return the contents of the file.
 
-        :raises Unwritable: if this cannot be written here.
+        :raises ExportError: if this cannot be written here.
         """
         module, _, function = self.writer.rpartition('.')
         found: Callable[[Learnt], bytes] = getattr(

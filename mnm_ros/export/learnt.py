@@ -11,8 +11,9 @@ import math
 from pathlib import Path
 import re
 
-from mnm_ros.checkpoint.input_log import Refused, refusing, Saved
+from mnm_ros.checkpoint.input_log import refusing, Saved
 from mnm_ros.checkpoint.warm_start import begun
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -45,12 +46,13 @@ def read(path: Path, log: bool = False) -> Learnt:
 
     :param path: a ``*.sqlite`` in the ``checkpoint_dir`` of an explorer, or that folder.
     :param log: whether all transitions are wanted, which only a transition log has.
-    :raises Refused: if there is no such file, or if it cannot be used.
+    :raises CheckpointError: if there is no such file, or if it cannot be used.
     """
     saved = Saved(_file_in(path, log) if path.is_dir() else path)
     if log and (saved.point is not None or not saved.path.name.endswith('.log.sqlite')):
-        raise Refused(f'{saved.path} does not begin with the exploration, expected a '
-                      '*.log.sqlite that does, of an explorer with transition_log: true')
+        raise CheckpointError(
+            f'{saved.path} does not begin with the exploration, expected a '
+            '*.log.sqlite that does, of an explorer with transition_log: true')
     with refusing(saved.path):
         return _learnt(saved)
 
@@ -67,18 +69,20 @@ def _learnt(saved: Saved) -> Learnt:
 
 
 def _file_in(folder: Path, log: bool) -> Path:
-    """Return the newest file; Refused if there is none, or if there are several explorers."""
+    """Return the newest file; CheckpointError if there is none, or of several explorers."""
     files = {path: match for path in folder.glob('*.sqlite')
              if (match := _NAME.fullmatch(path.name))}
     names = sorted({match[1] for match in files.values()})
     if len(names) != 1:
-        raise Refused(f'{folder} has files of {len(names)} explorers'
-                      f'{": " if names else ""}{", ".join(names)}, expected those of one; a file '
-                      'can be named, too')
+        raise CheckpointError(
+            f'{folder} has files of {len(names)} explorers'
+            f'{": " if names else ""}{", ".join(names)}, expected those of one; a file '
+            'can be named, too')
     wanted = [path for path, match in files.items() if (match[2] == 'log') == log]
     if not wanted:
-        raise Refused(f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
-                      'with transition_log: true' if log else f'{folder} has no checkpoint')
+        raise CheckpointError(
+            f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
+            'with transition_log: true' if log else f'{folder} has no checkpoint')
     return max(wanted, key=lambda path: path.stat().st_mtime)
 
 

@@ -30,10 +30,10 @@ from dataclasses import dataclass
 import json
 from typing import Any
 
+from mnm_ros.core.errors import ExportError
 from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.learnt import Learnt
-from mnm_ros.export.writers import Unwritable
 
 _IDS = 2**16
 _LEVEL = 'L1'    # the name of the map, to which the fleet adapter is set
@@ -58,25 +58,26 @@ class RouteGraph:
         """
         Return the graph of what was learnt.
 
-        :raises Unwritable: if there are no policies, or if it has no nodes or no edges.
+        :raises ExportError: if there are no policies, or if it has no nodes or no edges.
         """
         known = learnt.knowledge
         if not known.known:
-            raise Unwritable(f'{learnt.source} has no hypothesis yet, expected known states')
+            raise ExportError(f'{learnt.source} has no hypothesis yet, expected known states')
         if not known.policies:
-            raise Unwritable(f'{learnt.source} has too many policies to tell all of them, '
+            raise ExportError(f'{learnt.source} has too many policies to tell all of them, '
                              'expected --from with a checkpoint')
         places = learnt.description.positions
         nodes = tuple(state for state in known.known if state in places)
         if not nodes:
-            raise Unwritable(
+            raise ExportError(
                 f'none of {len(known.known)} known states has a place, expected x and y of '
                 'states in what the robot side says on robot_side (with --from: in the '
                 '*.robot_side.json beside the file)')
         edges = tuple(edge for edge in _direct(known) if {edge.state, edge.following} <= {*nodes})
         if not edges:
-            raise Unwritable(f'no action leads from one of {len(nodes)} known places to another, '
-                             'expected two places that follow each other')
+            raise ExportError(
+                f'no action leads from one of {len(nodes)} known places to another, '
+                'expected two places that follow each other')
         return cls(learnt, nodes, edges)
 
     def node_figures(self, state: int) -> dict[str, Any]:

@@ -26,15 +26,12 @@ import io
 import json
 from typing import Any
 
+from mnm_ros.core.errors import ExportError
 from mnm_ros.core.inputs import DeclarationInput, Interruption, Observation, Relocation
 from mnm_ros.core.knowledge.knowledge import Kind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.learnt import Learnt, route
-
-
-class Unwritable(ValueError):
-    """Something cannot be written in a format; the text says why and what to do."""
 
 
 def as_json(learnt: Learnt) -> bytes:
@@ -140,7 +137,7 @@ def graphml(learnt: Learnt) -> bytes:
     try:
         import networkx
     except ImportError:
-        raise Unwritable('networkx cannot be imported: apt install python3-networkx, or '
+        raise ExportError('networkx cannot be imported: apt install python3-networkx, or '
                          'pip install networkx') from None
     graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.knowledge.steps)
     for state in learnt.knowledge.kinds:
@@ -219,8 +216,9 @@ def log_mcap(learnt: Learnt) -> bytes:
     try:
         from mcap_ros2.writer import Writer
     except ImportError:
-        raise Unwritable("mcap_ros2 cannot be imported: pip install 'mnm_ros[bags]', or pip "
-                         'install mcap-ros2-support') from None
+        raise ExportError(
+            "mcap_ros2 cannot be imported: pip install 'mnm_ros[bags]', or pip "
+            'install mcap-ros2-support') from None
     saved = learnt.saved
     assert saved is not None
     written = io.BytesIO()

@@ -12,18 +12,19 @@ import time
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.core.errors import FileError, ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.callbacks import answering, hear
 from mnm_ros.nodes.common.spin import run, write_record
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.parameters import NODES, ParameterError, Parameters
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import describe, FileError, load
+from mnm_ros.simulation.scenario import describe, load
 from mnm_ros.simulation.simulator import Simulator
 from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger

@@ -17,12 +17,13 @@ from threading import Thread
 import time
 from typing import Any
 
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
 from mnm_ros.nodes.showing.played_log import PlayedLog
-from mnm_ros.parameters import NODES, ParameterError, Parameters
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.trial.scenes import Scenes
 from rclpy.node import Node
 

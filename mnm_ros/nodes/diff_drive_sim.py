@@ -23,12 +23,13 @@ from geometry_msgs.msg import (
     Vector3,
 )
 from mnm_ros import messages
+from mnm_ros.core.errors import FileError, ParameterError
 from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
-from mnm_ros.parameters import NODES, ParameterError, Parameters
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep
-from mnm_ros.simulation.world import Cell, FileError, load, World
+from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
 import numpy as np
 from numpy.typing import NDArray

@@ -14,10 +14,11 @@ import json
 import sys
 from typing import Any
 
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.parameters import NODES, ParameterError, Parameters
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.gym_robot import (
     action_names,

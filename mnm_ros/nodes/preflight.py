@@ -15,6 +15,7 @@ import sys
 import time
 
 from mnm_ros import messages
+from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
@@ -172,7 +173,7 @@ class PreflightNode(Node):
             return
         try:
             seq, state = messages.decode_step(message)
-        except messages.MessageError:
+        except MessageError:
             self._malformed += 1
         else:
             self._run.on_state(seq, state, now)

@@ -7,9 +7,9 @@ Read ``tables``, then ``parameter_spec`` (what a row is, and how a bad value is 
 ``values`` (those of a node) and ``params_file``.
 """
 
-from mnm_ros.parameters.parameter_spec import ParameterError, ParameterSpec
+from mnm_ros.parameters.parameter_spec import ParameterSpec
 from mnm_ros.parameters.tables import is_required, NODES, REQUIRED
 from mnm_ros.parameters.values import check_files, Parameters
 
-__all__ = ['NODES', 'REQUIRED', 'ParameterError', 'ParameterSpec', 'Parameters', 'check_files',
+__all__ = ['NODES', 'REQUIRED', 'ParameterSpec', 'Parameters', 'check_files',
            'is_required']

@@ -27,10 +27,6 @@ _KINDS = {bool: Kind.BOOL, int: Kind.INTEGER, float: Kind.DOUBLE, str: Kind.STRI
 _INT64_MAX = 2**63 - 1
 
 
-class ParameterError(ValueError):
-    """A parameter was given a value that is not allowed."""
-
-
 @dataclass(frozen=True)
 class ParameterSpec:
     """

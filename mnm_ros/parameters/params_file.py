@@ -9,8 +9,8 @@ from pathlib import Path
 import re
 from typing import Any
 
-from mnm_ros.located_yaml import Entry, FileError, read
-from mnm_ros.parameters.parameter_spec import ParameterError
+from mnm_ros.core.errors import FileError, ParameterError
+from mnm_ros.located_yaml import Entry, read
 
 PARAMETERS = 'ros__parameters'
 _SHAPE = 'expected, for example, "/**/explorer: {ros__parameters: {radius: 4.0}}"'

@@ -16,9 +16,10 @@ import re
 import sys
 from typing import Any
 
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.located_yaml import WithExponents
-from mnm_ros.parameters.parameter_spec import Kind, ParameterError, ParameterSpec
+from mnm_ros.parameters.parameter_spec import Kind, ParameterSpec
 from mnm_ros.parameters.params_file import check, entries
 from mnm_ros.parameters.tables import NODES
 from rcl_interfaces.msg import ParameterDescriptor, SetParametersResult

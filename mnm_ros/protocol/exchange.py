@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from enum import Enum
 import math
 
+from mnm_ros.core.errors import ProtocolError
 from mnm_ros.core.model.problem import RESET
 
 _RECENT = 0.1    # weight of the last answer in the usual time
@@ -158,10 +159,11 @@ class StepClient:
         """
         Return the message for a new action.
 
-        :raises RuntimeError: if an action is under way.
+        :raises ProtocolError: if an action is under way.
         """
         if self._action is not None:
-            raise RuntimeError(f'action {self._action} is still under way')
+            raise ProtocolError(
+                f'action {self._action} is still under way, expected its end before {action}')
         self._seq += 1
         self._action = action
         self._timer.start(now)
@@ -226,14 +228,15 @@ class StepServer:
     def done(self, state: int) -> tuple[int, int]:
         """Store and return the answer ``(seq, state)`` to the action being executed."""
         if self.last is None or not self.executing:
-            raise RuntimeError('no action is being executed')
+            raise ProtocolError(
+                f'no action is being executed, expected one that has ended in state {state}')
         self.answer = state
         return self.last, state
 
     def stored(self) -> tuple[int, int]:
         """Return the last answer again."""
         if self.last is None or self.answer is None:
-            raise RuntimeError('no action has been executed yet')
+            raise ProtocolError('no action has been executed yet, expected one with an answer')
         return self.last, self.answer
 
     def next_waiting(self) -> tuple[int, int] | None:

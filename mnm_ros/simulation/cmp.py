@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
@@ -236,4 +237,4 @@ GENERATORS: Mapping[str, Generator] = {
 
 def _check_action(action: int, actions: int) -> None:
     if not 0 <= action < actions:
-        raise ValueError(f'action is {action}, expected {RESET} (RESET) to {actions - 1}')
+        raise InvalidValueError(f'action is {action}, expected {RESET} (RESET) to {actions - 1}')

@@ -9,7 +9,8 @@ import os
 from pathlib import Path
 import sys
 
-from mnm_ros.located_yaml import FileError, Keys
+from mnm_ros.core.errors import FileError
+from mnm_ros.located_yaml import Keys
 
 MOST_CELLS = 250_000
 MOST_CELLS_IN_ALL = 500_000

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from math import ceil, hypot
 from random import Random
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import Pose, wrapped
@@ -101,7 +102,7 @@ class DiffDrive:
     def __init__(self, world: World, body: Body, seed: int = 0,
                  battery: Battery | None = None) -> None:
         if body.radius >= world.cell_size / 2:
-            raise ValueError(
+            raise InvalidValueError(
                 f'a radius of {body.radius:g} m does not fit into the cells of {world.name}, '
                 f'expected less than {world.cell_size / 2:g} m')
         self.world = world

@@ -16,6 +16,7 @@ from enum import IntEnum
 from reprlib import repr as shortened
 from typing import Any
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import check_state, Declaration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
@@ -100,7 +101,7 @@ def check_discrete(env: Any, discretized: bool = False) -> None:
     for name, what in expected.items():
         space = getattr(env, f'{name}_space')
         if type(space).__name__ != 'Discrete':
-            raise ValueError(f'its {name} space is {space}, expected {what}')
+            raise InvalidValueError(f'its {name} space is {space}, expected {what}')
 
 
 def action_names(env: Any) -> tuple[str, ...]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import math
 from pathlib import Path
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.located_yaml import Entry, FileError, Keys, read
+from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
 from mnm_ros.simulation.cmp import (
     Cmp,

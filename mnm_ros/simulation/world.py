@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from math import floor
 from pathlib import Path
 
-from mnm_ros.located_yaml import Entry, FileError, read
+from mnm_ros.core.errors import FileError
+from mnm_ros.located_yaml import Entry, read
 from mnm_ros.simulation.config_files import files, find, floor_plan
 
 __all__ = ['Cell', 'FileError', 'World', 'load', 'shipped']

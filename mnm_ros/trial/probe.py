@@ -17,6 +17,7 @@ import math
 from random import Random
 from statistics import mean, median
 
+from mnm_ros.core.errors import ProtocolError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
@@ -81,7 +82,7 @@ class Probe:
     def next_action(self) -> int:
         """Return the action to play, which is the same until ``observe`` or ``relocate``."""
         if self._next is None:
-            raise RuntimeError('the probe is over')
+            raise ProtocolError('an action is asked for, expected none as the probe is over')
         return self._next
 
     def observe(self, state: int) -> None:

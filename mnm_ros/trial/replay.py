@@ -118,7 +118,7 @@ class ReplaySummary:
 
 
 def replay(saved: Saved) -> ReplaySummary:
-    """Return what happened; Refused if this version decides otherwise than the log says."""
+    """Return what happened; CheckpointError if this version decides otherwise than the log."""
     exploration = begun(saved)
     summary = ReplaySummary(exploration)
     exploration.robot_answers()    # so that its phase is that of the algorithm

@@ -20,8 +20,9 @@ import sys
 from typing import Any
 
 from mnm_ros.checkpoint import event_log
-from mnm_ros.checkpoint.input_log import COMPANIONS, Refused, refusing, Saved
+from mnm_ros.checkpoint.input_log import COMPANIONS, refusing, Saved
 from mnm_ros.checkpoint.whole_files import regular, write_whole
+from mnm_ros.core.errors import CheckpointError, InvalidValueError
 from mnm_ros.core.presets import base_factory
 from mnm_ros.located_yaml import WithExponents
 from mnm_ros.robot_description import beside, kept_beside, RobotDescription
@@ -43,21 +44,23 @@ def write(folder: Path) -> list[Path]:
     """
     Write the report of each log in the folder of a trial and return the paths of the reports.
 
-    :raises Refused: if there is no log, or if one is damaged, after the others were reported.
+    :raises CheckpointError: if there is no log, or if one is damaged, after the others were
+        reported.
     """
     logs = sorted(folder.glob('*.log.sqlite'))
     if not logs:
-        raise Refused(f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
-                      'with transition_log: true')
+        raise CheckpointError(
+            f'{folder} has no *.log.sqlite, expected the checkpoint_dir of an explorer '
+            'with transition_log: true')
     written, refusals = [], []
     for log in logs:
         name = log.name.removesuffix('.log.sqlite')
         try:
             written.append(write_one(log, folder / f'report_{name}.html'))
-        except Refused as refusal:
+        except CheckpointError as refusal:
             refusals.append(str(refusal))
     if refusals:
-        raise Refused('\n'.join([*refusals, *(f'written: {path}' for path in written)]))
+        raise CheckpointError('\n'.join([*refusals, *(f'written: {path}' for path in written)]))
     return written
 
 
@@ -66,7 +69,7 @@ def write_one(source: Path, path: Path) -> Path:
     Write the report of a log or a checkpoint, and return its path.
 
     :param path: of the report.
-    :raises Refused: if it cannot be read or replayed, or if a library is missing.
+    :raises CheckpointError: if it cannot be read or replayed, or if a library is missing.
     """
     with refusing(source):
         end = _last_written(source)    # before SQLite writes to a log that a crash has left
@@ -74,7 +77,7 @@ def write_one(source: Path, path: Path) -> Path:
         saved = Saved(source)
         os.utime(source, (end, end))
         if not saved.inputs and saved.point is None:
-            raise Refused(f'{source} has no step, expected a trial that has begun')
+            raise CheckpointError(f'{source} has no step, expected a trial that has begun')
         return write_whole(path, page(saved, span, kept_beside(saved.path)))
 
 
@@ -83,13 +86,13 @@ def page(saved: Saved, span: str, description: RobotDescription) -> str:
     Return the report as HTML.
 
     :param span: the beginning and the end in words, or ''.
-    :raises Refused: if it cannot be replayed, or if a library is missing.
+    :raises CheckpointError: if it cannot be replayed, or if a library is missing.
     """
     try:
         from jinja2 import Environment, StrictUndefined
         import matplotlib  # noqa: F401 - which draws the pictures
     except ImportError:
-        raise Refused(INSTALL) from None
+        raise CheckpointError(INSTALL) from None
     template = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True).from_string(
             Path(__file__).with_name('report.html.j2').read_text(encoding='utf-8'))
@@ -133,7 +136,8 @@ def _last_written(log: Path) -> float:
     parts = [part for part in (Path(f'{log}{companion}') for companion in COMPANIONS)
              if part.is_file() and part.stat().st_size]
     if not parts:
-        raise Refused(f'{log} cannot be read: no such file, no regular one, or an empty one')
+        raise CheckpointError(
+            f'{log} cannot be read: no such file, no regular one, or an empty one')
     return max(part.stat().st_mtime for part in parts)
 
 
@@ -174,9 +178,10 @@ def keeping(text: str, folder: Path) -> str:
     try:
         tree = yaml.load(text, Loader=WithExponents) or {}
     except yaml.YAMLError as error:
-        raise ValueError(f'no YAML: {" ".join(str(error).split())}') from None
+        raise InvalidValueError(f'no YAML: {" ".join(str(error).split())}') from None
     if not isinstance(tree, dict):
-        raise ValueError(f'{type(tree).__name__}, expected parameters by the names of nodes')
+        raise InvalidValueError(
+            f'{type(tree).__name__}, expected parameters by the names of nodes')
     kept: dict[str, Any] = {'checkpoint_dir': str(folder), 'transition_log': True}
     _without(tree, kept)
     entry = tree['/**/explorer'] = tree.get('/**/explorer') or {}
@@ -231,7 +236,7 @@ def main(arguments: Sequence[str] | None = None,
             else:
                 out = given.output or path.with_name(f'{path.name}.html')
                 written = [write_one(path, out)]
-        except (Refused, OSError) as error:
+        except (CheckpointError, OSError) as error:
             print(error, file=sys.stderr)
             status = 1
         else:

@@ -33,7 +33,7 @@ class Scenes:
     """
     The scenes of one log, or of a checkpoint.
 
-    :raises Refused: if it cannot be read, or tells of nothing that can be played again.
+    :raises CheckpointError: if it cannot be read, or tells of nothing that can be played again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,7 +50,7 @@ class Scenes:
         Play it once, and show each scene with the hypothesis of the time.
 
         :param abandoned: says whether the rest is not wanted any more.
-        :raises Refused: if this version decides otherwise than the log says.
+        :raises CheckpointError: if this version decides otherwise than the log says.
         """
         exploration, count = self._exploration, len(self._saved.inputs)
         if not count:

@@ -16,8 +16,9 @@ from typing import Any
 
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Refused, Saved
+from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Saved
 from mnm_ros.checkpoint.warm_start import warm_start
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.inputs import Observation
 from mnm_ros.core.presets import settings_of_file
 from mnm_ros.export import learnt
@@ -59,7 +60,8 @@ def test_no_module_is_imported_because_a_file_names_it(module: Path, tmp_path: P
     path = log(tmp_path, base='of_somebody_else:base')
     for read in (learnt.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'}),
                  lambda path: report.write_one(path, tmp_path / 'report.html')):
-        with pytest.raises(Refused, match="base is 'of_somebody_else:base', which is not import"):
+        with pytest.raises(
+                CheckpointError, match="base is 'of_somebody_else:base', which is not import"):
             read(path)
     assert not module.exists()
 
@@ -91,18 +93,18 @@ def test_what_was_edited_is_refused(meta: dict[str, object], tmp_path: Path) -> 
     edit(path, **meta)
     read: Callable[[Path], object]
     for read in (learnt.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'})):
-        with pytest.raises(Refused, match='explorer.log.sqlite'):
+        with pytest.raises(CheckpointError, match='explorer.log.sqlite'):
             read(path)
     try:
         describe(path)
-    except Refused:
+    except CheckpointError:
         pass
 
 
 def test_logs_that_begin_with_each_other_are_refused(tmp_path: Path) -> None:
     path = log(tmp_path)
     edit(path, identity=json.dumps({**ASKED, 'warm_start': {'log': str(path), 'sha256': ''}}))
-    with pytest.raises(Refused, match='RecursionError'):
+    with pytest.raises(CheckpointError, match='RecursionError'):
         learnt.read(path)
 
 
@@ -114,7 +116,7 @@ def test_a_view_is_not_read(tmp_path: Path) -> None:
             'DROP TABLE meta; CREATE VIEW meta AS WITH RECURSIVE forever(key) AS '
             '(SELECT 1 UNION ALL SELECT key + 1 FROM forever) SELECT key, 1 AS value FROM forever')
     database.close()
-    with pytest.raises(Refused, match="'meta' is no table"):
+    with pytest.raises(CheckpointError, match="'meta' is no table"):
         Saved(path)
 
 
@@ -130,7 +132,8 @@ def test_what_a_column_computes_is_not_read(tmp_path: Path, table: str) -> None:
         database.executescript(f'DROP TABLE {table.split()[0]}; CREATE TABLE {table}')
     database.close()
     for read in (Saved, lambda path: Saved(path, ASKED, 0)):
-        with pytest.raises(Refused, match=f"'{table.split()[0]}' is no table of a checkpoint"):
+        with pytest.raises(
+                CheckpointError, match=f"'{table.split()[0]}' is no table of a checkpoint"):
             read(path)
 
 

@@ -27,8 +27,9 @@ from kept_explorations import (
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as keeping
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
+from mnm_ros.checkpoint.input_log import Abandoned, Saved
 from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Observation
 from mnm_ros.core.model.problem import RESET
@@ -117,7 +118,7 @@ def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:
         capture_output=True, text=True, timeout=240)
     assert printed.returncode == 0 and 'known states: 0 1 2 3' in printed.stdout
     (tmp_path / 'none').write_text('')
-    with pytest.raises(Refused, match='none'):
+    with pytest.raises(CheckpointError, match='none'):
         describe(tmp_path / 'none')
 
 

@@ -20,8 +20,9 @@ from kept_explorations import (
     SETTINGS,
 )
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import Refused, Saved
+from mnm_ros.checkpoint.input_log import Saved
 from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.inputs import InputListener, Interruption, Observation, Update
@@ -80,7 +81,7 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
     replayed = Exploration(SETTINGS)
     log.replay(replayed)
     assert same(keep_on, replayed)
-    with pytest.raises(Refused, match='tells of action'):
+    with pytest.raises(CheckpointError, match='tells of action'):
         log.replay(Exploration(settings(Problem(2, 3.0, 1.0, 0.1))))
 
 

@@ -10,8 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from binomial import binomial_tail
-from mnm_ros.checkpoint.input_log import InputLog, Refused, Saved
+from mnm_ros.checkpoint.input_log import InputLog, Saved
 from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Interruption
 from mnm_ros.core.mnm.base import Recollection
@@ -94,10 +95,10 @@ def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None
     assert replayed.hypothesis == exploration.hypothesis and recalled(asked) is None
     assert recollect(again).steps
     path.unlink()
-    with pytest.raises(Refused, match='a.log.sqlite cannot be read'):
+    with pytest.raises(CheckpointError, match='a.log.sqlite cannot be read'):
         recalled(again.identity)
     written(path, explored(2.0, 3)[1])
-    with pytest.raises(Refused, match='has changed since'):
+    with pytest.raises(CheckpointError, match='has changed since'):
         recalled(again.identity)
 
 
@@ -113,7 +114,7 @@ def test_what_is_taken() -> None:
         action = exploration.next_action()
         exploration.observe(action, robot.step(action))
         noticed = exploration.changes_noticed
-    with pytest.raises(Refused, match='no step that could be taken'):
+    with pytest.raises(CheckpointError, match='no step that could be taken'):
         recollect(log)
     while exploration.next_action() < 0:
         exploration.observe(-1, robot.step(-1))
@@ -161,7 +162,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
 def test_what_cannot_be_proven_is_refused(
         tmp_path: Path, options: dict, complaint: str) -> None:
     path = written(tmp_path / 'a.log.sqlite', explored(2.0, 1)[1])
-    with pytest.raises(Refused, match=complaint):
+    with pytest.raises(CheckpointError, match=complaint):
         warm_start(path, identity(4.0, 1, **options))
 
 

@@ -12,13 +12,13 @@ from types import SimpleNamespace
 
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import DiscoPhase
+from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.mnm.building_phase import DoublingSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.snapshot import Unsuitable
 from mnm_ros.core.watch.rediscovery import Relearning
 import numpy as np
 import pytest
@@ -93,7 +93,7 @@ def test_functions_come_from_the_fresh_objects_which_are_used_once() -> None:
     old.told, fresh.told = partial(list), partial(tuple)
     assert again(old, fresh) is fresh and fresh.quanta == 1
     assert fresh.told.func is tuple
-    with pytest.raises(Unsuitable, match='lacks a function'):
+    with pytest.raises(SnapshotError, match='lacks a function'):
         again(old, DoublingSchedule())
     one = DoublingSchedule()
     first, second = again([Counts(), Counts()], [one, one])
@@ -106,7 +106,7 @@ def test_functions_come_from_the_fresh_objects_which_are_used_once() -> None:
 def test_what_was_divided_otherwise_then_is_refused() -> None:
     old = snapshot.take(DoublingSchedule())
     del old[2]['quanta']
-    with pytest.raises(Unsuitable, match='DoublingSchedule lacks quanta'):
+    with pytest.raises(SnapshotError, match='DoublingSchedule lacks quanta'):
         snapshot.put(old, DoublingSchedule())
 
 
@@ -123,7 +123,7 @@ def test_what_was_added_since_is_as_in_a_fresh_object() -> None:
 def test_only_what_the_core_holds() -> None:
     assert snapshot.covers(Attempts(HOME, True)) and not snapshot.covers(SimpleNamespace())
     for thing in (SimpleNamespace(), np.array([None]), object(), deque([1], maxlen=2), 1j):
-        with pytest.raises(Unsuitable, match='no snapshot of'):
+        with pytest.raises(SnapshotError, match='no snapshot of'):
             snapshot.take([thing])
 
 
@@ -157,7 +157,7 @@ def test_a_snapshot_holds_nothing_that_is_worked_out_again_and_an_old_one_may() 
     ['a', '|O', [1], 'C', 'AAAAAAAAAAA='], ['a', '<f8', [3], 'C', 'AAAAAAAAAAA='],
     ['l', ['<i8', 'no base64!']], ['d', ['v', [1]]], [], ['g', {'bit_generator': 'MT19937'}]])
 def test_a_snapshot_from_elsewhere_runs_nothing(data: object) -> None:
-    with pytest.raises(Unsuitable):
+    with pytest.raises(SnapshotError):
         snapshot.put(data)
 
 

@@ -19,8 +19,9 @@ import sqlite3
 import subprocess
 from types import SimpleNamespace
 
-from mnm_ros.checkpoint.input_log import InputLog, Refused
+from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command.knowledge import export, policies
+from mnm_ros.core.errors import CheckpointError, ExportError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation, Relocation, Update
 from mnm_ros.core.knowledge.knowledge import Kind, Knowledge, nested
@@ -106,13 +107,13 @@ def test_names_and_places_are_those_kept_beside_the_files(folder: Path, tmp_path
 
 
 def test_a_folder_that_leaves_a_choice_is_refused(folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(Refused, match='has files of 0 explorers, expected those of one'):
+    with pytest.raises(CheckpointError, match='has files of 0 explorers, expected those of one'):
         read(tmp_path)
     (folder / 'robot_2.explorer.00000001.sqlite').touch()
-    with pytest.raises(Refused, match='2 explorers: robot_1.explorer, robot_2.explorer'):
+    with pytest.raises(CheckpointError, match='2 explorers: robot_1.explorer, robot_2.explorer'):
         read(folder)
     (folder / 'robot_2.explorer.00000001.sqlite').unlink()
-    with pytest.raises(Refused, match='does not begin with the exploration, expected a'):
+    with pytest.raises(CheckpointError, match='does not begin with the exploration, expected a'):
         read(folder / 'robot_1.explorer.00000004.sqlite', log=True)
 
 
@@ -248,7 +249,7 @@ def test_a_bag_has_every_input_in_its_order() -> None:
 
 def test_mcap_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__('sys').modules, 'mcap_ros2.writer', None)
-    with pytest.raises(writers.Unwritable, match=r"pip install 'mnm_ros\[bags\]'"):
+    with pytest.raises(ExportError, match=r"pip install 'mnm_ros\[bags\]'"):
         FORMATS['log-mcap'].write(SHORT)
 
 
@@ -304,7 +305,7 @@ def test_graphviz_gets_quoted_labels() -> None:
 
 def test_networkx_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__('sys').modules, 'networkx', None)
-    with pytest.raises(writers.Unwritable, match='apt install python3-networkx'):
+    with pytest.raises(ExportError, match='apt install python3-networkx'):
         FORMATS['graphml'].write(SHORT)
 
 

@@ -16,13 +16,13 @@ from typing import Any
 
 from mnm_ros.command.follow import Closures
 from mnm_ros.command.knowledge import export
+from mnm_ros.core.errors import ExportError
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.trust import Told, Trust
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.export.learnt import Learnt
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph
-from mnm_ros.export.writers import Unwritable
 from mnm_ros.robot_description import RobotDescription
 import pytest
 import yaml
@@ -193,7 +193,7 @@ WITHOUT = replace(FLAT.description, positions={0: (0.0, 0.0), 1: (1.0, 0.0)})
 ])
 @pytest.mark.parametrize('name', [name for name, row in FORMATS.items() if row.places])
 def test_what_is_no_graph_is_refused(name: str, learnt: Learnt, why: str) -> None:
-    with pytest.raises(Unwritable) as refused:
+    with pytest.raises(ExportError) as refused:
         FORMATS[name].write(learnt)
     assert why in str(refused.value)
 

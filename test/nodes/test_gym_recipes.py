@@ -20,8 +20,8 @@ import pytest
 gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
 
 from mnm_ros.core import Exploration, play, Problem, RESET, settings  # noqa: E402, I100
+from mnm_ros.core.errors import ParameterError  # noqa: E402
 from mnm_ros.nodes.gym_side import make, robot  # noqa: E402
-from mnm_ros.parameters import ParameterError  # noqa: E402
 from mnm_ros.robot_description import RobotDescription  # noqa: E402
 from mnm_ros.simulation.cmp import Outcomes, TableCmp  # noqa: E402
 from mnm_ros.simulation.ground_truth import judge, reachable_states  # noqa: E402

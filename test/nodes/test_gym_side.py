@@ -19,9 +19,9 @@ import pytest
 
 gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
 
-from mnm_ros.messages import PolicySet  # noqa: E402, I100
+from mnm_ros.core.errors import ParameterError  # noqa: E402, I100
+from mnm_ros.messages import PolicySet  # noqa: E402
 from mnm_ros.nodes.gym_side import make  # noqa: E402
-from mnm_ros.parameters import ParameterError  # noqa: E402
 from mnm_ros.simulation.cmp import TableCmp  # noqa: E402
 from mnm_ros.simulation.ground_truth import judge, reachable_states  # noqa: E402
 from mnm_ros.simulation.gym_robot import action_names, declared, GymRobot  # noqa: E402

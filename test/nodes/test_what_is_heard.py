@@ -16,6 +16,7 @@ from typing import Any
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Point, PoseWithCovarianceStamped
 from mnm_ros import messages
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
@@ -24,7 +25,6 @@ from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.dashboard import Dashboard
 from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
-from mnm_ros.parameters import ParameterError
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words

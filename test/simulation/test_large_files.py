@@ -8,7 +8,7 @@ from pathlib import Path
 import time
 
 from mnm_ros import located_yaml
-from mnm_ros.located_yaml import FileError
+from mnm_ros.core.errors import FileError
 from mnm_ros.simulation import scenario, world
 import pytest
 

@@ -8,8 +8,9 @@ from pathlib import Path
 import shutil
 import sys
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.simulation import config_files
-from mnm_ros.simulation.scenario import FileError, load, Scenario, shipped
+from mnm_ros.simulation.scenario import load, Scenario, shipped
 import pytest
 
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'scenarios'

@@ -7,7 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 import re
 
-from mnm_ros.simulation.scenario import FileError, load
+from mnm_ros.core.errors import FileError
+from mnm_ros.simulation.scenario import load
 import pytest
 
 

@@ -8,7 +8,8 @@ from collections import deque
 from pathlib import Path
 import random
 
-from mnm_ros.simulation.world import Cell, FileError, load, shipped, World
+from mnm_ros.core.errors import FileError
+from mnm_ros.simulation.world import Cell, load, shipped, World
 import pytest
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import sqlite3
 
 from mnm_ros.checkpoint import event_log
-from mnm_ros.checkpoint.input_log import InputLog, Refused
+from mnm_ros.checkpoint.input_log import InputLog
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.knowledge.knowledge import nested
 from mnm_ros.core.model.policy import Hypothesis
@@ -104,8 +105,8 @@ def test_it_ends_when_it_is_not_wanted_any_more(explored: tuple[Path, Exploratio
 def test_what_cannot_be_played_is_refused(tmp_path: Path,
                                           explored: tuple[Path, Exploration]) -> None:
     path = tmp_path / 'explorer.log.sqlite'
-    with pytest.raises((Refused, OSError), match='explorer.log.sqlite'):
+    with pytest.raises((CheckpointError, OSError), match='explorer.log.sqlite'):
         Scenes(path)
     path.write_bytes(b'no log')
-    with pytest.raises(Refused, match='explorer.log.sqlite'):
+    with pytest.raises(CheckpointError, match='explorer.log.sqlite'):
         Scenes(path)

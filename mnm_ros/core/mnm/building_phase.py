@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -76,7 +77,7 @@ class StreamSchedule(Schedule):
 
     def __init__(self, exponent: float) -> None:
         if not exponent > 1:
-            raise ValueError(f'stream_exponent is {exponent}, expected a number > 1')
+            raise InvalidValueError(f'stream_exponent is {exponent}, expected a number > 1')
         super().__init__()
         self._exponent = exponent
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import math
 from typing import Any, Union
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.problem import Problem
 
 Value = Union[str, int, float]
@@ -98,10 +99,10 @@ class Settings:
 
     def __post_init__(self) -> None:
         if not self.stream_exponent > 1:
-            raise ValueError(
+            raise InvalidValueError(
                 f'stream_exponent is {self.stream_exponent}, expected a number > 1')
         if self.steps_horizon > MAX_HORIZON:
-            raise ValueError(
+            raise InvalidValueError(
                 f'an attempt would take {self.steps_horizon} steps with radius '
                 f'{self.problem.radius:g}, epsilon {self.problem.epsilon:g} and accuracy_divisor '
                 f'{self.accuracy_divisor:g}, expected at most {MAX_HORIZON}')

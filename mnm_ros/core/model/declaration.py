@@ -10,6 +10,8 @@ import json
 import math
 from typing import Any
 
+from mnm_ros.core.errors import InvalidValueError
+
 MAX_DECLARED = 100_000    # states
 MAX_ENDS = 1_000_000      # of all their actions together
 AUDIT = 1 / 200
@@ -44,11 +46,12 @@ class Declaration:
 
     def __post_init__(self) -> None:
         if len(self.successors) > MAX_DECLARED:
-            raise ValueError(f'successors has {len(self.successors)} states, expected at most '
-                             f'{MAX_DECLARED}')
+            raise InvalidValueError(
+                f'successors has {len(self.successors)} states, expected at most '
+                f'{MAX_DECLARED}')
         ends = sum(len(listed) for lists in self.successors.values() for listed in lists)
         if ends > MAX_ENDS:
-            raise ValueError(f'successors has {ends} ends, expected at most {MAX_ENDS}')
+            raise InvalidValueError(f'successors has {ends} ends, expected at most {MAX_ENDS}')
         for state, lists in self.successors.items():
             check_state(state, 'a state of successors')
             for action, listed in enumerate(lists):
@@ -57,7 +60,7 @@ class Declaration:
             _check_chances(state, chances, self.successors.get(state))
         if self.audit is not None and not (
                 type(self.audit) in (int, float) and 0 <= self.audit < 1):
-            raise ValueError(f'audit is {shown(self.audit)}, expected a number in [0, 1)')
+            raise InvalidValueError(f'audit is {shown(self.audit)}, expected a number in [0, 1)')
 
     def __bool__(self) -> bool:
         """Return whether anything is declared."""
@@ -67,8 +70,9 @@ class Declaration:
         """Raise ValueError unless each declared state has so many actions."""
         for state, lists in self.successors.items():
             if len(lists) != actions:
-                raise ValueError(f'successors of state {state} has {len(lists)} lists, expected '
-                                 f'{actions}: one for each action in order, RESET not among them')
+                raise InvalidValueError(
+                    f'successors of state {state} has {len(lists)} lists, expected '
+                    f'{actions}: one for each action in order, RESET not among them')
 
     def audited(self, share: float = AUDIT) -> Declaration:
         """Return the same, tried in this share of the steps unless it says in which itself."""
@@ -90,7 +94,8 @@ class Declaration:
         :raises ValueError: says which entry is wrong and what was expected.
         """
         if 'chances' in found and 'successors' not in found:
-            raise ValueError('chances without successors, expected both or successors alone')
+            raise InvalidValueError(
+                'chances without successors, expected both or successors alone')
         return cls(_lists(found.get('successors', {}), 'successors'),
                    _lists(found.get('chances', {}), 'chances'), found.get('audit'))
 
@@ -100,21 +105,24 @@ def state_of_key(key: str, what: str) -> int:
     # What int takes besides, as in '+7', ' 7' or '0_7', would name one state in several ways.
     if not (len(key) <= 20 and key.isascii() and key.removeprefix('-').isdigit()
             and str(int(key)) == key):
-        raise ValueError(f'{what} has the entry {shown(key)}, expected the number of a state')
+        raise InvalidValueError(
+            f'{what} has the entry {shown(key)}, expected the number of a state')
     return int(key)
 
 
 def _lists(found: Any, name: str) -> dict[int, tuple[tuple[Any, ...], ...]]:
     """Return the lists of a JSON object with an entry for each state; not what is in them."""
     if not isinstance(found, dict):
-        raise ValueError(f'{name} is {shown(found)}, expected a JSON object with an entry for '
-                         'each state')
+        raise InvalidValueError(
+            f'{name} is {shown(found)}, expected a JSON object with an entry for '
+            'each state')
     lists = {}
     for key, each in found.items():
         state = state_of_key(key, name)
         if not isinstance(each, list) or not all(isinstance(listed, list) for listed in each):
-            raise ValueError(f'{name} of state {state} is {shown(each)}, expected one list for '
-                             'each action')
+            raise InvalidValueError(
+                f'{name} of state {state} is {shown(each)}, expected one list for '
+                'each action')
         lists[state] = tuple(map(tuple, each))
     return lists
 
@@ -122,7 +130,7 @@ def _lists(found: Any, name: str) -> dict[int, tuple[tuple[Any, ...], ...]]:
 def check_state(value: Any, what: str) -> None:
     """Raise ValueError unless it may be a state."""
     if type(value) is not int or value not in _INT64:
-        raise ValueError(f'{what} is {shown(value)}, expected a state, a 64-bit integer')
+        raise InvalidValueError(f'{what} is {shown(value)}, expected a state, a 64-bit integer')
 
 
 def _check_ends(state: int, action: int, ends: tuple[Any, ...]) -> None:
@@ -130,31 +138,33 @@ def _check_ends(state: int, action: int, ends: tuple[Any, ...]) -> None:
     for end in ends:
         check_state(end, what)
     if len({*ends}) != len(ends):
-        raise ValueError(f'{what}: {shown(ends)}, expected distinct states')
+        raise InvalidValueError(f'{what}: {shown(ends)}, expected distinct states')
 
 
 def _check_chances(state: int, chances: tuple[tuple[Any, ...], ...],
                    successors: tuple[tuple[int, ...], ...] | None) -> None:
     what = f'chances of state {state}'
     if successors is None:
-        raise ValueError(f'{what} without its successors, expected both')
+        raise InvalidValueError(f'{what} without its successors, expected both')
     if len(chances) != len(successors):
-        raise ValueError(f'{what} has {len(chances)} lists, expected {len(successors)}, as its '
-                         'successors')
+        raise InvalidValueError(
+            f'{what} has {len(chances)} lists, expected {len(successors)}, as its '
+            'successors')
     for action, (listed, ends) in enumerate(zip(chances, successors)):
         _check_distribution(listed, len(ends), f'{what}, action {action}')
 
 
 def _check_distribution(chances: tuple[Any, ...], ends: int, what: str) -> None:
     if len(chances) != ends:
-        raise ValueError(f'{what}: {len(chances)} numbers, expected {ends}, one for each '
-                         'successor')
+        raise InvalidValueError(
+            f'{what}: {len(chances)} numbers, expected {ends}, one for each '
+            'successor')
     for chance in chances:
         if type(chance) not in (int, float) or not 0 <= chance <= 1:
-            raise ValueError(f'{what}: {shown(chance)}, expected a probability in [0, 1]')
+            raise InvalidValueError(f'{what}: {shown(chance)}, expected a probability in [0, 1]')
     total = math.fsum(chances)
     if chances and abs(total - 1) > _WITHIN:
-        raise ValueError(f'{what}: sum to {total:.12g}, expected 1 (within {_WITHIN:g})')
+        raise InvalidValueError(f'{what}: sum to {total:.12g}, expected 1 (within {_WITHIN:g})')
 
 
 def shown(value: Any) -> str:

@@ -10,6 +10,8 @@ from functools import cached_property
 from operator import itemgetter
 from typing import Any
 
+from mnm_ros.core.errors import InvalidValueError, UnknownStateError
+from mnm_ros.core.model.declaration import shown
 from mnm_ros.core.model.problem import RESET
 
 
@@ -29,7 +31,8 @@ class StateOrder:
 
     def __post_init__(self) -> None:
         if len(set(self.states)) != len(self.states):
-            raise ValueError('a state is listed twice, expected distinct states')
+            twice = next(state for state in self.states if self.states.count(state) > 1)
+            raise InvalidValueError(f'state {twice} is listed twice, expected distinct states')
 
     @cached_property
     def column(self) -> Mapping[int, int]:
@@ -58,13 +61,13 @@ class Policy:
 
     def __post_init__(self) -> None:
         if self.horizon < 1:
-            raise ValueError(f'horizon is {self.horizon}, expected at least 1')
+            raise InvalidValueError(f'horizon is {self.horizon}, expected at least 1')
         if len(self.actions) not in (1, self.horizon):
-            raise ValueError(
+            raise InvalidValueError(
                 f'{len(self.actions)} rows of actions, expected 1 or the horizon {self.horizon}')
         for row in self.actions:
             if len(row) != len(self.states):
-                raise ValueError(
+                raise InvalidValueError(
                     f'{len(row)} actions in a row, expected one for each of '
                     f'{len(self.states)} states')
         object.__setattr__(self, '_order', StateOrder(self.states))
@@ -186,11 +189,11 @@ class Hypothesis:
         targets = self.targets
         for policy in self.policies:
             if policy.states != targets:
-                raise ValueError(
+                raise InvalidValueError(
                     f'the policy for {policy.target} covers {policy.states}, '
                     f'expected {targets}')
             if policy.horizon != self.horizon:
-                raise ValueError(
+                raise InvalidValueError(
                     f'the policy for {policy.target} has horizon {policy.horizon}, '
                     f'expected {self.horizon}')
             object.__setattr__(policy, '_order', self.policies[0]._order)
@@ -220,8 +223,9 @@ class Hypothesis:
             for target, actions in zip(known, state['policies'])))
 
     def policy_for(self, target: int) -> Policy:
-        """Return the policy that reaches ``target``; KeyError if it is not known."""
+        """Return the policy that reaches ``target``; UnknownStateError if it is not known."""
         for policy in self.policies:
             if policy.target == target:
                 return policy
-        raise KeyError(target)
+        raise UnknownStateError(
+            f'state {target} has no policy, expected one of {shown(list(self.targets))}')

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.support import Support
 
 RESET = -1
@@ -42,14 +43,15 @@ class Problem:
 
     def __post_init__(self) -> None:
         if self.actions < 1:
-            raise ValueError(f'actions is {self.actions}, expected at least 1 besides RESET')
+            raise InvalidValueError(
+                f'actions is {self.actions}, expected at least 1 besides RESET')
         for name, value, (low, high) in (
                 ('radius', self.radius, RADIUS), ('epsilon', self.epsilon, EPSILON)):
             if not low <= value <= high:
-                raise ValueError(
+                raise InvalidValueError(
                     f'{name} is {value}, expected a number in [{low:g}, {high:g}]')
         if not 0 < self.delta < 1:
-            raise ValueError(f'delta is {self.delta}, expected a number in (0, 1)')
+            raise InvalidValueError(f'delta is {self.delta}, expected a number in (0, 1)')
         self.support.declared.check(self.actions)
 
     @property

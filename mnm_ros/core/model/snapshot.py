@@ -29,6 +29,7 @@ import sys
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
+from mnm_ros.core.errors import SnapshotError
 import numpy as np
 
 _CORE = 'mnm_ros.core.'
@@ -41,10 +42,6 @@ _READ = {'d': 'dictionary', 'r': 'again', 'k': 'function', 'e': 'enumerated', 'n
 _SEVERAL = {'l': list, 't': tuple, 's': set, 'q': deque}
 
 
-class Unsuitable(ValueError):
-    """Something has no snapshot, or a snapshot does not fit; the text says what."""
-
-
 def covers(thing: object) -> bool:
     """Return whether an object is of a class of the core, so that a snapshot can be taken."""
     return type(thing).__module__.startswith(_CORE)
@@ -54,7 +51,7 @@ def take(thing: Any) -> Any:
     """
     Return all that an object of the core holds as plain data, for JSON.
 
-    :raises Unsuitable: if it holds anything that is not of the core and not plain either.
+    :raises SnapshotError: if it holds anything that is not of the core and not plain either.
     """
     return _Writer().value(thing)
 
@@ -63,14 +60,14 @@ def put(snapshot: Any, fresh: Any = None) -> Any:
     """
     Return what a snapshot was taken of, made from a fresh object where there is one.
 
-    :raises Unsuitable: if it does not fit.
+    :raises SnapshotError: if it does not fit.
     """
     try:
         return _Reader().value(snapshot, fresh)
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        if isinstance(error, Unsuitable):
+        if isinstance(error, SnapshotError):
             raise
-        raise Unsuitable(f'a snapshot does not fit: {error!r}') from None
+        raise SnapshotError(f'a snapshot does not fit: {error!r}') from None
 
 
 class _Writer:
@@ -120,7 +117,7 @@ class _Writer:
         if covers(thing):
             return ['o', _name(kind), {name: self.value(each)
                                        for name, each in _held(thing).items()}]
-        raise Unsuitable(f'no snapshot of {kind.__module__}.{kind.__name__}')
+        raise SnapshotError(f'no snapshot of {kind.__module__}.{kind.__name__}')
 
     def column(self, things: Sequence[Any]) -> Any:
         """Return several values; many numbers of one kind are packed, which is far quicker."""
@@ -160,7 +157,7 @@ class _Reader:
             return self._several(_SEVERAL[tag], rest[0], fresh)
         read: Callable[..., Any] | None = getattr(self, f'_{_READ.get(tag)}', None)
         if read is None:
-            raise Unsuitable(f'a snapshot has the unknown tag {tag!r}')
+            raise SnapshotError(f'a snapshot has the unknown tag {tag!r}')
         return read(*rest, fresh=fresh)
 
     def _several(self, kind: Any, data: Any, fresh: Any) -> Any:
@@ -184,12 +181,12 @@ class _Reader:
 
     def _function(self, fresh: Any) -> Any:
         if not isinstance(fresh, _FUNCTIONS):
-            raise Unsuitable('a snapshot lacks a function')
+            raise SnapshotError('a snapshot lacks a function')
         return fresh
 
     def _given(self, fresh: Any) -> Any:
         if not _is_given(fresh):
-            raise Unsuitable('a snapshot lacks what fresh objects are to give')
+            raise SnapshotError('a snapshot lacks what fresh objects are to give')
         self._met.append(fresh)
         return fresh
 
@@ -219,7 +216,7 @@ class _Reader:
                    and not isinstance(value, _FUNCTIONS)
                    and not _is_given(value)]
         if lacking:    # it was divided otherwise then, and would be half of it now
-            raise Unsuitable(f'a snapshot of {name} lacks {lacking[0]}')
+            raise SnapshotError(f'a snapshot of {name} lacks {lacking[0]}')
         thing = fresh
         if type(fresh) is not kind or id(fresh) in self._used or _is_frozen(kind):
             thing = object.__new__(kind)
@@ -244,7 +241,7 @@ class _Reader:
                     for index, each in enumerate(rest[0])]
         dtype = '<f8' if tag == 'f' else tag
         if dtype not in ('<f8', *_WIDTHS):
-            raise Unsuitable(f'a snapshot has the unknown tag {tag!r}')
+            raise SnapshotError(f'a snapshot has the unknown tag {tag!r}')
         numbers: list[Any] = np.frombuffer(_bytes(rest[0]), dtype).tolist()
         return numbers
 
@@ -304,5 +301,5 @@ def _class(name: str, of: type) -> Any:
              for kind in [getattr(sys.modules[home], named, None)]
              if isinstance(kind, type) and issubclass(kind, of) and kind.__module__ == home}
     if len(found) != 1 or not name.startswith(_CORE):
-        raise Unsuitable(f'a snapshot has the unknown class {name!r}')
+        raise SnapshotError(f'a snapshot has the unknown class {name!r}')
     return found.pop()

@@ -10,6 +10,8 @@ import re
 import sys
 from typing import Any, TypeVar, Union
 
+from mnm_ros.core.errors import InvalidValueError
+
 _T = TypeVar('_T')
 Reader = Callable[[str, Any], Any]
 """Takes what a value is of, for the error, and the value."""
@@ -18,11 +20,11 @@ Reader = Callable[[str, Any], Any]
 def load(what: str, text: str) -> Any:
     """Return what a text of JSON holds; ValueError unless it is JSON with finite numbers."""
     def no_constant(name: str) -> None:
-        raise ValueError(f'{what}: found {name}, expected finite numbers')
+        raise InvalidValueError(f'{what}: found {name}, expected finite numbers')
     try:
         return json.loads(text, parse_constant=no_constant)
     except (json.JSONDecodeError, RecursionError) as error:
-        raise ValueError(f'{what}: no JSON: {error}, expected a JSON object') from None
+        raise InvalidValueError(f'{what}: no JSON: {error}, expected a JSON object') from None
 
 
 _MOST = sys.float_info.max
@@ -40,7 +42,7 @@ def read_object(what: str, found: Any, readers: Mapping[str, Reader]) -> dict[st
 def wrong(what: str, found: Any, expected: str) -> ValueError:
     """Return the error of a value that is not what was expected."""
     shown = json.dumps(found)
-    return ValueError(f'{what} is {shown[:100]}, expected {expected}')
+    return InvalidValueError(f'{what} is {shown[:100]}, expected {expected}')
 
 
 def value(expected: str, fits: Callable[[Any], bool],
@@ -80,5 +82,5 @@ def by_state(kind: str, reader: Callable[[str, Any], _T]) -> Callable[[str, Any]
         try:
             return {int(state): reader(f'{what}: {state}', each) for state, each in found.items()}
         except ValueError as error:
-            raise ValueError(f'{what}: {error}') from None
+            raise InvalidValueError(f'{what}: {error}') from None
     return read

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import json
 from typing import Any, Union
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.direct_way import DirectWay
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
@@ -59,7 +60,7 @@ def from_json(message: str) -> WayAnswer:
         'target': integer, 'last_order': maybe(integer), 'by_home': number, 'limit': number,
         'horizon': integer, 'from': by_state('state', _move)})
     if 'target' not in given:
-        raise ValueError('way: no "target", expected the state that was asked for')
+        raise InvalidValueError('way: no "target", expected the state that was asked for')
     way = None
     if {'by_home', 'limit', 'horizon', 'from'} <= given.keys():
         moves = given['from']

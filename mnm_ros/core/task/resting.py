@@ -9,6 +9,8 @@ from datetime import time
 import math
 import re
 
+from mnm_ros.core.errors import InvalidValueError
+
 _SILENT = 60.0    # s without a message after which a battery counts as silent
 _PERCENT = 1.5    # what says more than that counts in percent instead of from 0 to 1
 _EXPECTED = 'expected 0 to 1'
@@ -37,7 +39,7 @@ class Hours:
         numbers = [int(number) for number in found.groups()] if found else [0] * 4
         begin, end = (time(hour, minute) for hour, minute in (numbers[:2], numbers[2:]))
         if begin == end:
-            raise ValueError(f'hours are {text!r}, expected two times such as 22:00-06:00')
+            raise InvalidValueError(f'hours are {text!r}, expected two times such as 22:00-06:00')
         return cls(begin, end)
 
     @classmethod

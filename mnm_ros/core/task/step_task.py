@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum
 
+from mnm_ros.core.errors import InvalidTypeError
 from mnm_ros.core.model.problem import RESET
 from transitions import Machine
 
@@ -129,13 +130,14 @@ def play(task: StepTask, robot: Callable[[int], int], steps: int) -> None:
     :param task: what says the actions, and learns.
     :param robot: executes an action, RESET (-1) among them, and returns the state it ended in.
     :param steps: how many.
-    :raises TypeError: if the robot returns no state.
+    :raises InvalidTypeError: if the robot returns no state.
     """
     for _ in range(steps):
         action = task.next_action()
         state = robot(action)
         if not isinstance(state, int):
-            raise TypeError(f'the robot returned {state!r} after action {action}, expected an int')
+            raise InvalidTypeError(
+                f'the robot returned {state!r} after action {action}, expected an int')
         task.observe(action, state)
 
 

@@ -18,15 +18,9 @@ from types import FrameType
 from typing import Any
 
 from mnm_ros.checkpoint.whole_files import write_whole
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.parameters import (
-    check_files,
-    is_required,
-    NODES,
-    ParameterError,
-    ParameterSpec,
-    REQUIRED,
-)
+from mnm_ros.parameters import check_files, is_required, NODES, ParameterSpec, REQUIRED
 import rclpy
 from rclpy.executors import Executor
 from rclpy.impl.implementation_singleton import rclpy_implementation

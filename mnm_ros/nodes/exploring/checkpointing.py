@@ -10,16 +10,17 @@ from typing import NamedTuple
 
 from mnm_ros.checkpoint.event_log import EventLog
 from mnm_ros.checkpoint.event_log import KEPT as EVENTS
-from mnm_ros.checkpoint.input_log import Abandoned, Refused, Saved
+from mnm_ros.checkpoint.input_log import Abandoned, Saved
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.checkpoint.whole_files import regular
+from mnm_ros.core.errors import CheckpointError, ParameterError
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
-from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.parameters import Parameters
 from mnm_ros.robot_description import KEPT
 from mnm_ros.version import __version__
 
@@ -145,12 +146,12 @@ class Checkpointing:
         """
         Replay what is on the disk; nothing else of this object may be called meanwhile.
 
-        :raises Refused: if there is no folder, or the disk is too slow.
+        :raises CheckpointError: if there is no folder, or the disk is too slow.
         :raises OSError: if the disk is too full for files to be read.
         :raises Abandoned: after ``abandon``.
         """
         if self._store is None:
-            raise Refused("parameter 'checkpoint_dir' is ''")
+            raise CheckpointError("parameter 'checkpoint_dir' is ''")
         if not self.waiting:
             self.save()
         begun, spent = time.monotonic(), time.process_time()
@@ -170,13 +171,13 @@ class Checkpointing:
         """
         Go on with what was restored; at the start, begin if there is nothing.
 
-        :raises Refused: later than that, if there is nothing.
+        :raises CheckpointError: later than that, if there is nothing.
         """
         logger = self._node.get_logger()
         for warning in restored.warnings:
             logger.warning(warning)
         if restored.exploration is None and not self.waiting:
-            raise Refused('; '.join(restored.warnings) or 'nothing has been saved yet')
+            raise CheckpointError('; '.join(restored.warnings) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
         if restored.exploration is None:
             self._begin()
@@ -203,10 +204,11 @@ class Checkpointing:
         path = Path(log).expanduser().resolve()
         try:
             if folder and path.parent == Path(folder).expanduser().resolve():
-                raise Refused('it would be set aside there, expected another folder than '
-                              'checkpoint_dir')
+                raise CheckpointError(
+                    'it would be set aside there, expected another folder than '
+                    'checkpoint_dir')
             found, self.identity[KEY] = warm_start(path, self.identity, ending)
-        except (Refused, OSError) as error:
+        except (CheckpointError, OSError) as error:
             raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
         except Abandoned:
             raise ParameterError("parameter 'warm_start': broken off by a signal") from None

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 import time
 
-from mnm_ros.checkpoint.input_log import Refused
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -80,7 +80,7 @@ class Services:
             patient = time.monotonic() > self._looked + _LOAD_WAIT
             session.load(end, _LOAD_WAIT if patient else 0.0)
             self._looked = time.monotonic()
-        except Refused as error:
+        except CheckpointError as error:
             ends.append(error)
         answered = True
         if not ends:

@@ -10,7 +10,8 @@ from pathlib import Path
 import time
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Abandoned, Refused
+from mnm_ros.checkpoint.input_log import Abandoned
+from mnm_ros.core.errors import CheckpointError, ParameterError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.declaration import Declaration
@@ -29,7 +30,7 @@ from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, Link, STEADY_TIC
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
-from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.named import named
@@ -137,14 +138,15 @@ class ExplorationSession:
         """
         Go back to what is on the disk, paused.
 
-        :param then: called with None at the end, or with what went wrong: Refused if nothing there
-            can be gone on from.
+        :param then: called with None at the end, or with what went wrong: CheckpointError if
+            nothing there can be gone on from.
         :param patience: seconds to wait for the end.
-        :raises Refused: if that cannot even begin.
+        :raises CheckpointError: if that cannot even begin.
         """
         if self._guard.busy:
-            raise Refused('a plan is being made, or what is on the disk is being replayed; call '
-                          'load again after that')
+            raise CheckpointError(
+                'a plan is being made, or what is on the disk is being replayed; call '
+                'load again after that')
 
         def loaded(restored: Restored | Exception) -> None:
             try:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 import math
 
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.continuity import PoseReach
 from mnm_ros.driving.drive import Limits
@@ -16,7 +17,7 @@ from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import check_frames, PoseTopic, PoseTransforms
-from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.parameters import Parameters
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 from rclpy.node import Node
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.nodes.mobile.movers import goal_message, goal_of, PlannerMover
 from mnm_ros.nodes.mobile.poses import StampedPose
-from mnm_ros.parameters import ParameterError
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.task import Future

@@ -14,9 +14,10 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
 from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
 from mnm_ros import messages
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.pose import FrameLink, Frames, Pose, POSE_SOURCES, Transform
-from mnm_ros.parameters import ParameterError, Parameters
+from mnm_ros.parameters import Parameters
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy

@@ -12,9 +12,10 @@ import time
 from typing import Any, NamedTuple, Protocol
 import zlib
 
+from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.events import Event
-from mnm_ros.messages import MessageError, PolicySet
+from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.heard import Heard

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 from geometry_msgs.msg import Pose, PoseWithCovarianceStamped
 from mnm_ros import messages
+from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.nodes.common.graph_watch import identities
 from mnm_ros.nodes.showing.commands import Commands
@@ -212,5 +213,5 @@ def _planar(pose: Pose) -> tuple[float, float, float]:
 def _finite(number: float) -> float:
     """Return a length or an angle; MessageError if it cannot be drawn."""
     if not abs(number) < FARTHEST:
-        raise messages.MessageError(f'found {number}, expected a number below {FARTHEST:g}')
+        raise MessageError(f'found {number}, expected a number below {FARTHEST:g}')
     return number

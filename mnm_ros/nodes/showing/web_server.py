@@ -8,9 +8,9 @@ import socket
 from threading import Thread
 
 from fastapi import FastAPI
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.showing.page import ICON, Page
 from mnm_ros.nodes.showing.page_subscriptions import Shared
-from mnm_ros.parameters import ParameterError
 from mnm_ros.view.web.origin import OwnPagesOnly
 from nicegui import ui
 import uvicorn
