@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         ProtocolError,
     )
     from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+    from mnm_ros.export.formats import Format
     from mnm_ros.messages import (
         decode_known_states,
         decode_model,
@@ -63,10 +64,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     'CheckpointError', 'CmpSim', 'Declaration', 'EVENTS', 'Exploration', 'Explorer', 'FileError',
-    'Goal', 'GoalReport', 'GoalStatus', 'GymRobot', 'HEARTBEAT', 'LATCHED', 'MessageError',
-    'MnmError', 'NavigatorClient', 'ParameterError', 'PolicySet', 'Problem', 'ProtocolError',
-    'RobotDescription', 'RobotSide', 'STEP', 'Scenario', 'Simulator', 'TableCmp', 'Verdict',
-    'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
+    'Format', 'Goal', 'GoalReport', 'GoalStatus', 'GymRobot', 'HEARTBEAT', 'LATCHED',
+    'MessageError', 'MnmError', 'NavigatorClient', 'ParameterError', 'PolicySet', 'Problem',
+    'ProtocolError', 'RobotDescription', 'RobotSide', 'STEP', 'Scenario', 'Simulator', 'TableCmp',
+    'Verdict', 'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
     'decode_way', 'expected_steps', 'judge', 'load_scenario', 'play', 'reachable_states',
     'replay_log', 'run', 'settings']
 _NAMES = {
@@ -74,6 +75,7 @@ _NAMES = {
     'core': 'Declaration Exploration Problem play settings',
     'core.errors': 'CheckpointError FileError MessageError MnmError ParameterError ProtocolError',
     'core.task.navigation': 'GoalReport GoalStatus',
+    'export.formats': 'Format',
     'messages': 'EVENTS HEARTBEAT LATCHED PolicySet STEP decode_known_states decode_model '
                 'decode_policy decode_trust decode_way',
     'navigator_client': 'Goal NavigatorClient',

@@ -33,10 +33,11 @@ ROOMS = {
     'core/watch': 'core/model core/statistics core/progress core/detection core/mnm',
     'core/disco': 'core/model core/task core/statistics core/progress core/planning core/mnm',
     'core/paper': 'core/model core/task core/statistics core/progress core/mnm',
-    'core': 'core/model core/task core/progress core/knowledge core/mnm core/watch core/disco'
-            ' core/paper core/statistics core/planning',
+    'core': 'core/model core/task core/detection core/progress core/knowledge core/mnm core/watch'
+            ' core/disco core/paper core/statistics core/planning',
     'core/fleet': 'core core/model core/task core/mnm',
-    'core/__init__': 'core core/fleet core/mnm core/model core/paper core/progress core/task',
+    'core/__init__': 'core core/detection core/fleet core/mnm core/model core/paper'
+                     ' core/planning core/progress core/task',
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': '',
@@ -54,8 +55,8 @@ ROOMS = {
     'messages': 'core topics view',
     'subscriptions': 'core robot_description view messages',
     'navigator_client': 'core messages',
-    '__init__': 'checkpoint core messages navigator_client nodes robot_description simulation'
-                ' version',
+    '__init__': 'checkpoint core export messages navigator_client nodes robot_description'
+                ' simulation version',
     'parameters': 'core driving located_yaml topics trial',
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',

@@ -16,8 +16,9 @@ from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.console.arguments import add_source, parser, split
 from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
 from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.plug_ins import installed
 from mnm_ros.core.progress.trust import Told, Trust
-from mnm_ros.export.formats import FORMATS
+from mnm_ros.export.formats import FORMATS, named
 
 if TYPE_CHECKING:
     from mnm_ros.core.model.policy import Policy
@@ -200,13 +201,16 @@ def export(arguments: Sequence[str], program: str) -> int:
     """Write a file, or to the output; 1 if nothing can be written."""
     words, ros_arguments = split(arguments)
     made = parser(program, 'Write what was learnt for other programs.')
+    elsewhere = installed('format')
     made.formatter_class = argparse.RawDescriptionHelpFormatter
     made.epilog = '\n'.join([
-        'formats:', *(f'  {name:<11} {row.help}' for name, row in FORMATS.items()), '',
+        'formats:', *(f'  {name:<11} {row.help}' for name, row in FORMATS.items()),
+        *(f'  {name:<11} of another package: {found.value}'
+          for name, found in elsewhere.items()), '',
         'RESET leads home from everywhere and is left out of the graphs.',
         f'{made.epilog}'])
     add_source(made)
-    made.add_argument('--format', choices=tuple(FORMATS), default='json',
+    made.add_argument('--format', choices=(*FORMATS, *elsewhere), default='json',
                       help='one of those below (default %(default)s)')
     made.add_argument('--output', '--out', metavar='FILE',
                       type=lambda text: Path(text).expanduser(),
@@ -220,8 +224,8 @@ def export(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.command.source import find
     from mnm_ros.export.route_graphs import left_out, RouteGraph
-    row = FORMATS[given.format]
     try:
+        row = named(given.format)
         if given.follow:
             from mnm_ros.command.follow import check
             check()
@@ -230,7 +234,7 @@ def export(arguments: Sequence[str], program: str) -> int:
         missing = left_out(learnt) if row.places else ''
     except BrokenPipeError:
         raise
-    except (OSError, CheckpointError, NoAnswerError, ExportError) as error:
+    except (OSError, CheckpointError, NoAnswerError, ExportError, InvalidValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     if missing:

@@ -12,6 +12,8 @@ from pathlib import Path
 import sys
 
 from mnm_ros.console.arguments import parser, ROS_ARGUMENTS, split, within
+from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.plug_ins import installed, load
 
 _FOLDER = Path(__file__).parents[1] / 'nodes'
 _DESCRIPTION = ('Run a node of the package until Ctrl-C, or several of them in one process, which '
@@ -51,6 +53,9 @@ def main(arguments: Sequence[str], program: str) -> int:
                   f'which is, in that namespace, the node {fixed}:\n', flush=True)
             return _run(fixed, ['--help'])
         return _run(fixed, within(made.parse_args(words).namespace, ros_arguments))
+    if not known.keys() & {*words}:    # or it is a robot side of another package
+        known |= {name: found.value for name, found in installed('robot_side').items()
+                  if name not in known}
     made.add_argument('node', nargs='+', choices=tuple(known), metavar='NODE',
                       help=', '.join(known))
     named = next((word for word in words if word in known), None)
@@ -75,6 +80,14 @@ def _run_together(names: Sequence[str], arguments: list[str]) -> int:
 
 
 def _run(node: str, arguments: list[str]) -> int:
+    if not (_FOLDER / f'{node}.py').exists():
+        try:
+            make_node = load('robot_side', node)
+        except InvalidValueError as error:
+            print(error, file=sys.stderr)
+            return 1
+        return int(importlib.import_module('mnm_ros.nodes.common.spin').run(
+            node, make_node, arguments))
     return int(importlib.import_module(f'mnm_ros.nodes.{node}').main(arguments))
 
 

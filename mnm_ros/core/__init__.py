@@ -24,6 +24,8 @@ import importlib
 from typing import Any, TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mnm_ros.core.detection.detector import Detector
+    from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
     from mnm_ros.core.errors import (
         InvalidTypeError,
         InvalidValueError,
@@ -43,10 +45,13 @@ if TYPE_CHECKING:
     from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
     from mnm_ros.core.mnm.options import Settings
     from mnm_ros.core.model.declaration import Declaration
+    from mnm_ros.core.model.empirical_model import EmpiricalModel
     from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.core.model.problem import Problem, RESET
     from mnm_ros.core.model.support import Support
     from mnm_ros.core.paper.incremental import IncrementalBase
+    from mnm_ros.core.planning.optimistic_planner import OptimisticPlan, OptimisticPlanner
+    from mnm_ros.core.planning.planner import Planner, PlannerFactory
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
     from mnm_ros.core.progress.activity import Activity, Doing
     from mnm_ros.core.progress.events import Event
@@ -55,20 +60,26 @@ if TYPE_CHECKING:
     from mnm_ros.core.task.step_task import play
 
 __all__ = [
-    'Activity', 'BaseAlgorithm', 'BaseFactory', 'Declaration', 'DeclarationInput', 'Doing',
-    'Event', 'Exploration', 'Fleet', 'Hypothesis', 'IncrementalBase', 'InputListener',
-    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Member', 'MnmError', 'Navigation',
-    'OPTIONS', 'Observation', 'PRESETS', 'Phase', 'Policy', 'Problem', 'RESET', 'Recollection',
-    'Relocation', 'Settings', 'Support', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
-    'new_base', 'play', 'settings']
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'Declaration', 'DeclarationInput', 'Detector',
+    'DetectorFactory', 'Doing', 'EmpiricalModel', 'Event', 'Exploration', 'Fleet', 'Hypothesis',
+    'IncrementalBase', 'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError',
+    'Member', 'MnmError', 'Navigation', 'OPTIONS', 'Observation', 'OptimisticPlan',
+    'OptimisticPlanner', 'PRESETS', 'Phase', 'Planner', 'PlannerFactory', 'Policy',
+    'PolicyDetector', 'Problem', 'RESET', 'Recollection', 'Relocation', 'Settings', 'Support',
+    'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'new_base', 'play', 'settings']
 _NAMES = {
+    'detection.detector': 'Detector',
+    'detection.policy_detector': 'DetectorFactory PolicyDetector',
     'errors': 'InvalidTypeError InvalidValueError MnmError UnknownStateError',
     'exploration': 'Exploration Phase', 'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
     'mnm.base': 'BaseAlgorithm BaseFactory Recollection', 'mnm.options': 'Settings',
-    'model.declaration': 'Declaration', 'model.policy': 'Hypothesis Policy',
+    'model.declaration': 'Declaration', 'model.empirical_model': 'EmpiricalModel',
+    'model.policy': 'Hypothesis Policy',
     'model.problem': 'Problem RESET', 'model.support': 'Support',
-    'paper.incremental': 'IncrementalBase', 'presets': 'OPTIONS PRESETS new_base settings',
+    'planning.optimistic_planner': 'OptimisticPlan OptimisticPlanner',
+    'planning.planner': 'Planner PlannerFactory', 'paper.incremental': 'IncrementalBase',
+    'presets': 'OPTIONS PRESETS new_base settings',
     'progress.activity': 'Activity Doing', 'progress.events': 'Event',
     'progress.trust': 'Trust TrustedPolicy', 'task.navigation': 'Navigation',
     'task.step_task': 'play'}

@@ -20,6 +20,9 @@ from functools import partial
 import math
 from typing import Any
 
+from mnm_ros.core import plug_ins
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.disco.disco import Disco, DiscoParts
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
@@ -38,6 +41,7 @@ from mnm_ros.core.paper.ucb_explore import (
 )
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.planning.planner import PlannerFactory
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Evaluation, longest
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
@@ -79,6 +83,13 @@ DISCOVERIES: Mapping[str, Callable[[Settings, float, Counts], Discovery]] = {
 """From the settings, discovery's part of the delta, and the counts of the run."""
 
 
+PLANNERS: Mapping[str, PlannerFactory] = {'optimistic': OptimisticPlanner}
+"""From what ``PlannerFactory`` names."""
+
+DETECTORS: Mapping[str, DetectorFactory] = {'betting': Detector}
+"""From what ``DetectorFactory`` names."""
+
+
 def _hoeffding(settings: Settings) -> CheckingPhaseFactory:
     return partial(
         WindowPhase,
@@ -91,7 +102,8 @@ def _hoeffding(settings: Settings) -> CheckingPhaseFactory:
 CHECKS: Mapping[str, Callable[[Settings], CheckingPhaseFactory]] = {
     'hoeffding': _hoeffding,
     'watch': lambda settings: partial(
-        WatchPhase, quanta=settings.watch_every, look_again=settings.look_again)}
+        WatchPhase, quanta=settings.watch_every, look_again=settings.look_again,
+        new_detector=part('detector', settings.detector))}
 
 
 def empirical_step_bound(settings: Settings, known: int) -> int:
@@ -133,12 +145,13 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
     problem, horizon = settings.problem, settings.steps_horizon
     counts, (ruling_out, by_model) = Counts(), (2 / 3, 1 / 2) if policies else (1 / 2, 1 / 5)
     given = () if settings.former else [policy.target for policy in policies]
+    new_planner: PlannerFactory = part('planner', settings.planner)
     return Disco(problem, home, DiscoParts(
         horizon=horizon,
         counts=counts,
         evidence=CertificateEvidence(
             problem, horizon, problem.delta * (1 - ruling_out), counts, by_model),
-        planner=OptimisticPlanner(problem.delta * ruling_out, problem.radius, given),
+        planner=new_planner(problem.delta * ruling_out, problem.radius, given),
         step_bound=partial(STEP_BOUNDS[settings.step_bound], settings),
     ), policies)
 
@@ -147,6 +160,16 @@ BASES: Mapping[str, BaseFactory] = {'ucb_explore': _ucb_explore, 'disco': _disco
 """From what ``BaseFactory`` names."""
 
 PARTS: Mapping[str, Mapping[str, Any]] = {
-    'base': BASES, 'evaluation': EVALUATIONS, 'optimism': OPTIMISMS, 'discovery': DISCOVERIES,
-    'checks': CHECKS, 'step_bound': STEP_BOUNDS}
+    'base': BASES, 'planner': PLANNERS, 'detector': DETECTORS, 'evaluation': EVALUATIONS,
+    'optimism': OPTIMISMS, 'discovery': DISCOVERIES, 'checks': CHECKS, 'step_bound': STEP_BOUNDS}
 """The parts that can be chosen, by the name of the option and by their own."""
+
+
+def part(kind: str, name: str) -> Any:
+    """
+    Return a part by the name of its option and its own, also one that another package brings.
+
+    :raises InvalidValueError: if there is none, or if it cannot be imported.
+    """
+    own = PARTS[kind]
+    return own[name] if name in own else plug_ins.load(kind, name, tuple(own))

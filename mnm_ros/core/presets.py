@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 import importlib
 import inspect
 from types import MappingProxyType
 from typing import Any
 
-from mnm_ros.core.components import BASES, CHECKS, PARTS
+from mnm_ros.core import plug_ins
+from mnm_ros.core.components import BASES, CHECKS, part, PARTS
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import new_schedule
@@ -147,7 +149,7 @@ def settings_of_file(given: Mapping[str, Any]) -> Settings:
     :raises ValueError: as well, and for a base of another package that was not asked for here.
     """
     base = given.get('base', '')
-    if base and base not in BASES and base not in _imported:
+    if ':' in base and base not in _imported:
         raise InvalidValueError(
             f'base is {base!r}, which is not imported because a file says so; '
             f'expected one of {", ".join(BASES)}, or the same as --base')
@@ -160,9 +162,13 @@ def check_option(option: Option, value: Value) -> None:
         if option.importable and ':' in str(value):
             base_factory(str(value))
         elif value and value not in option.choices:
-            raise InvalidValueError(
-                f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}'
-                + option.importable * ' or module:factory')
+            elsewhere = plug_ins.installed(option.name) if option.name in plug_ins.GROUPS else {}
+            if value not in elsewhere:
+                raise InvalidValueError(
+                    f'{option.name} is {value!r}, expected one of '
+                    f'{", ".join([*option.choices, *elsewhere])}'
+                    + option.importable * ' or module:factory')
+            (base_factory if option.importable else partial(part, option.name))(str(value))
     elif isinstance(value, (str, bool)) or not (
             value == option.default or option.minimum <= value <= option.maximum):
         raise InvalidValueError(
@@ -184,9 +190,12 @@ def base_factory(name: str) -> BaseFactory:
     """
     if name in BASES:
         return BASES[name]
-    module, _, factory = name.partition(':')
+    module, colon, factory = name.partition(':')
     try:
-        found: BaseFactory = getattr(importlib.import_module(module), factory)
+        found: BaseFactory = getattr(
+            importlib.import_module(module), factory) if colon else part('base', name)
+    except InvalidValueError:    # by an entry point, which says so itself
+        raise
     # The module is foreign code; it may raise anything, or end the program.
     except (Exception, SystemExit) as error:
         raise InvalidValueError(
@@ -194,7 +203,7 @@ def base_factory(name: str) -> BaseFactory:
             f'{type(error).__name__}: {error}') from None
     if not _called_as_a_factory(found):
         raise InvalidValueError(
-            f'base is {name!r}, expected a module:factory to import: {factory} '
+            f'base is {name!r}, expected a module:factory to import: {factory or name} '
             'cannot be called as factory(settings, home, rng, policies)')
     _imported.add(name)
     return found

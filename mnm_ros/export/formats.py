@@ -11,7 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 import importlib
-from typing import NamedTuple, TYPE_CHECKING
+from typing import NamedTuple, TYPE_CHECKING, Union
+
+from mnm_ros.core import plug_ins
+from mnm_ros.core.errors import InvalidValueError
 
 if TYPE_CHECKING:
     from mnm_ros.export.learnt import Learnt
@@ -22,13 +25,13 @@ class Format(NamedTuple):
     A format.
 
     :ivar help: what is written, in a few words.
-    :ivar writer: ``module.function`` here; it takes what was learnt and returns a file as bytes.
+    :ivar writer: takes what was learnt and returns a file as bytes; here as ``module.function``.
     :ivar log: whether it is of all transitions one by one, which only a transition log has.
     :ivar places: whether it is of known states that have a place.
     """
 
     help: str    # noqa: A003
-    writer: str
+    writer: Union[str, Callable[[Learnt], bytes]]
     log: bool = False
     places: bool = False
 
@@ -38,6 +41,8 @@ class Format(NamedTuple):
 
         :raises ExportError: if this cannot be written here.
         """
+        if callable(self.writer):
+            return self.writer(learnt)
         module, _, function = self.writer.rpartition('.')
         found: Callable[[Learnt], bytes] = getattr(
             importlib.import_module(f'mnm_ros.export.{module}'), function)
@@ -60,3 +65,17 @@ FORMATS: Mapping[str, Format] = {
     'log-mcap': Format('the transition log as a bag, for ros2 bag and Foxglove',
                        'writers.log_mcap', log=True),
 }
+
+
+def named(name: str) -> Format:
+    """
+    Return a format by its name, also one that another package brings.
+
+    :raises InvalidValueError: if there is none, or if it cannot be used.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    found = plug_ins.load('format', name, tuple(FORMATS))
+    if not isinstance(found, Format):
+        raise InvalidValueError(f'format {name!r} is {found!r}, expected a Format')
+    return found

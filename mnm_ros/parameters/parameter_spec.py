@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import math
 import sys
 
+from mnm_ros.core import plug_ins
 from mnm_ros.core.task.resting import Hours
 from mnm_ros.topics import are_robots, ROBOT_NAMES
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
@@ -83,7 +84,8 @@ class ParameterSpec:
         if self.hours:
             return not value or Hours.is_written(value)
         if self.kind == Kind.STRING:
-            return not self.choices or value in self.choices or self.importable and ':' in value
+            return not self.choices or value in self.choices or self.importable and (
+                ':' in value or value in plug_ins.installed(self.name))
         at_end = not self.open_ends and value in (self.minimum, self.maximum)
         return math.isfinite(value) and (at_end or self.minimum < value < self.maximum)
 

@@ -29,7 +29,7 @@ import pytest
 
 DUMP = Path(__file__).with_name('data') / 'corridor_0_1_0.sql'
 EAST = 0
-LATER = {'look_again': 0.0}
+LATER = {'look_again': 0.0, 'planner': '', 'detector': ''}
 """Options that were added since, as nobody asks for them."""
 KNOWN = (0, 1, 2, 3)
 HYPOTHESIS = Hypothesis(1, 0, 12, tuple(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 import json
 
 from binomial import binomial_tail
@@ -207,7 +208,7 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
         checking.observe(checking.next_action(), state)
         if resumed:
             vars(checking._watching).update(vars(snapshot.put(json.loads(json.dumps(
-                snapshot.take(checking._watching))))))
+                snapshot.take(checking._watching))), deepcopy(checking._watching))))
     detector = checking._watching.watched.detectors[5]
     assert checking._round.log.open == (tells in way) and detector._episodes == 1
     return np.exp(detector.evidence), np.exp(detector._shown)

@@ -29,7 +29,7 @@ from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import Doing, Evidence
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, longest
@@ -97,7 +97,7 @@ class Certifier:
     _by_place: tuple[int, ...] = ()
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
-                 reach: float, evidence: CertificateEvidence, planner: OptimisticPlanner,
+                 reach: float, evidence: CertificateEvidence, planner: Planner,
                  at_once: bool) -> None:
         self._problem = problem
         self._horizon = horizon

@@ -27,7 +27,7 @@ from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import Doing
 from mnm_ros.core.progress.prediction import Outlook
 from mnm_ros.core.task.step_task import Phased
@@ -69,7 +69,7 @@ class DiscoParts:
     horizon: int
     counts: Counts
     evidence: CertificateEvidence
-    planner: OptimisticPlanner
+    planner: Planner
     step_bound: Callable[[int], int]
 
 
@@ -109,6 +109,11 @@ class Disco(Phased, BaseAlgorithm):
         for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
             self._certifier.known[policy.target] = policy
             self._sampling.enter(policy.target, policy)
+
+    @property
+    def replaceable(self) -> tuple[object, ...]:
+        """Return the parts that may be of other packages, see ``snapshot.covers``."""
+        return (self._parts.planner,)
 
     @property
     def finished(self) -> bool:

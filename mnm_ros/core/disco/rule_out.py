@@ -18,7 +18,7 @@ from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.counts import Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
+from mnm_ros.core.planning.planner import Planner
 import numpy as np
 
 PROMISING = (1.17, 1.0)
@@ -73,7 +73,7 @@ class RulingOut:
     """
 
     def __init__(self, problem: Problem, home: int, rows: TransitionRows, sampling: Sampling,
-                 planner: OptimisticPlanner, at_once: bool) -> None:
+                 planner: Planner, at_once: bool) -> None:
         self.reach = min(max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1]),
                          problem.radius + (problem.limit - problem.radius) / 4)
         self.distance: dict[int, float] = {home: 0.0}
@@ -157,7 +157,7 @@ class SamplingPlan:
     :ivar open_targets: what the last plan could not rule out under the counts as they were.
     """
 
-    def __init__(self, problem: Problem, planner: OptimisticPlanner) -> None:
+    def __init__(self, problem: Problem, planner: Planner) -> None:
         self._radius = problem.radius * _TOLERANCE
         self._planner = planner
         self._last: dict[int | None, float] = {}

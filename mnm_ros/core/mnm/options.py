@@ -56,10 +56,14 @@ class Settings:
         onboard='disco', paper='ucb_explore')
     evaluation: str = option(
         'how a policy is evaluated', onboard='betting', paper='monte_carlo')
+    planner: str = option(
+        'what rules states out in disco', onboard='optimistic', paper='optimistic')
     optimism: str = option('bonus and planner', onboard='kl', paper='split_samples')
     discovery: str = option(
         'how known states are sampled', onboard='on_the_way', paper='per_visit')
     checks: str = option('how a hypothesis is checked', onboard='watch', paper='hoeffding')
+    detector: str = option(
+        'test by which the watch checks delete a policy', onboard='betting', paper='betting')
     addition_test: str = option(
         'reading of the addition test of the hoeffding checks', choices=('sound', 'printed'),
         onboard='sound', paper='sound')

@@ -43,8 +43,13 @@ _SEVERAL = {'l': list, 't': tuple, 's': set, 'q': deque}
 
 
 def covers(thing: object) -> bool:
-    """Return whether an object is of a class of the core, so that a snapshot can be taken."""
-    return type(thing).__module__.startswith(_CORE)
+    """
+    Return whether an object is of a class of the core, so that a snapshot can be taken.
+
+    So have to be the parts that it says are ``replaceable``.
+    """
+    return type(thing).__module__.startswith(_CORE) and all(
+        map(covers, getattr(thing, 'replaceable', ())))
 
 
 def take(thing: Any) -> Any:

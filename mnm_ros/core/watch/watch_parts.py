@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.detection.pauses import Pauses
+from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model import snapshot
@@ -56,7 +58,8 @@ class WatchParts:
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...],
-           state: Mapping[str, Any] | None, look_again: float) -> WatchParts:
+           state: Mapping[str, Any] | None, look_again: float,
+           new_detector: DetectorFactory = Detector) -> WatchParts:
         """Return the parts for these policies, home first, from ``to_state`` or None."""
         problem = round_.problem
         # The delta of the problem is that of the round.
@@ -73,7 +76,7 @@ class WatchParts:
             transitions,
             Watching(
                 PolicyWatch(problem.limit, policies[0].horizon, delta['deletion'],
-                            delta['proofs'], targets, given['policies']),
+                            delta['proofs'], targets, given['policies'], new_detector),
                 Turns(targets, given['turns']), Patrol(given.get('patrol')), policies[0]),
             Hints(given.get('hints')),
             Pauses(given.get('pauses')),

@@ -37,8 +37,11 @@ to it. Which pairs are executed next has no influence on the promise.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import islice
 from typing import Any, Union
 
+from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -61,6 +64,7 @@ class WatchPhase(CheckingPhase):
     :param state: of a phase with these policies, from ``to_state``; None for a new one.
     :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
     :param look_again: the share of the steps for pairs that are known to be blocked.
+    :param new_detector: makes the detector of a policy.
     :ivar transitions: the detectors of the pairs.
     :ivar hints: the pairs that are suspected, outside of the promise.
     """
@@ -69,7 +73,7 @@ class WatchPhase(CheckingPhase):
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
-                 look_again: float = 1.0) -> None:
+                 look_again: float = 1.0, new_detector: DetectorFactory = Detector) -> None:
         self.refuted = False
         self.rediscovering = True
         self._round = round_
@@ -77,7 +81,7 @@ class WatchPhase(CheckingPhase):
         self._here: int | None = None
         self._asked: int | None = None
         self._parts = parts = WatchParts.of(
-            round_, self.policies, state, look_again)
+            round_, self.policies, state, look_again, new_detector)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
         self._watching, self._rediscovery = parts.watching, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
@@ -109,7 +113,8 @@ class WatchPhase(CheckingPhase):
 
     @property
     def can_snapshot(self) -> bool:
-        return snapshot.covers(self.base)
+        detectors = self._watching.watched.detectors.values()
+        return snapshot.covers(self.base) and all(map(snapshot.covers, islice(detectors, 1)))
 
     def to_state(self) -> dict[str, Any]:
         if not self.at_restart_point:

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 import math
 from typing import Any
 
 from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Doing, Evidence
@@ -111,22 +113,26 @@ class PolicyWatch:
     :param deletion, proofs: the two budgets.
     :param targets: of the policies to watch.
     :param state: from ``to_state``, to go on from there.
+    :param new_detector: makes a detector.
     :ivar detectors: by target.
     """
 
     def __init__(self, limit: float, horizon: int, deletion: float, proofs: float,
-                 targets: Iterable[int], state: Mapping[str, Any] | None = None) -> None:
+                 targets: Iterable[int], state: Mapping[str, Any] | None = None,
+                 new_detector: DetectorFactory = Detector) -> None:
+        self._new = partial(new_detector)    # a snapshot leaves functions to fresh objects
         self._limit = limit
         self._horizon = horizon
         self._deletion = deletion
         self._proofs = proofs
         self._made = self._begun = 0
         if state is None:
-            self.detectors = {target: self._new_detector() for target in targets}
+            self.detectors: dict[int, PolicyDetector] = {
+                target: self._new_detector() for target in targets}
         else:
             self._made, self._begun = state['made'], state['begun']
             self.detectors = {
-                int(target): Detector.from_state(limit, horizon, detector)
+                int(target): new_detector.from_state(limit, horizon, detector)
                 for target, detector in state['detectors'].items()}
 
     def to_state(self) -> dict[str, Any]:
@@ -222,9 +228,9 @@ class PolicyWatch:
         detector.record(length, failed)
         return detector.alarm
 
-    def _new_detector(self) -> Detector:
+    def _new_detector(self) -> PolicyDetector:
         self._made += 1
-        return Detector(
+        return self._new(
             self._limit, self._horizon, self._deletion * share(self._made))
 
 
@@ -281,7 +287,8 @@ class Turns:
 
 
 def watching_now(run: Doing | None, target: int, number: int, rediscovery: Evidence,
-                 detectors: Mapping[int, Detector], transitions: Iterable[Evidence]) -> Doing:
+                 detectors: Mapping[int, PolicyDetector],
+                 transitions: Iterable[Evidence]) -> Doing:
     """
     Return what the phase is doing.
 
@@ -308,7 +315,7 @@ def watching_now(run: Doing | None, target: int, number: int, rediscovery: Evide
     return Doing('watching', sentence, target, None, tests)
 
 
-def _of_policies(detectors: Mapping[int, Detector]) -> Iterator[Evidence]:
+def _of_policies(detectors: Mapping[int, PolicyDetector]) -> Iterator[Evidence]:
     for target, detector in detectors.items():
         yield Evidence(
             'detector', target, None, max(0.0, detector.evidence), detector.threshold)

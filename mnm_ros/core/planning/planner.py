@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The interface of the planners of ``disco``, which say what is beyond the radius for sure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Protocol
+
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.planning.optimistic_planner import OptimisticPlan
+
+
+class Planner(Protocol):
+    """
+    Plans optimistically: with probability ``1 - delta`` no plan takes more than the best way.
+
+    So a state whose plan takes more steps than the radius is beyond it. The promise of ``disco``
+    rests on that.
+    """
+
+    def plan(self, model: EmpiricalModel, target: int | None) -> OptimisticPlan:
+        """Return the plan for a state met, or None for any state that was never seen."""
+
+    def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
+        """Return one that is for the first of some states met, and of what was never seen."""
+
+    def budget(self, states: Collection[int]) -> float:
+        """Return how much evidence against a pair, in nats, is enough if these are known."""
+
+    def forget(self, target: int) -> None:
+        """Let go of what is kept for a target."""
+
+    def carry(self, deltas: Mapping[Pair, float]) -> None:
+        """Take other pairs as carried from before, each with a delta for all ranks."""
+
+    def forget_carried(self, pair: Pair) -> None:
+        """Take a pair as carried no longer."""
+
+
+class PlannerFactory(Protocol):
+    """Makes the planner of one run."""
+
+    def __call__(self, delta: float, radius: float, given: Collection[int]) -> Planner:
+        """
+        Return a fresh planner.
+
+        :param delta: its part of the probability of error.
+        :param given: states that are known from the start.
+        """

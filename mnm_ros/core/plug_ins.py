@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Parts that other distributions bring.
+
+One that names a part in a group of entry points below has it found by that name once it is
+installed. They are looked up where a name is no part of this package, as that takes time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TYPE_CHECKING
+
+from mnm_ros.core.errors import InvalidValueError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUPS: Mapping[str, str] = MappingProxyType({
+    'base': 'mnm_ros.base_algorithms', 'planner': 'mnm_ros.planners',
+    'detector': 'mnm_ros.detectors', 'robot_side': 'mnm_ros.robot_sides',
+    'format': 'mnm_ros.exports'})
+"""The group of entry points of each kind of part."""
+
+
+def installed(kind: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a kind that are installed, by their names in order."""
+    from importlib.metadata import entry_points  # takes long to import
+    found = entry_points(group=GROUPS[kind])
+    return {each.name: each for each in sorted(found, key=lambda each: each.name)}
+
+
+def load(kind: str, name: str, own: tuple[str, ...] = ()) -> Any:
+    """
+    Return a part by the name of its entry point. Loading it runs code of its distribution.
+
+    :param own: names of parts of this package, for the error.
+    :raises InvalidValueError: if there is none, or if it cannot be imported.
+    """
+    found = installed(kind)
+    if name not in found:
+        raise InvalidValueError(
+            f'{kind} is {name!r}, expected one of {", ".join(dict.fromkeys([*own, *found]))}, or '
+            f'an entry point of the group {GROUPS[kind]}')
+    try:
+        return found[name].load()
+    # It is foreign code; it may raise anything, or end the program.
+    except (Exception, SystemExit) as error:
+        raise InvalidValueError(
+            f'{kind} is {name!r}, expected an entry point that can be imported: '
+            f'{found[name].value}: {type(error).__name__}: {error}') from None

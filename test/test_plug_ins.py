@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Parts of another distribution are found by their names, and refused by them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+import subprocess
+import sys
+import time
+from typing import Any
+
+from mnm_ros.checkpoint.input_log import InputLog
+from mnm_ros.command.main import main
+from mnm_ros.core import Exploration, play, Problem, settings
+from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.plug_ins import GROUPS, installed
+from mnm_ros.core.presets import new_base, options_by_name
+from mnm_ros.parameters.tables import NODES
+from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+from rclpy.parameter import Parameter
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = Path(__file__).with_name('plug_ins')
+PROBLEM = Problem(2, 3.0, 1.0, 0.1)
+
+
+@pytest.fixture(autouse=True)
+def own_parts(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Have the other distribution installed, and return its module."""
+    monkeypatch.syspath_prepend(FOLDER)
+    import own_parts
+    return own_parts
+
+
+def explored(steps: int, **overrides: str) -> Exploration:
+    exploration = Exploration(settings(PROBLEM, overrides=overrides), 0)
+    play(exploration, Simulator(load('corridor'), 0).step, steps)
+    return exploration
+
+
+def test_each_place_to_plug_in_has_a_row_and_a_group() -> None:
+    text = (ROOT / 'docs' / 'extending.md').read_text(encoding='utf-8')
+    assert all(f'`{group}`' in text for group in GROUPS.values())
+    assert {kind: [*installed(kind)] for kind in GROUPS} == {
+        'base': ['broken', 'homebody', 'no_base'], 'planner': ['cautious'],
+        'detector': ['counting'], 'robot_side': ['still'], 'format': ['no_format', 'states']}
+
+
+def test_a_base_algorithm(own_parts: Any) -> None:
+    assert isinstance(new_base(settings(PROBLEM, overrides={'base': 'homebody'}), 0),
+                      own_parts.Homebody)
+    exploration = explored(50, base='homebody')
+    assert exploration.hypothesis is not None and exploration.hypothesis.targets == (0,)
+    base, = (spec for spec in NODES['explorer'] if spec.name == 'base')
+    assert base.accepts(Parameter('base', value='homebody'))
+    assert not base.accepts(Parameter('base', value='nobody'))
+
+
+def test_a_planner(own_parts: Any) -> None:
+    exploration = explored(3000, planner='cautious')
+    assert own_parts.CautiousPlanner.planned > own_parts.CautiousPlanner.made > 0
+    assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
+    assert not exploration.can_snapshot    # it is replayed from where a run began
+    assert explored(300).can_snapshot
+
+
+def test_a_detector(own_parts: Any) -> None:
+    overrides = {'detector': 'counting'}
+    exploration, simulator = explored(3000, **overrides), Simulator(load('corridor'), 1)
+    assert own_parts.CountingDetector.heard > 0 and not exploration.can_snapshot
+    while not exploration.at_restart_point:
+        play(exploration, simulator.step, 1)
+    again = Exploration(settings(PROBLEM, overrides=overrides), 0,
+                        json.loads(json.dumps(exploration.to_state())))
+    before = own_parts.CountingDetector.heard
+    play(again, simulator.step, 500)
+    assert own_parts.CountingDetector.heard > before
+    assert again.hypothesis is not None and again.hypothesis.targets == (
+        exploration.hypothesis and exploration.hypothesis.targets)
+
+
+def test_an_export(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    log = InputLog.create(tmp_path / 'explorer.log.sqlite', {
+        'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 3.0, 'epsilon': 1.0,
+        'delta': 0.1, 'preset': 'onboard', 'seed': 0, **options_by_name({})}, None)
+    exploration, simulator = Exploration(settings(PROBLEM), 0), Simulator(load('corridor'), 0)
+    for _ in range(200):
+        action = exploration.next_action()
+        log.append([exploration.observe(action, simulator.step(action)).input])
+    log.close()
+    command = ['export', '--from', str(log.path), '--format']
+    assert main([*command, 'states']) == 0
+    assert capsysbinary.readouterr().out == f'{exploration.states} states\n'.encode()
+    assert main([*command, 'no_format']) == 1
+    assert b"format 'no_format' is <function count_states" in capsysbinary.readouterr().err
+    with pytest.raises(SystemExit):
+        main(['export', '--help'])
+    assert b'states      of another package: own_parts:STATES' in capsysbinary.readouterr().out
+
+
+@pytest.mark.parametrize(('overrides', 'said'), [
+    ({'base': 'nobody'}, "base is 'nobody', expected one of ucb_explore, disco, broken, homebody, "
+                         'no_base or module:factory'),
+    ({'base': 'broken'}, "base is 'broken', expected an entry point that can be imported: "
+                         'own_parts:missing: AttributeError: '),
+    ({'base': 'no_base'}, 'no_base cannot be called as factory'),
+    ({'planner': 'none'}, "planner is 'none', expected one of optimistic, cautious$"),
+    ({'detector': 'none'}, "detector is 'none', expected one of betting, counting$")])
+def test_what_is_none_is_refused(overrides: dict[str, str], said: str) -> None:
+    with pytest.raises(InvalidValueError, match=said):
+        settings(PROBLEM, overrides=overrides)
+
+
+def test_a_robot_side() -> None:
+    running = subprocess.Popen(
+        [sys.executable, '-m', 'mnm_ros', 'run', 'still'], cwd=FOLDER, text=True,
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert running.stdout is not None
+    try:
+        deadline = time.monotonic() + 60
+        said = ''
+        while 'it stands still' not in said and time.monotonic() < deadline:
+            line = running.stdout.readline()
+            assert line, said
+            said += line
+    finally:
+        running.terminate()
+    assert running.wait(60) == 0 and 'it stands still' in said
