@@ -23,7 +23,7 @@ from typing import Any
 
 from arguments import Arguments
 from grids import grid, SIZES
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
@@ -90,7 +90,7 @@ def restarts(side: int, steps: int, times: int, base: str) -> None:
             if not store.flush(60.0):
                 raise RuntimeError(f'not written: {store.problem}')
             begun, computing = time.perf_counter(), time.process_time()
-            saved = Saved(sorted(Path(folder).glob('*.sqlite'))[-1])
+            saved = SavedInputs(sorted(Path(folder).glob('*.sqlite'))[-1])
             restored = Exploration(resolved, resume=saved.point)
             saved.replay(restored)
             seconds = time.perf_counter() - begun

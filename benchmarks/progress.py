@@ -31,7 +31,7 @@ from trials import Configuration, families, prepare
 WAY, SHARE = (0.25, 0.5, 0.75), 0.8
 _GRAIN = 1.05    # from one look at the prediction to the next
 
-Told = tuple[str, tuple[Progress, ...], int]
+PolicyTrust = tuple[str, tuple[Progress, ...], int]
 """The aim, what was told at each share of ``WAY``, and the steps that it took."""
 
 
@@ -39,7 +39,7 @@ class Watcher:
     """Looks at the progress of one aim after the other."""
 
     def __init__(self, exploration: Exploration) -> None:
-        self.finished: list[Told] = []
+        self.finished: list[PolicyTrust] = []
         self._exploration = exploration
         self._looks: list[tuple[int, Progress]] = []
         self._begun = self._next = 0
@@ -71,7 +71,7 @@ class Watcher:
                     (self._looks[0][1].aim, tuple(each[-1] for each in told), taken))
 
 
-def run(budget: int, base: str, task: tuple[str, int]) -> list[Told]:
+def run(budget: int, base: str, task: tuple[str, int]) -> list[PolicyTrust]:
     """Return what was told in one exploration."""
     configuration = Configuration(base=base)
     scenario, radius, (simulator_seed, explorer_seed) = prepare(*task, configuration)
@@ -113,13 +113,13 @@ def trial(budget: int, base: str, task: tuple[str, int]) -> dict[str, object]:
                                 for aim, told, taken in run(budget, base, task)])}
 
 
-def told_in(row: Mapping[str, str]) -> list[Told]:
+def told_in(row: Mapping[str, str]) -> list[PolicyTrust]:
     """Return what a row tells of."""
     return [(aim, tuple(Progress(*each) for each in told), taken)
             for aim, told, taken in json.loads(row['told'])]
 
 
-def judge(aim: str, found: list[Told]) -> float:
+def judge(aim: str, found: list[PolicyTrust]) -> float:
     """Print how far what was told is from what it took; return the share in the range told."""
     covered: list[bool] = []
     for index, share in enumerate(WAY):

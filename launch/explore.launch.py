@@ -14,13 +14,13 @@ from mnm_ros.launching import (
     EXPLORATION,
     exploring,
     fleet,
+    NodeToStart,
     seeds,
     STATES_FRAME,
     values,
-    Wanted,
     wanted_explorer,
 )
-from mnm_ros.parameters.params_file import Configured
+from mnm_ros.parameters.params_file import ParameterFile
 from mnm_ros.simulation import scenario
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'explore.yaml'
@@ -42,7 +42,7 @@ def _nodes(context: LaunchContext) -> list[Node]:
     """Make the nodes; arguments that are not empty go on top of ``params_file``."""
     argument = values(context, ARGUMENTS)
     params_file = str(Path(argument['params_file']).expanduser())
-    configured = Configured(params_file, argument['namespace'])
+    configured = ParameterFile(params_file, argument['namespace'])
     explorer = wanted_explorer(context, argument, configured)
     named = configured.value('explorer', 'actions')
     if argument['sim'] == 'false':
@@ -53,9 +53,9 @@ def _nodes(context: LaunchContext) -> list[Node]:
         explorer.values['actions'] = list(scenario.load(chosen).actions)
     robots = fleet(argument, configured)
     simulators = [
-        Wanted('cmp_sim', {'scenario': chosen, 'seed': seed,
-                           'declare_successors': argument['declare_successors'],
-                           'use_sim_time': argument['use_sim_time']}, namespace=robot)
+        NodeToStart('cmp_sim', {'scenario': chosen, 'seed': seed,
+                                'declare_successors': argument['declare_successors'],
+                                'use_sim_time': argument['use_sim_time']}, namespace=robot)
         for robot, seed in zip(
             robots or [''], seeds(argument, configured, 'cmp_sim', robots), strict=True)]
     return exploring([explorer, *simulators], argument, params_file, CONFIG.parent, STATES_FRAME)

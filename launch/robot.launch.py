@@ -18,13 +18,13 @@ from mnm_ros.launching import (
     EXPLORATION,
     exploring,
     fleet,
+    NodeToStart,
     seeds,
     USE_SIM_TIME,
     values,
-    Wanted,
     wanted_explorer,
 )
-from mnm_ros.parameters.params_file import Configured
+from mnm_ros.parameters.params_file import ParameterFile
 from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.simulation.world import load
 
@@ -51,7 +51,7 @@ def _robot(context: LaunchContext) -> list[Node]:
     argument = values(context, ARGUMENTS)
     params_file = str(Path(argument['params_file']).expanduser())
     simulated = argument['sim'] == 'true'
-    configured = Configured(params_file, argument['namespace'])
+    configured = ParameterFile(params_file, argument['namespace'])
     robots = fleet(argument, configured)
     if robots and simulated:
         argument['clock'] = 'false'    # each has its own time
@@ -66,12 +66,12 @@ def _robot(context: LaunchContext) -> list[Node]:
         own_seeds = seeds({'seed': ''}, configured, 'diff_drive_sim', robots)
         for robot, seed in zip(robots or [''], own_seeds, strict=True):
             wanted += [
-                Wanted('grid_driver', {**driver_parameters(world), **declaring, **timed},
-                       namespace=robot),
-                Wanted('diff_drive_sim', {
+                NodeToStart('grid_driver', {**driver_parameters(world), **declaring, **timed},
+                            namespace=robot),
+                NodeToStart('diff_drive_sim', {
                     'world': str(world.path), 'publish_clock': clock, 'seed': seed,
                     'real_time_factor': float(argument['real_time_factor'])}, namespace=robot)]
     else:
-        wanted += [Wanted('grid_driver', {**declaring, **timed}, namespace=robot)
+        wanted += [NodeToStart('grid_driver', {**declaring, **timed}, namespace=robot)
                    for robot in robots or ['']]
     return exploring(wanted, argument, params_file, CONFIG.parent, 'map')

@@ -22,7 +22,7 @@ from launch_ros.parameter_descriptions import ParameterValue
 from mnm_ros import topics
 from mnm_ros.core.errors import LaunchError
 from mnm_ros.parameters import NODES
-from mnm_ros.parameters.params_file import Configured
+from mnm_ros.parameters.params_file import ParameterFile
 from mnm_ros.parameters.values import nearest
 from mnm_ros.view.shapes import STATES_FRAME
 
@@ -171,7 +171,7 @@ def _process(argument: Mapping[str, str], parameters: list[Any], more: Iterable[
         on_exit=[OpaqueFunction(function=_end, kwargs={'respawn': respawn})])
 
 
-class Wanted(NamedTuple):
+class NodeToStart(NamedTuple):
     """
     A node to be started.
 
@@ -189,7 +189,7 @@ class Wanted(NamedTuple):
     namespace: str = ''
 
 
-def fleet(argument: Mapping[str, str], configured: Configured) -> tuple[str, ...]:
+def fleet(argument: Mapping[str, str], configured: ParameterFile) -> tuple[str, ...]:
     """
     Return the namespaces of robots that explore together; empty for one robot without its own.
 
@@ -209,7 +209,7 @@ def fleet(argument: Mapping[str, str], configured: Configured) -> tuple[str, ...
     return found
 
 
-def seeds(argument: Mapping[str, str], configured: Configured, simulator: str,
+def seeds(argument: Mapping[str, str], configured: ParameterFile, simulator: str,
           robots: Sequence[str]) -> list[str]:
     """Return a seed for each simulated robot, as equal ones would have the same luck."""
     if not robots:
@@ -219,17 +219,17 @@ def seeds(argument: Mapping[str, str], configured: Configured, simulator: str,
 
 
 def wanted_explorer(context: LaunchContext, argument: Mapping[str, str],
-                    configured: Configured) -> Wanted:
+                    configured: ParameterFile) -> NodeToStart:
     """Return the explorer with the values of the arguments, and what follows from its file."""
     given = {key: argument[key] for key in ('preset', 'base', 'autostart', 'seed', 'use_sim_time')}
     robots = fleet(argument, configured)
-    return Wanted(
+    return NodeToStart(
         'explorer', given | ({'robots': list(robots)} if robots else {}),
         'advisor' if configured.value('explorer', 'advisory') else 'explorer',
         None if 'sigterm_timeout' in context.launch_configurations else _patience(configured))
 
 
-def processes(wanted: Sequence[Wanted], argument: Mapping[str, str],
+def processes(wanted: Sequence[NodeToStart], argument: Mapping[str, str],
               params_file: str) -> list[Node]:
     """Return processes: one for each node, or for each namespace if ``one_process`` says so."""
     if argument['one_process'] == 'true':
@@ -254,7 +254,8 @@ def _below(argument: Mapping[str, str], namespace: str) -> dict[str, str]:
     return {**argument, 'namespace': '/' + f"{argument['namespace']}/{namespace}".strip('/')}
 
 
-def _one_process(wanted: Sequence[Wanted], argument: Mapping[str, str], params_file: str) -> Node:
+def _one_process(wanted: Sequence[NodeToStart], argument: Mapping[str, str],
+                 params_file: str) -> Node:
     """Return a process in which all nodes live; it has the enclave of the first of them."""
     given = [f'{each.name}:{key}:={_yaml(key, value)}' for each in wanted
              for key, value in each.values.items() if value != '']
@@ -273,7 +274,7 @@ def _yaml(key: str, value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _patience(configured: Configured) -> float | None:
+def _patience(configured: ParameterFile) -> float | None:
     """
     Return how many s launch has to leave the explorer to go home; None if it does not.
 
@@ -288,7 +289,7 @@ def _patience(configured: Configured) -> float | None:
     return given + _MARGIN
 
 
-def exploring(wanted: Sequence[Wanted], argument: Mapping[str, str], params_file: str,
+def exploring(wanted: Sequence[NodeToStart], argument: Mapping[str, str], params_file: str,
               config: Path, frame: str) -> list[Node]:
     """
     Return nodes, and the navigator, the page and RViz if the arguments ask for these.
@@ -299,7 +300,7 @@ def exploring(wanted: Sequence[Wanted], argument: Mapping[str, str], params_file
     :param frame: what RViz takes for the fixed one.
     """
     common = {key: argument[key] for key in ('seed', 'use_sim_time')}
-    navigator = [Wanted('navigator', common)] if argument['navigator'] == 'true' else []
+    navigator = [NodeToStart('navigator', common)] if argument['navigator'] == 'true' else []
     return [*processes([*wanted, *navigator], argument, params_file),
             *_page(argument, params_file), *_rviz(argument, config, frame)]
 
@@ -308,7 +309,7 @@ def _page(argument: Mapping[str, str], params_file: str) -> list[Node]:
     """Return the node that serves the page, if the argument ``dashboard`` asks for it."""
     if argument['dashboard'] != 'true':
         return []
-    wanted = Wanted('dashboard', {
+    wanted = NodeToStart('dashboard', {
         'port': argument['dashboard_port'], 'use_sim_time': argument['use_sim_time']})
     # In a process of its own in any case: it would hold the robot up.
     return processes([wanted], {**argument, 'one_process': 'false'}, params_file)

@@ -36,12 +36,12 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import from_json, Told, Trust
+from mnm_ros.core.progress.trust import from_json, PolicyTrust, Trust
 from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.topics import MOST_ROBOTS, ROBOT_NAME
-from mnm_ros.view.heard import number, RobotHeard
+from mnm_ros.view.telemetry import number, RobotTelemetry
 from rclpy.duration import Duration
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
@@ -204,7 +204,7 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     return goal_id, state, trusts[rank]
 
 
-def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, Told]]:
+def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
     """Return ``(round, revision)`` of provisional policies, and what is told by state."""
     return from_json(message.data)
 
@@ -238,9 +238,9 @@ def decode_report(message: DiagnosticArray, namespace: str) -> dict[str, str] | 
     return None
 
 
-def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard, ...]:
+def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotTelemetry, ...]:
     """Return how the robots of the explorer in a namespace are, if it has several."""
-    found: list[RobotHeard] = []
+    found: list[RobotTelemetry] = []
     for status in message.status:
         node, said, name = status.name.partition(': robot ')
         if said and (node.rpartition('/')[0] or '/') == namespace:
@@ -251,7 +251,7 @@ def decode_robots(message: DiagnosticArray, namespace: str) -> tuple[RobotHeard,
             if len(found) == MOST_ROBOTS:
                 raise MessageError(f'diagnostics: more than {MOST_ROBOTS} robots, expected fewer')
             values = {entry.key: entry.value for entry in status.values}
-            found.append(RobotHeard(
+            found.append(RobotTelemetry(
                 name, _LEVEL_NAMES.get(status.level, 'error'), plain(status.message),
                 _integer(values.get('steps', '')), _integer(values.get('place', '')),
                 number(values, 'unanswered') or 0.0))

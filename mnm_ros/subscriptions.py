@@ -17,7 +17,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.heard import Heard, RobotsMet, StepRate
+from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
 from rcl_interfaces.srv import GetParameters
 import rclpy
 from rclpy.client import Client
@@ -54,7 +54,7 @@ class Subscriptions:
 
     def __init__(self, node: Node, robots: Iterable[str] = (), settings: int | None = None,
                  hypothesis: bool = False) -> None:
-        self.heard = Heard()
+        self.heard = Telemetry()
         self._node, self._settings, self._decoding = node, settings, hypothesis
         self._namespace = node.get_namespace()
         self.policies: Int64MultiArray | None = None
@@ -97,7 +97,7 @@ class Subscriptions:
             self._node.destroy_subscription(subscription)
         before = self.heard
         self.policies = self._answer = None
-        self.heard = Heard(
+        self.heard = Telemetry(
             description=before.description, true_setting=before.true_setting,
             exploration_steps=before.exploration_steps, ground=before.ground, pose=before.pose,
             reports=before.reports, offered=before.offered, navigator=before.navigator,
@@ -281,7 +281,7 @@ class Listener:
             self.listen(_POLL)
         return found
 
-    def listen(self, seconds: float) -> Heard:
+    def listen(self, seconds: float) -> Telemetry:
         """Take in messages for so many seconds and return what is known then."""
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core.progress.activity import Activity, Progress
-from mnm_ros.view.heard import Heard, RobotHeard, RobotsMet, StepRate
+from mnm_ros.view.telemetry import RobotsMet, RobotTelemetry, StepRate, Telemetry
 import pytest
 
 
@@ -14,7 +14,7 @@ import pytest
     ('1e300', None, None), ('nan', None, None), ('', None, None)])
 def test_numbers_of_the_diagnostics_may_be_garbled(
         text: str, number: float | None, count: int | None) -> None:
-    heard = Heard(report={'steps': text})
+    heard = Telemetry(report={'steps': text})
     assert (heard.number('steps'), heard.count('steps')) == (number, count)
     assert heard.number('round') is None and heard.count('round') is None
 
@@ -35,10 +35,10 @@ def test_a_pause_does_not_change_the_pace() -> None:
             steps += 10 * exploring
             found = pace.update(steps, exploring, now)
             assert found == pytest.approx(10.0) or now < 2.0
-    heard = Heard(report={'phase': 'building/discovery'}, pace=found, activity=Activity(
+    heard = Telemetry(report={'phase': 'building/discovery'}, pace=found, activity=Activity(
         progress=Progress('first hypothesis', 600, 2600, 2000, 3000)))
     assert heard.seconds_left() == pytest.approx(200.0)
-    nearly = Heard(report={'phase': 'checking/rediscovery'}, pace=100.0, activity=Activity(
+    nearly = Telemetry(report={'phase': 'checking/rediscovery'}, pace=100.0, activity=Activity(
         progress=Progress('check', 1380, 1400, 1000, 2000)))
     assert nearly.seconds_left() == 1.0    # not 0, while something is to be done
 
@@ -51,10 +51,10 @@ def test_a_slow_robot_has_an_even_pace() -> None:
 
 
 def test_who_owes_an_answer_and_what_is_made() -> None:
-    assert (Heard().late, Heard().made) == ('', '')
-    assert Heard(report={'unanswered': '0.0'}).late == ''
-    assert Heard(report={'unanswered': 'nan'}).late == ''
-    fleet = Heard(report={'unanswered': '1200'}, robots=(
-        RobotHeard('r1', 'ok', '', 1000, 0, 1200.0), RobotHeard('r2', 'ok', '', None, 0)))
+    assert (Telemetry().late, Telemetry().made) == ('', '')
+    assert Telemetry(report={'unanswered': '0.0'}).late == ''
+    assert Telemetry(report={'unanswered': 'nan'}).late == ''
+    fleet = Telemetry(report={'unanswered': '1200'}, robots=(
+        RobotTelemetry('r1', 'ok', '', 1000, 0, 1200.0), RobotTelemetry('r2', 'ok', '', None, 0)))
     assert fleet.late == 'r1: no answer for 1,200 s' and fleet.made == '1,000 made by 2 robots'
-    assert Heard(robots=fleet.robots[:1]).made == '1,000 made by 1 robot'
+    assert Telemetry(robots=fleet.robots[:1]).made == '1,000 made by 1 robot'

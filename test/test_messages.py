@@ -29,7 +29,7 @@ from mnm_ros.messages import (
     PolicyAnswer,
     StepEncoder,
 )
-from mnm_ros.view.heard import RobotHeard
+from mnm_ros.view.telemetry import RobotTelemetry
 import pytest
 from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
 
@@ -305,7 +305,8 @@ def test_the_robots_of_ones_own_explorer_are_told() -> None:
             ('/explorer: robot r1', DiagnosticStatus.OK, {}),
             ('/a/explorer: robot r3', DiagnosticStatus.STALE, {'place': '9' * 30}))])
     assert decode_robots(message, '/a') == (
-        RobotHeard('r1', 'ok', 'so it is', 7, -3), RobotHeard('deck/r2', 'warning', 'so it is'),
-        RobotHeard('r3', 'error', 'so it is'))
-    assert decode_robots(message, '/') == (RobotHeard('r1', 'ok', 'so it is'),)
+        RobotTelemetry('r1', 'ok', 'so it is', 7, -3),
+        RobotTelemetry('deck/r2', 'warning', 'so it is'),
+        RobotTelemetry('r3', 'error', 'so it is'))
+    assert decode_robots(message, '/') == (RobotTelemetry('r1', 'ok', 'so it is'),)
     assert decode_robots(message, '/b') == ()

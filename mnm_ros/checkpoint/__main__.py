@@ -10,18 +10,18 @@ import json
 from pathlib import Path
 import sys
 
-from mnm_ros.checkpoint.input_log import refusing, Saved
+from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError
 
 
 def describe(path: Path) -> str:
     """Return what a file holds, one line for each thing; CheckpointError if it cannot be read."""
-    saved = Saved(path)
+    saved = SavedInputs(path)
     with refusing(path):
         return _described(saved)
 
 
-def _described(saved: Saved) -> str:
+def _described(saved: SavedInputs) -> str:
     lines = [f'{name}: {json.dumps(value)}' for name, value in saved.identity.items()]
     point = saved.point
     lines.append(f'inputs: {saved.number}, {len(saved.inputs)} of them since the resume point')

@@ -16,11 +16,11 @@ import stat
 from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.input_log import (
-    Abandoned,
     InputLog,
+    LoadCancelled,
     remove,
     rename,
-    Saved,
+    SavedInputs,
     set_aside,
     unreadable,
 )
@@ -37,9 +37,9 @@ _MARK = re.compile(rb'(\d{16}) ([0-9a-f]{16})\n')
 class _Found(NamedTuple):
     """What was read and can be gone on from; ``log`` if the transition log goes on with it."""
 
-    saved: Saved
+    saved: SavedInputs
     exploration: Exploration
-    log: Saved | None
+    log: SavedInputs | None
 
 
 class Generations:
@@ -92,7 +92,8 @@ class Generations:
             self._check_room()
         return not (paths or self._set_aside())
 
-    def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
+    def load(self, rebuild: Callable[[SavedInputs], Exploration],
+             ) -> tuple[SavedInputs, Exploration] | None:
         """
         Return the newest generation that can be used; what is appended follows on it.
 
@@ -105,7 +106,7 @@ class Generations:
         for path in [*reversed(self._paths()), *[self._log_path] * self._log_path.is_file()]:
             try:
                 found = self._read(path, rebuild)
-            except (Abandoned, OSError):    # this one is of the disk, and no fault of the file
+            except (LoadCancelled, OSError):    # this one is of the disk, and no fault of the file
                 raise
             except Exception as error:    # whatever a file leads to, the node goes on without it
                 if path != self._log_path or not (
@@ -291,20 +292,20 @@ class Generations:
             kept = f'left where it is: {problem}'
         self.refusals.append(f'{reason}; {kept}')
 
-    def _read(self, path: Path, rebuild: Callable[[Saved], Exploration]) -> _Found:
+    def _read(self, path: Path, rebuild: Callable[[SavedInputs], Exploration]) -> _Found:
         """Read a generation, and what the transition log has after it; or the log alone."""
-        saved = Saved(path, self._identity)
+        saved = SavedInputs(path, self._identity)
         log, trouble = self._read_log(saved)
         if log is not None:
             saved.extend(log)
         try:
             exploration = rebuild(saved)
-        except Abandoned:
+        except LoadCancelled:
             raise
         except Exception as error:
             if saved.number == saved.written:
                 raise
-            saved, log, trouble = Saved(path, self._identity), None, error
+            saved, log, trouble = SavedInputs(path, self._identity), None, error
             exploration = rebuild(saved)
         if trouble is not None and self._logging:
             self._refuse(self._log_path, trouble)
@@ -316,32 +317,32 @@ class Generations:
                 f'taken from {self._log_path}')
         return _Found(saved, exploration, log)
 
-    def _read_aside(self, rebuild: Callable[[Saved], Exploration]) -> _Found | None:
+    def _read_aside(self, rebuild: Callable[[SavedInputs], Exploration]) -> _Found | None:
         """Take back a generation that was set aside when something else was asked for."""
         for aside in self._set_aside():
             try:
-                rebuild(Saved(aside, self._identity))
+                rebuild(SavedInputs(aside, self._identity))
                 return self._read(rename(aside, self._next_path()), rebuild)
-            except (Abandoned, OSError):
+            except (LoadCancelled, OSError):
                 raise
             except Exception:    # it was refused before, and nothing depends on it
                 self._check_room()
         return None
 
-    def _read_log(self, saved: Saved) -> tuple[Saved | None, Exception | None]:
+    def _read_log(self, saved: SavedInputs) -> tuple[SavedInputs | None, Exception | None]:
         """Return the end of the transition log, if it goes on with a generation, or why not."""
         if saved.path == self._log_path:
             return saved, None
         if not self._log_path.exists():
             return None, None
         try:
-            log = Saved(self._log_path, self._identity, saved.first)
+            log = SavedInputs(self._log_path, self._identity, saved.first)
             log.check_common(saved)
         except CheckpointError as error:
             return None, error
         return log, None
 
-    def _reopen(self, found: _Found) -> tuple[Saved, Exploration]:
+    def _reopen(self, found: _Found) -> tuple[SavedInputs, Exploration]:
         """
         Go on with what was read.
 

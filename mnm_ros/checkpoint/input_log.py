@@ -71,7 +71,7 @@ _MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
 _LOOK_EVERY = 500    # inputs replayed from one look to the next whether to go on
 
 
-class Abandoned(Exception):
+class LoadCancelled(Exception):
     """What is being loaded is no longer wanted."""
 
 
@@ -80,11 +80,11 @@ def refusing(path: Path) -> Iterator[None]:
     """
     Refuse a file whatever comes of it: a checksum does not tell who has written it.
 
-    :raises CheckpointError: instead of anything but OSError and ``Abandoned``.
+    :raises CheckpointError: instead of anything but OSError and ``LoadCancelled``.
     """
     try:
         yield
-    except (CheckpointError, Abandoned, OSError):
+    except (CheckpointError, LoadCancelled, OSError):
         raise
     except Exception as error:
         raise CheckpointError(f'{path} is damaged or edited: {error!r}') from error
@@ -142,7 +142,7 @@ class InputLog:
         return cls(path, number, 0)
 
     @classmethod
-    def reopen(cls, saved: Saved) -> InputLog:
+    def reopen(cls, saved: SavedInputs) -> InputLog:
         """Open a file that was read, and write to it by what it was extended."""
         log = cls(saved.path, saved.written, saved.chain)
         if saved.number > saved.written:
@@ -178,7 +178,7 @@ class InputLog:
         self._database.close()
 
 
-class Saved:
+class SavedInputs:
     """
     What a file holds: all that an exploration has learnt from, one input after the other.
 
@@ -256,7 +256,7 @@ class Saved:
         """
         for number, made in enumerate(self.inputs):
             if number % _LOOK_EVERY == 0 and abandoned():
-                raise Abandoned
+                raise LoadCancelled
             played = made.action if isinstance(made, Observation) else made.asked
             if played is not None and exploration.next_action() != played:
                 raise CheckpointError(
@@ -265,7 +265,7 @@ class Saved:
                     f'{self.identity.get("version")}')
             then(exploration.take(made))
 
-    def check_common(self, other: Saved) -> None:
+    def check_common(self, other: SavedInputs) -> None:
         """Refuse this file if it tells of other inputs than another from the same one on."""
         common = min(self.number, other.number) - self.first
         if self.first != other.first or not all(
@@ -275,7 +275,7 @@ class Saved:
                 f'{self.path} tells of other inputs than {other.path} among '
                 f'{self.first + 1} to {self.first + common}')
 
-    def extend(self, longer: Saved) -> None:
+    def extend(self, longer: SavedInputs) -> None:
         """Add the inputs that another file with the same ones has after those of this one."""
         self.inputs += longer.inputs[len(self.inputs):]
         self.number = max(self.number, longer.number)

@@ -19,7 +19,7 @@ import time
 from typing import Any, NamedTuple, Union
 
 from mnm_ros.checkpoint.generations import Generations
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener, Update
@@ -149,7 +149,8 @@ class Store:
         losses = self._files.losses
         return [losses.pop(0) for _ in range(len(losses))]
 
-    def load(self, rebuild: Callable[[Saved], Exploration]) -> tuple[Saved, Exploration] | None:
+    def load(self, rebuild: Callable[[SavedInputs], Exploration],
+             ) -> tuple[SavedInputs, Exploration] | None:
         """
         Return the newest generation that can be used, and go on writing there.
 

@@ -20,7 +20,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import refusing, Saved
+from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import DeclarationInput, Observation, Update
@@ -33,7 +33,7 @@ KEY = 'warm_start'
 """In what an exploration was asked for: the log and the checksum of what was taken from it."""
 
 
-def recollect(saved: Saved, abandoned: Callable[[], bool] = lambda: False) -> Recollection:
+def recollect(saved: SavedInputs, abandoned: Callable[[], bool] = lambda: False) -> Recollection:
     """
     Return what can be taken from a log.
 
@@ -45,7 +45,7 @@ def recollect(saved: Saved, abandoned: Callable[[], bool] = lambda: False) -> Re
         return _recollected(saved, begun(saved), abandoned)
 
 
-def _recollected(saved: Saved, exploration: Exploration,
+def _recollected(saved: SavedInputs, exploration: Exploration,
                  abandoned: Callable[[], bool]) -> Recollection:
     steps: list[Step] = []
     here, epoch = exploration.last_state, _epoch(exploration)
@@ -81,7 +81,7 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
     :raises CheckpointError: if the log is of no use for that.
     :raises Abandoned: once ``abandoned`` says so.
     """
-    saved = Saved(path)
+    saved = SavedInputs(path)
     if saved.identity.get('actions') != list(wanted['actions']):
         raise CheckpointError(
             f'{path} is for the actions {saved.identity.get("actions")}, expected '
@@ -96,7 +96,7 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
     return found, {'log': str(path), 'sha256': _digest(found)}
 
 
-def begun(saved: Saved) -> Exploration:
+def begun(saved: SavedInputs) -> Exploration:
     """
     Return the exploration to which the inputs of a file were given.
 
@@ -118,7 +118,7 @@ def replay_log(path: str | Path) -> Exploration:
     :raises CheckpointError: if the file cannot be used, or if this version acts otherwise at any
         step.
     """
-    saved = Saved(Path(path))
+    saved = SavedInputs(Path(path))
     with refusing(saved.path):
         exploration = begun(saved)
         saved.replay(exploration)
@@ -134,7 +134,7 @@ def recalled(identity: Mapping[str, Any]) -> Recollection | None:
     used = identity.get(KEY)
     if not used:
         return None
-    found = recollect(Saved(Path(used['log'])))
+    found = recollect(SavedInputs(Path(used['log'])))
     if _digest(found) != used['sha256']:
         raise CheckpointError(f'{used["log"]} has changed since an exploration has begun with it')
     return found

@@ -17,12 +17,12 @@ from mnm_ros.console.arguments import add_source, parser, split
 from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
 from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.plug_ins import installed
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.export.formats import FORMATS, named
 
 if TYPE_CHECKING:
     from mnm_ros.core.model.policy import Policy
-    from mnm_ros.export.learnt import Learnt
+    from mnm_ros.export.contents import ExportContents
     from rich.console import Console, RenderableType
     from rich.table import Table
 
@@ -58,7 +58,7 @@ def policies(arguments: Sequence[str], program: str) -> int:
     return 0
 
 
-def _chosen(learnt: Learnt, target: str | None) -> Policy | None:
+def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
     """Return the policy that is asked for; None for all. ValueError says why there is none."""
     state = None if target is None else learnt.description.state(target)
     known = learnt.knowledge
@@ -96,8 +96,8 @@ def _grid(*columns: str) -> Table:
     return table
 
 
-def _table(learnt: Learnt) -> Iterator[RenderableType]:
-    from mnm_ros.export.learnt import in_words, route
+def _table(learnt: ExportContents) -> Iterator[RenderableType]:
+    from mnm_ros.export.contents import in_words, route
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
     known = learnt.knowledge
@@ -128,21 +128,21 @@ def _table(learnt: Learnt) -> Iterator[RenderableType]:
             yield f'{words}: {", ".join(states)}'
 
 
-def _trust(learnt: Learnt, state: int) -> str:
+def _trust(learnt: ExportContents, state: int) -> str:
     told = learnt.knowledge.trust.get(state)
     plain = told is None or told.trust is Trust.PROVEN and not told.declared
     return '' if told is None or plain else told.in_words
 
 
-def _head(learnt: Learnt) -> str:
+def _head(learnt: ExportContents) -> str:
     known = learnt.knowledge
     limit = '' if known.limit is None else f'; the limit is {known.limit:g} expected steps'
     return (f'{learnt.source}: {len(known.known)} states known after {known.steps:,} '
             f'steps{limit}')
 
 
-def _route(learnt: Learnt, policy: Policy) -> Iterator[RenderableType]:
-    from mnm_ros.export.learnt import route
+def _route(learnt: ExportContents, policy: Policy) -> Iterator[RenderableType]:
+    from mnm_ros.export.contents import route
     known = learnt.knowledge
     limit = '' if known.limit is None else f' of at most {known.limit:g}'
     over = ', which is over the limit' if known.over_limit(policy.target) else ''
@@ -162,7 +162,8 @@ def _route(learnt: Learnt, policy: Policy) -> Iterator[RenderableType]:
     yield from _elsewhere(learnt, policy, {leg.state for leg in legs})
 
 
-def _elsewhere(learnt: Learnt, policy: Policy, on_way: set[int]) -> Iterator[RenderableType]:
+def _elsewhere(
+        learnt: ExportContents, policy: Policy, on_way: set[int]) -> Iterator[RenderableType]:
     """Yield what is played where something has gone otherwise than expected."""
     if len(policy.actions) > 1:
         yield (f'What is played depends on the step of the attempt, up to {policy.horizon}; see '
@@ -181,12 +182,12 @@ def _steps(steps: float | None) -> str:
     return '-' if steps is None else f'{steps:.2f}'
 
 
-def _time(told: Told | None) -> str:
+def _time(told: PolicyTrust | None) -> str:
     from mnm_ros.view.words import in_time
     return '' if told is None else in_time(told.expected_seconds)
 
 
-def _json(learnt: Learnt, chosen: Policy | None) -> dict[str, Any]:
+def _json(learnt: ExportContents, chosen: Policy | None) -> dict[str, Any]:
     from mnm_ros.export.writers import overview, policy_row, policy_rows
     known = learnt.knowledge
     if chosen is not None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from mnm_ros.core.errors import CheckpointError, NoAnswerError
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
-from mnm_ros.export.learnt import Learnt, read
+from mnm_ros.export.contents import ExportContents, read
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 
 if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener
@@ -26,7 +26,7 @@ _REST = 2.0     # s, in which the latched topics of an explorer that was found a
 
 
 def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = False,
-         target: str | None = None) -> Learnt:
+         target: str | None = None) -> ExportContents:
     """
     Return what was learnt.
 
@@ -67,7 +67,7 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
             **{policy.target: policy for policy in found}, **known.policies}))
 
 
-def first(listener: Listener, timeout: float, enough: Callable[[Heard], object]) -> Heard:
+def first(listener: Listener, timeout: float, enough: Callable[[Telemetry], object]) -> Telemetry:
     """Return what is heard once it is enough; NoAnswerError if it is not in time."""
     end = time.monotonic() + timeout
     while not enough(heard := listener.listen(_LOOK)):
@@ -79,7 +79,7 @@ def first(listener: Listener, timeout: float, enough: Callable[[Heard], object])
     return heard
 
 
-def _listen(listener: Listener, timeout: float) -> Heard:
+def _listen(listener: Listener, timeout: float) -> Telemetry:
     """Return what is published, once all that is latched has come."""
     heard = first(listener, timeout, lambda heard: heard.phase)
     last = time.monotonic() + timeout
@@ -91,15 +91,15 @@ def _listen(listener: Listener, timeout: float) -> Heard:
     return heard
 
 
-def _complete(heard: Heard) -> bool:
+def _complete(heard: Telemetry) -> bool:
     known = heard.hypothesis is not None and heard.known
     building = heard.phase_group == 'building' and len(heard.trust) > 1    # home is one
     return bool((known or building) and heard.counts and heard.activity.limit
                 and heard.reports and heard.description.actions)
 
 
-def _learnt(heard: Heard, listener: Listener) -> Learnt:
+def _learnt(heard: Telemetry, listener: Listener) -> ExportContents:
     description = heard.description
     if not description.actions and (names := listener.actions(_REST)):
         description = RobotDescription(names)
-    return Learnt(listener.explorer, heard.knowledge, description)
+    return ExportContents(listener.explorer, heard.knowledge, description)

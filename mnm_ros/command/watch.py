@@ -16,7 +16,7 @@ from mnm_ros.console.arguments import add_timeout, parser, split
 if TYPE_CHECKING:
     from mnm_ros.core.progress.events import Event
     from mnm_ros.subscriptions import Listener
-    from mnm_ros.view.heard import Heard
+    from mnm_ros.view.telemetry import Telemetry
 
 _LOOK = 0.25    # s, between two looks
 _QUIET = 0.5     # s without another event, after which the last ones have come
@@ -34,9 +34,9 @@ def main(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.command.source import first
     from mnm_ros.subscriptions import Listener
-    from mnm_ros.view.heard import Heard
+    from mnm_ros.view.telemetry import Telemetry
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
-        first(listener, given.timeout, lambda heard: heard != Heard())
+        first(listener, given.timeout, lambda heard: heard != Telemetry())
         (_json if given.json else _shown)(listener)
     return 0
 
@@ -66,7 +66,7 @@ def events(arguments: Sequence[str], program: str) -> int:
     return 0
 
 
-def _look(listener: Listener, show: Callable[[Heard], None]) -> None:
+def _look(listener: Listener, show: Callable[[Telemetry], None]) -> None:
     while True:
         show(listener.listen(_LOOK))
 
@@ -75,7 +75,7 @@ def _json(listener: Listener) -> None:
     from mnm_ros.view.words import as_json
     before = ''
 
-    def show(heard: Heard) -> None:
+    def show(heard: Telemetry) -> None:
         nonlocal before
         if (now := as_json(heard)) != before:
             print(now, flush=True)

@@ -22,7 +22,7 @@ from mnm_ros.located_yaml import read
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 
 EPILOG = """\
 Without --once and --changes it watches until Ctrl-C. With --robots each simulated robot is on its
@@ -225,12 +225,12 @@ class StopCondition:
 
     changes: int = 0
 
-    def reached(self, heard: Heard) -> bool:
+    def reached(self, heard: Telemetry) -> bool:
         """Return whether there is a hypothesis and enough changes have been relearnt."""
         relearnt = heard.count('changes_relearnt') or 0
         return heard.hypothesis is not None and relearnt >= self.changes
 
-    def awaited(self, heard: Heard) -> str:
+    def awaited(self, heard: Telemetry) -> str:
         """Return in a few words what is still missing."""
         if not heard.phase:
             return 'the first message of the explorer'

@@ -22,7 +22,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.subscriptions import Listener
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame
 from mnm_ros.view.terminal.state_grid import pictures
 from mnm_ros.view.words import known, LABEL, robots, setting, steps, version, whole
@@ -122,7 +122,7 @@ class LiveRun:
     def _elapsed(self) -> float:
         return time.monotonic() - self._started
 
-    def _show(self, heard: Heard) -> None:
+    def _show(self, heard: Telemetry) -> None:
         simulated = self._options.scenario is not None
         picture = self._pictures[heard.true_setting or 0 if simulated else 0]
         self._display.show(heard, self._elapsed(), picture)
@@ -136,7 +136,7 @@ class LiveRun:
             if ending is not None:
                 return ending
 
-    def _move_doors(self, heard: Heard) -> None:
+    def _move_doors(self, heard: Telemetry) -> None:
         """Put the next setting of a world in force once the present one has been learnt."""
         goal, setting = self._options.goal, heard.true_setting
         if self._options.world is None or setting is None or setting == self._changed_from:
@@ -147,7 +147,7 @@ class LiveRun:
             self._changed_from = setting
             self._listener.change()
 
-    def _ending(self, heard: Heard) -> Ending | None:
+    def _ending(self, heard: Telemetry) -> Ending | None:
         goal = self._options.goal
         if self._interrupt.times:
             return self._interrupted()
@@ -187,7 +187,7 @@ class LiveRun:
         found = verdict(shown, scenario, problem)
         return Ending(summary(shown, scenario, problem, found, seconds), int(not found.ok))
 
-    def _next_report(self, heard: Heard) -> Heard:
+    def _next_report(self, heard: Telemetry) -> Telemetry:
         deadline = time.monotonic() + REPORT_S
         latest = heard
         options = self._options
@@ -202,19 +202,19 @@ class LiveRun:
         return latest
 
 
-def _precedes_hypothesis(heard: Heard) -> bool:
+def _precedes_hypothesis(heard: Telemetry) -> bool:
     """Return whether the diagnostics are of an earlier round, or do not say of which."""
     hypothesis = heard.hypothesis
     return hypothesis is not None and (heard.count('round') or 0) < hypothesis.version[0]
 
 
-def verdict(heard: Heard, scenario: Scenario, problem: Problem) -> Verdict:
+def verdict(heard: Telemetry, scenario: Scenario, problem: Problem) -> Verdict:
     """Compare the hypothesis with the setting in force."""
     cmp = scenario.settings[heard.true_setting or 0].cmp
     return judge(cmp, heard.hypothesis, problem.radius, problem.epsilon)
 
 
-def learnt(heard: Heard, seconds: float) -> list[str]:
+def learnt(heard: Telemetry, seconds: float) -> list[str]:
     """Return the last lines where the truth is not known; the other arguments are as below."""
     return [*_lines([
         ('hypothesis', version(heard)),
@@ -226,7 +226,7 @@ def learnt(heard: Heard, seconds: float) -> list[str]:
 
 
 def summary(
-        heard: Heard, scenario: Scenario, problem: Problem, found: Verdict,
+        heard: Telemetry, scenario: Scenario, problem: Problem, found: Verdict,
         seconds: float) -> list[str]:
     """Return the last lines; ``seconds`` is the time from the start of the nodes to the goal."""
     limit = f'limit {problem.limit:g} expected steps'
@@ -250,7 +250,7 @@ def summary(
             'The hypothesis is right.' if found.ok else 'The hypothesis is wrong.']
 
 
-def _robots(heard: Heard) -> list[tuple[str, str]]:
+def _robots(heard: Telemetry) -> list[tuple[str, str]]:
     return [('' if index else 'robots', line)
             for index, line in enumerate(robots(heard, len(heard.robots)))]
 

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.planning.optimistic_planner import OptimisticPlan, OptimisticPlanner
     from mnm_ros.core.planning.planner import Planner, PlannerFactory
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
-    from mnm_ros.core.progress.activity import Activity, Doing
+    from mnm_ros.core.progress.activity import Activity, PhaseActivity
     from mnm_ros.core.progress.events import Event
     from mnm_ros.core.progress.trust import Trust, TrustedPolicy
     from mnm_ros.core.task.navigation import Navigation
@@ -61,12 +61,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     'Activity', 'BaseAlgorithm', 'BaseFactory', 'Declaration', 'DeclarationInput', 'Detector',
-    'DetectorFactory', 'Doing', 'EmpiricalModel', 'Event', 'Exploration', 'Fleet', 'Hypothesis',
+    'DetectorFactory', 'EmpiricalModel', 'Event', 'Exploration', 'Fleet', 'Hypothesis',
     'IncrementalBase', 'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError',
     'Member', 'MnmError', 'Navigation', 'OPTIONS', 'Observation', 'OptimisticPlan',
-    'OptimisticPlanner', 'PRESETS', 'Phase', 'Planner', 'PlannerFactory', 'Policy',
-    'PolicyDetector', 'Problem', 'RESET', 'Recollection', 'Relocation', 'Settings', 'Support',
-    'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'new_base', 'play', 'settings']
+    'OptimisticPlanner', 'PRESETS', 'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory',
+    'Policy', 'PolicyDetector', 'Problem', 'RESET', 'Recollection', 'Relocation', 'Settings',
+    'Support', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'new_base', 'play',
+    'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -80,7 +81,7 @@ _NAMES = {
     'planning.optimistic_planner': 'OptimisticPlan OptimisticPlanner',
     'planning.planner': 'Planner PlannerFactory', 'paper.incremental': 'IncrementalBase',
     'presets': 'OPTIONS PRESETS new_base settings',
-    'progress.activity': 'Activity Doing', 'progress.events': 'Event',
+    'progress.activity': 'Activity PhaseActivity', 'progress.events': 'Event',
     'progress.trust': 'Trust TrustedPolicy', 'task.navigation': 'Navigation',
     'task.step_task': 'play'}
 

@@ -26,7 +26,7 @@ from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.model.counts import Observed, Pair
+from mnm_ros.core.model.counts import Pair, TransitionRecord
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.policy import Hypothesis
@@ -82,7 +82,7 @@ class Exploration(PausableTask):
         self.homing = Homing(self._mnm.home)
         self.homing.misses = point['misses']
         self._problem = replace(settings.problem, support=self._mnm.support)
-        self._observed = Observed(point['counts'], point.get('outdated'))
+        self._observed = TransitionRecord(point['counts'], point.get('outdated'))
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))

@@ -110,7 +110,7 @@ class FrameLink(NamedTuple):
     heard: float
 
 
-class Found(NamedTuple):
+class FrameTransform(NamedTuple):
     """
     Where a frame is in another one.
 
@@ -140,7 +140,7 @@ class Frames:
         if frame in self._links or len(self._links) < _MOST:
             self._links[frame] = link
 
-    def find(self, frame: str, reference: str) -> Found | None:
+    def find(self, frame: str, reference: str) -> FrameTransform | None:
         """Return where ``frame`` is in ``reference``; None if they are not connected."""
         up, down = self._path(frame), self._path(reference)
         common = next((name for name in up if name in down), None)
@@ -149,7 +149,7 @@ class Frames:
         links = [self._links[name] for name in up[:up.index(common)]]
         other = [self._links[name] for name in down[:down.index(common)]]
         moving = [link for link in (*links, *other) if link.stamp is not None]
-        return Found(
+        return FrameTransform(
             _product(other).inverse.then(_product(links)),
             moving[0].stamp if moving else None,
             min((link.heard for link in moving), default=math.inf))

@@ -3,6 +3,6 @@
 """
 What an exploration has learnt, for people and for other programs.
 
-Read ``formats``, the table of what can be written, then ``learnt``, what each of them is given,
+Read ``formats``, the table of what can be written, then ``contents``, what each of them is given,
 and ``writers``.
 """

@@ -17,7 +17,7 @@ from mnm_ros.core import plug_ins
 from mnm_ros.core.errors import InvalidValueError
 
 if TYPE_CHECKING:
-    from mnm_ros.export.learnt import Learnt
+    from mnm_ros.export.contents import ExportContents
 
 
 class Format(NamedTuple):
@@ -31,11 +31,11 @@ class Format(NamedTuple):
     """
 
     help: str    # noqa: A003
-    writer: Union[str, Callable[[Learnt], bytes]]
+    writer: Union[str, Callable[[ExportContents], bytes]]
     log: bool = False
     places: bool = False
 
-    def write(self, learnt: Learnt) -> bytes:
+    def write(self, learnt: ExportContents) -> bytes:
         """
         Return the contents of the file.
 
@@ -44,7 +44,7 @@ class Format(NamedTuple):
         if callable(self.writer):
             return self.writer(learnt)
         module, _, function = self.writer.rpartition('.')
-        found: Callable[[Learnt], bytes] = getattr(
+        found: Callable[[ExportContents], bytes] = getattr(
             importlib.import_module(f'mnm_ros.export.{module}'), function)
         return found(learnt)
 

@@ -33,7 +33,7 @@ from typing import Any
 from mnm_ros.core.errors import ExportError
 from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.export.learnt import Learnt
+from mnm_ros.export.contents import ExportContents
 
 _IDS = 2**16
 _LEVEL = 'L1'    # the name of the map, to which the fleet adapter is set
@@ -49,12 +49,12 @@ class RouteGraph:
     :ivar edges: one for a pair of nodes at most.
     """
 
-    learnt: Learnt
+    learnt: ExportContents
     nodes: tuple[int, ...]
     edges: tuple[Transition, ...]
 
     @classmethod
-    def of(cls, learnt: Learnt) -> RouteGraph:
+    def of(cls, learnt: ExportContents) -> RouteGraph:
         """
         Return the graph of what was learnt.
 
@@ -101,7 +101,7 @@ class RouteGraph:
             'expected_seconds': step and step * steps})
 
 
-def left_out(learnt: Learnt) -> str:
+def left_out(learnt: ExportContents) -> str:
     """Return which known states have no place and are left out, in a sentence, or nothing."""
     places = learnt.description.positions
     missing = [learnt.description.label(state) for state in learnt.knowledge.known
@@ -109,7 +109,7 @@ def left_out(learnt: Learnt) -> str:
     return f'left out, as they have no place: {", ".join(missing)}' if missing else ''
 
 
-def nav2_route(learnt: Learnt) -> bytes:
+def nav2_route(learnt: ExportContents) -> bytes:
     """Return the graph for nav2's route server."""
     graph = RouteGraph.of(learnt)
     places, frame = learnt.description.positions, learnt.description.frame
@@ -128,7 +128,7 @@ def nav2_route(learnt: Learnt) -> bytes:
         'features': features}, indent=1, ensure_ascii=False) + '\n').encode()
 
 
-def rmf(learnt: Learnt) -> bytes:
+def rmf(learnt: ExportContents) -> bytes:
     """Return the graph for a fleet adapter of Open-RMF, on one level."""
     import yaml
     graph, described = RouteGraph.of(learnt), learnt.description

@@ -31,10 +31,10 @@ from mnm_ros.core.inputs import DeclarationInput, Interruption, Observation, Rel
 from mnm_ros.core.knowledge.knowledge import Kind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.export.learnt import Learnt, route
+from mnm_ros.export.contents import ExportContents, route
 
 
-def as_json(learnt: Learnt) -> bytes:
+def as_json(learnt: ExportContents) -> bytes:
     """Return everything as one JSON object."""
     return (json.dumps({
         **overview(learnt),
@@ -46,14 +46,14 @@ def as_json(learnt: Learnt) -> bytes:
     }, indent=1, ensure_ascii=False) + '\n').encode()
 
 
-def overview(learnt: Learnt) -> dict[str, Any]:
+def overview(learnt: ExportContents) -> dict[str, Any]:
     """Return what is said once, for JSON."""
     return {'source': learnt.source, 'steps': learnt.knowledge.steps,
             'home': learnt.knowledge.home, 'limit': learnt.knowledge.limit,
             'actions': list(learnt.description.actions) or None}
 
 
-def state_row(learnt: Learnt, state: int) -> dict[str, Any]:
+def state_row(learnt: ExportContents, state: int) -> dict[str, Any]:
     """Return what is known of a state, for JSON; null is what is not known."""
     found = learnt.knowledge.state(state)
     assert found is not None
@@ -64,14 +64,14 @@ def state_row(learnt: Learnt, state: int) -> dict[str, Any]:
             'trust': told and told.trust.value, 'at_most_steps': told and told.at_most_steps}
 
 
-def policy_rows(learnt: Learnt) -> list[dict[str, Any]]:
+def policy_rows(learnt: ExportContents) -> list[dict[str, Any]]:
     """Return the policies to the known states, for JSON; without those that are not at hand."""
     known = learnt.knowledge
     return [policy_row(learnt, known.policies[state]) for state in known.known
             if state in known.policies]
 
 
-def policy_row(learnt: Learnt, policy: Policy) -> dict[str, Any]:
+def policy_row(learnt: ExportContents, policy: Policy) -> dict[str, Any]:
     """Return a policy, its route and what it takes, for JSON."""
     known = learnt.knowledge
     legs = route(known, policy)
@@ -83,12 +83,12 @@ def policy_row(learnt: Learnt, policy: Policy) -> dict[str, Any]:
         'states': policy.states, 'steps': policy.actions}
 
 
-def _leg(learnt: Learnt, leg: Transition) -> dict[str, Any]:
+def _leg(learnt: ExportContents, leg: Transition) -> dict[str, Any]:
     return {'state': leg.state, 'action': leg.action,
             'action_name': learnt.description.action_name(leg.action), 'next': leg.following}
 
 
-def transitions_csv(learnt: Learnt) -> bytes:
+def transitions_csv(learnt: ExportContents) -> bytes:
     """Return the counted transitions."""
     return _csv(('state', 'action', 'action_name', 'next', 'count', 'probability'), (
         (leg.state, leg.action, learnt.description.action_name(leg.action),
@@ -96,7 +96,7 @@ def transitions_csv(learnt: Learnt) -> bytes:
         for leg in learnt.knowledge.transitions))
 
 
-def states_csv(learnt: Learnt) -> bytes:
+def states_csv(learnt: ExportContents) -> bytes:
     """Return the states."""
     rows = [state_row(learnt, state) for state in learnt.knowledge.kinds]
     names = ('state', 'name', 'x', 'y', 'kind', 'visits', 'expected_steps', 'trust',
@@ -108,7 +108,7 @@ _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'inter
           DeclarationInput: 'declared'}
 
 
-def log_csv(learnt: Learnt) -> bytes:
+def log_csv(learnt: ExportContents) -> bytes:
     """
     Return everything that the exploration has learnt from, in its order.
 
@@ -132,7 +132,7 @@ def log_csv(learnt: Learnt) -> bytes:
                  *(['robot'] if robots else [])), rows)
 
 
-def graphml(learnt: Learnt) -> bytes:
+def graphml(learnt: ExportContents) -> bytes:
     """Return the graph of states for Gephi, yEd, Cytoscape and networkx, without RESET."""
     try:
         import networkx
@@ -159,7 +159,7 @@ _COLOURS = {Kind.HOME: 'palegreen', Kind.KNOWN: 'palegreen', Kind.CERTIFIED: 'da
             Kind.ASSUMED: 'lightgrey', Kind.BEYOND: 'plum', Kind.MET: 'lightblue'}
 
 
-def dot(learnt: Learnt) -> bytes:
+def dot(learnt: ExportContents) -> bytes:
     """Return the graph of states for Graphviz, without RESET."""
     lines = ['digraph learnt {', '  node [style=filled];']
     for state, kind in learnt.knowledge.kinds.items():
@@ -211,7 +211,7 @@ uint32 stride
 """
 
 
-def log_mcap(learnt: Learnt) -> bytes:
+def log_mcap(learnt: ExportContents) -> bytes:
     """Return everything that the exploration has learnt from, in its order."""
     try:
         from mcap_ros2.writer import Writer

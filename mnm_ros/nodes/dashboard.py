@@ -21,7 +21,7 @@ from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.nodes.showing.played_log import PlayedLog
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.trial.scenes import Scenes
@@ -61,12 +61,12 @@ class Dashboard(Node):
         self._ended = True
         self._server.stop()
 
-    def _live(self, read_only: bool) -> Shared:
+    def _live(self, read_only: bool) -> SharedLayers:
         """Show and operate a running exploration."""
         explorer = PageSubscriptions(self)
         commands = None if read_only else Commands(self, lambda: explorer.heard)
-        shared = Shared(explorer, commands, f'namespace {self.get_namespace()}, ROS domain '
-                        f'{os.environ.get("ROS_DOMAIN_ID") or 0}')
+        shared = SharedLayers(explorer, commands, f'namespace {self.get_namespace()}, ROS domain '
+                              f'{os.environ.get("ROS_DOMAIN_ID") or 0}')
 
         def look() -> None:
             now = time.monotonic()
@@ -77,10 +77,10 @@ class Dashboard(Node):
         every(_TICK, self, look)
         return shared
 
-    def _played(self, path: str) -> Shared:
+    def _played(self, path: str) -> SharedLayers:
         """Show a log, which is played as fast as that goes."""
         log = PlayedLog()
-        shared = Shared(log, None, f'log {path}')
+        shared = SharedLayers(log, None, f'log {path}')
         try:
             scenes = Scenes(Path(path).expanduser())
         except (ValueError, OSError) as error:

@@ -81,7 +81,7 @@ def _check_entries(tree: Entry, gaps: bool) -> None:
                 raise parameter.error(f"found nothing for '{_name(parameter)}', expected a value")
 
 
-class Configured:
+class ParameterFile:
     """
     What a parameter file says about the nodes of a namespace.
 

@@ -10,7 +10,7 @@ import math
 import platform
 from typing import Any, NamedTuple
 
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.inputs import Interruption, Relocation
 from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.model.policy import Policy
@@ -52,7 +52,7 @@ class Row(NamedTuple):
         return math.isfinite(self.steps)
 
 
-class Played(NamedTuple):
+class ActionUsage(NamedTuple):
     """
     What is told about an action.
 
@@ -78,7 +78,7 @@ class Facts:
     :param kept: what has happened, as it was kept beside the file.
     """
 
-    def __init__(self, saved: Saved, summary: ReplaySummary, description: RobotDescription,
+    def __init__(self, saved: SavedInputs, summary: ReplaySummary, description: RobotDescription,
                  kept: Sequence[Event] = ()) -> None:
         self._saved = saved
         self._description = replace(description, actions=tuple(saved.identity['actions']))
@@ -190,7 +190,7 @@ class Facts:
                   for state in states[:_BEYOND]]
         return sorted(listed, key=lambda row: row[3]), max(0, len(states) - _BEYOND)
 
-    def played(self) -> list[Played]:
+    def played(self) -> list[ActionUsage]:
         """Return a row for each action, RESET last."""
         summary = self._summary
         total = sum(summary.actions.values()) or 1
@@ -200,7 +200,7 @@ class Facts:
             tried = [seen for actions in summary.knowledge.counts.values()
                      if sum((seen := actions.get(action, {})).values()) >= ENOUGH]
             times = sum(sum(seen.values()) for seen in tried)
-            found.append(Played(
+            found.append(ActionUsage(
                 name, summary.actions[action], summary.actions[action] / total,
                 sum(max(seen.values()) for seen in tried) / times if times else None,
                 seconds.get(action)))

@@ -14,7 +14,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.view import scene
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.layers import arrow, Disc, draw, Places
 
 _TARGET, _FAINT = '#c0392b', '#c8c8c8'
@@ -43,7 +43,7 @@ class StateMap:
 
     def __init__(self, summary: ReplaySummary, description: RobotDescription) -> None:
         found, known = summary.exploration, summary.knowledge
-        self._heard = heard = Heard(
+        self._heard = heard = Telemetry(
             known=known.known, counts=known.counts, activity=found.activity(),
             description=description, trust=known.trust)
         self._summary = summary

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, Observation, Update
@@ -117,7 +117,7 @@ class ReplaySummary:
         return found
 
 
-def replay(saved: Saved) -> ReplaySummary:
+def replay(saved: SavedInputs) -> ReplaySummary:
     """Return what happened; CheckpointError if this version decides otherwise than the log."""
     exploration = begun(saved)
     summary = ReplaySummary(exploration)

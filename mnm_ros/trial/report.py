@@ -20,7 +20,7 @@ import sys
 from typing import Any
 
 from mnm_ros.checkpoint import event_log
-from mnm_ros.checkpoint.input_log import COMPANIONS, refusing, Saved
+from mnm_ros.checkpoint.input_log import COMPANIONS, refusing, SavedInputs
 from mnm_ros.checkpoint.whole_files import regular, write_whole
 from mnm_ros.core.errors import CheckpointError, InvalidValueError
 from mnm_ros.core.presets import base_factory
@@ -74,14 +74,14 @@ def write_one(source: Path, path: Path) -> Path:
     with refusing(source):
         end = _last_written(source)    # before SQLite writes to a log that a crash has left
         span = _span(source.parent, end)
-        saved = Saved(source)
+        saved = SavedInputs(source)
         os.utime(source, (end, end))
         if not saved.inputs and saved.point is None:
             raise CheckpointError(f'{source} has no step, expected a trial that has begun')
         return write_whole(path, page(saved, span, kept_beside(saved.path)))
 
 
-def page(saved: Saved, span: str, description: RobotDescription) -> str:
+def page(saved: SavedInputs, span: str, description: RobotDescription) -> str:
     """
     Return the report as HTML.
 
@@ -99,7 +99,7 @@ def page(saved: Saved, span: str, description: RobotDescription) -> str:
     return str(template.render(_values(saved, span, description)))
 
 
-def _values(saved: Saved, span: str, description: RobotDescription) -> dict[str, Any]:
+def _values(saved: SavedInputs, span: str, description: RobotDescription) -> dict[str, Any]:
     from mnm_ros.trial import pictures
     summary = replay(saved)
     facts = Facts(saved, summary, description, event_log.read(beside(saved.path, event_log.KEPT)))

@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 
 from mnm_ros.checkpoint import event_log
-from mnm_ros.checkpoint.input_log import Abandoned, refusing, Saved
+from mnm_ros.checkpoint.input_log import LoadCancelled, refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Update
@@ -19,14 +19,14 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import beside, kept_beside
 from mnm_ros.view.event_words import told
-from mnm_ros.view.heard import Heard
 from mnm_ros.view.named import named, named_values
+from mnm_ros.view.telemetry import Telemetry
 
 _EVENLY = 150    # scenes at which nothing need have been decided
 _EVENTS = 50     # that are told in a scene
 _LOOKS = 8       # policies of which the trust is worked out anew for a scene
 
-Show = Callable[[Heard, 'Hypothesis | None'], object]
+Show = Callable[[Telemetry, 'Hypothesis | None'], object]
 
 
 class Scenes:
@@ -38,7 +38,7 @@ class Scenes:
 
     def __init__(self, path: Path) -> None:
         with refusing(path):
-            self._saved = Saved(path)
+            self._saved = SavedInputs(path)
             self._exploration = begun(self._saved)
         self._description = replace(
             kept_beside(path), actions=tuple(self._saved.identity['actions']))
@@ -68,14 +68,14 @@ class Scenes:
         try:
             with refusing(self._saved.path):
                 self._saved.replay(exploration, abandoned, then)
-        except Abandoned:
+        except LoadCancelled:
             pass
 
-    def _scene(self, exploration: Exploration, last: bool) -> Heard:
+    def _scene(self, exploration: Exploration, last: bool) -> Telemetry:
         found, steps = exploration.hypothesis, exploration.steps
         trust = exploration.trust(None if last else _LOOKS)
         said, doing = self._description, exploration.activity()
-        return Heard(
+        return Telemetry(
             phase=exploration.phase.value, status=named(exploration.status, said),
             events=self._events(steps),
             known=found.targets if found else (), version=found.version if found else None,

@@ -3,6 +3,6 @@
 """
 What is known of an explorer from outside, and what is shown of it: in terminal, page and RViz.
 
-Read ``heard``, which ``subscriptions`` beside this room fills from the topics, then ``scene``
+Read ``telemetry``, which ``subscriptions`` beside this room fills from the topics, then ``scene``
 (what is drawn) and ``words``. They are shown by ``terminal``, ``web`` and ``shapes`` (in RViz).
 """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 
@@ -88,7 +88,7 @@ def steps(known: Knowledge, policy: Policy) -> Iterator[tuple[int, int, int | No
             yield state, action, known.home if action == RESET else likely
 
 
-def kinds(heard: Heard) -> dict[int, str]:
+def kinds(heard: Telemetry) -> dict[int, str]:
     """Return what each state that is shown is, as ``KINDS`` has it."""
     # A map shows by itself where the robot has not been yet, and where it cannot be.
     unmet = heard.description.positions if (

@@ -19,8 +19,8 @@ from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import Trust
-from mnm_ros.view.heard import Heard, RobotHeard
 from mnm_ros.view.scene import KINDS, kinds
+from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 
 LABEL = 16    # columns of what a figure is called
 LINE = 160     # characters of a line that may be cut
@@ -29,18 +29,18 @@ _AIMS = {'first hypothesis': 'to the first hypothesis',
          'relearning': 'until the change is relearnt'}
 
 
-def version(heard: Heard) -> str:
+def version(heard: Telemetry) -> str:
     """Return the round and revision of the hypothesis as ``2.1``, or ``-``."""
     hypothesis = heard.hypothesis
     return '-' if hypothesis is None else '{}.{}'.format(*hypothesis.version)
 
 
-def steps(heard: Heard) -> str:
+def steps(heard: Telemetry) -> str:
     """Return the steps of the exploration, which are those taken if several robots make them."""
     return whole(heard.count('steps')) + (' taken' if heard.robots else '')
 
 
-def known(heard: Heard, width: float = inf) -> str:
+def known(heard: Telemetry, width: float = inf) -> str:
     """Return how many states are known and which, as many as fit; before, what can be used."""
     return numbered(heard.known, width) if heard.known else _certified(heard) or '-'
 
@@ -83,13 +83,13 @@ def clock(seconds: float) -> str:
     return f'{minutes // 60}:{minutes % 60:02}:{rest:02}'
 
 
-def rate(heard: Heard) -> str:
+def rate(heard: Telemetry) -> str:
     """Return the steps per second in brackets, or nothing."""
     found = _per_second(heard)
     return found and f' ({found})'
 
 
-def _per_second(heard: Heard) -> str:
+def _per_second(heard: Telemetry) -> str:
     """Return the steps per second: where a step takes long, the mean, as one second has none."""
     found = heard.number('steps_per_second')
     if found is None:
@@ -107,7 +107,7 @@ def clip(text: str, width: int) -> str:
     return (line[:max(0, width - 3)] + '...')[:max(0, width)]
 
 
-def robots(heard: Heard, most: int) -> list[str]:
+def robots(heard: Telemetry, most: int) -> list[str]:
     """
     Return a line for each robot, if there are several, or for as many as fit.
 
@@ -124,12 +124,12 @@ def robots(heard: Heard, most: int) -> list[str]:
     return [*lines, f'and {left:,} more'] if left and most > 0 else lines
 
 
-def _place(heard: Heard, robot: RobotHeard) -> str:
+def _place(heard: Telemetry, robot: RobotTelemetry) -> str:
     place = robot.place
     return 'nobody knows where' if place is None else f'in {heard.description.label(place)}'
 
 
-def changed(before: Heard, after: Heard, settings: int) -> list[str]:
+def changed(before: Telemetry, after: Telemetry, settings: int) -> list[str]:
     """Return a line for each change of the phase, round, states, status and setting."""
     lines = []
     if after.phase_group != before.phase_group:
@@ -150,24 +150,24 @@ def changed(before: Heard, after: Heard, settings: int) -> list[str]:
     return lines
 
 
-def _trusted(heard: Heard, *wanted: Trust) -> str:
+def _trusted(heard: Telemetry, *wanted: Trust) -> str:
     """Return how many policies there are of each trust wanted, in words; or nothing."""
     counts = Counter(told.trust for told in heard.trust.values())
     return ', '.join(f'{counts[trust]} {trust.value}' for trust in wanted if counts[trust])
 
 
-def _certified(heard: Heard) -> str:
+def _certified(heard: Telemetry) -> str:
     """Return how many states can be gone to although none is known yet; or nothing."""
     return '' if heard.known else _trusted(heard, Trust.CERTIFIED)
 
 
-def given(heard: Heard) -> str:
+def given(heard: Telemetry) -> str:
     """Return what the proofs of the known states rest on besides what was seen; or nothing."""
     return ', given the map' if any(told.declared for told in heard.trust.values()
                                     if told.trust is Trust.PROVEN) else ''
 
 
-def progress(heard: Heard) -> str:
+def progress(heard: Telemetry) -> str:
     """Return one line that says how far the exploration is."""
     candidates = heard.count('candidates')
     usable = f', {found}' if (found := _certified(heard)) else ''
@@ -183,7 +183,7 @@ def progress(heard: Heard) -> str:
     return f'{line}, {left}' if (left := to_go(heard)) else line
 
 
-def to_go(heard: Heard) -> str:
+def to_go(heard: Telemetry) -> str:
     """Return how much of the present aim is done, and how long it still takes, or nothing."""
     found = heard.activity.progress
     if found is None:
@@ -194,7 +194,7 @@ def to_go(heard: Heard) -> str:
             f'{_in_all(heard)}')
 
 
-def _in_all(heard: Heard) -> str:
+def _in_all(heard: Telemetry) -> str:
     """Return how long the first hypothesis takes, and a smaller radius, where that is hours."""
     found, pace = heard.activity.progress, heard.pace
     if found is None or not pace or heard.seconds_left() is None or (
@@ -226,7 +226,7 @@ class Bar(NamedTuple):
     detail: str
 
 
-def tiles(heard: Heard) -> list[tuple[str, str, str]]:
+def tiles(heard: Telemetry) -> list[tuple[str, str, str]]:
     """Return the figures to be seen first, each as name, value and a remark."""
     noticed = heard.count('changes_noticed')
     true = heard.true_setting
@@ -246,7 +246,7 @@ def tiles(heard: Heard) -> list[tuple[str, str, str]]:
     return found
 
 
-def presence(heard: Heard, now: float, where: str) -> str:
+def presence(heard: Telemetry, now: float, where: str) -> str:
     """
     Return a sentence if there is no explorer, or a robot owes an answer; empty else.
 
@@ -262,7 +262,7 @@ def presence(heard: Heard, now: float, where: str) -> str:
     return f'{what}: what is shown is the last that was heard. The page goes on by itself.'
 
 
-def doing(heard: Heard) -> str:
+def doing(heard: Telemetry) -> str:
     """Return what is being done now, as a sentence."""
     if heard.all_stopped:
         return 'At rest, until the robot is freed'
@@ -270,12 +270,12 @@ def doing(heard: Heard) -> str:
     return sentence[:1].upper() + sentence[1:] if sentence else 'Nothing has been heard yet.'
 
 
-def status(heard: Heard) -> str:
+def status(heard: Telemetry) -> str:
     """Return the sentence of ``status``, if it says more than what is being done."""
     return '' if heard.activity.sentence in ('', heard.status) else heard.status
 
 
-def bar(heard: Heard) -> Bar | None:
+def bar(heard: Telemetry) -> Bar | None:
     """Return how far it is; None if that cannot be told."""
     progress = heard.activity.progress
     if progress is None or progress.expected <= 0:
@@ -292,7 +292,7 @@ def bar(heard: Heard) -> Bar | None:
     return Bar(share, f'{left} {aim}', detail)
 
 
-def about(heard: Heard, state: int) -> list[str]:
+def about(heard: Telemetry, state: int) -> list[str]:
     """Return what is known of a state, a sentence for each thing."""
     kind = kinds(heard).get(state, 'unmet')
     lines = [KINDS[kind].meaning]
@@ -339,7 +339,7 @@ def duration(seconds: float) -> str:
     return f'{round(hours / 24)} days'
 
 
-def as_json(heard: Heard) -> str:
+def as_json(heard: Telemetry) -> str:
     """Return it as one JSON object without line breaks; null is what is not known."""
     now, activity = heard, heard.activity
     return json.dumps({

@@ -13,7 +13,7 @@ import shutil
 import sqlite3
 from tempfile import mkdtemp
 
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
@@ -74,7 +74,7 @@ def restored(folder: Path, identity: dict | None = None) -> tuple[Exploration | 
     return (loaded[1] if loaded else None), store
 
 
-def revive(saved: Saved) -> Exploration:
+def revive(saved: SavedInputs) -> Exploration:
     exploration = Exploration(SETTINGS, resume=saved.point)
     saved.replay(exploration)
     return exploration

@@ -13,7 +13,7 @@ import sqlite3
 
 from kept_explorations import explored, IDENTITY, newest, restored, revive, run_sql, truncate
 from mnm_ros.checkpoint import generations
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
@@ -57,7 +57,7 @@ def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
     store = Store(tmp_path, 'explorer', IDENTITY)
     before = newest(tmp_path)
 
-    def refuse_once(saved: Saved) -> Exploration:
+    def refuse_once(saved: SavedInputs) -> Exploration:
         if saved.path == before:
             saved.replay(Exploration(settings(Problem(2, 3.0, 1.0, 0.1))))
         return revive(saved)

@@ -16,7 +16,7 @@ from typing import Any
 
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import Abandoned, InputLog, Saved
+from mnm_ros.checkpoint.input_log import InputLog, LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.warm_start import warm_start
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.inputs import Observation
@@ -117,7 +117,7 @@ def test_a_view_is_not_read(tmp_path: Path) -> None:
             '(SELECT 1 UNION ALL SELECT key + 1 FROM forever) SELECT key, 1 AS value FROM forever')
     database.close()
     with pytest.raises(CheckpointError, match="'meta' is no table"):
-        Saved(path)
+        SavedInputs(path)
 
 
 @pytest.mark.parametrize('table', [
@@ -131,7 +131,7 @@ def test_what_a_column_computes_is_not_read(tmp_path: Path, table: str) -> None:
     with database:
         database.executescript(f'DROP TABLE {table.split()[0]}; CREATE TABLE {table}')
     database.close()
-    for read in (Saved, lambda path: Saved(path, ASKED, 0)):
+    for read in (SavedInputs, lambda path: SavedInputs(path, ASKED, 0)):
         with pytest.raises(
                 CheckpointError, match=f"'{table.split()[0]}' is no table of a checkpoint"):
             read(path)
@@ -145,7 +145,7 @@ def test_what_is_added_to_look_inside_does_no_harm(tmp_path: Path) -> None:
             'CREATE INDEX "by_state" ON inputs (state, action); '
             'create index by_kind on inputs (kind); ANALYZE')
     database.close()
-    assert Saved(path).number == 1
+    assert SavedInputs(path).number == 1
 
 
 def test_a_companion_that_is_a_pipe_is_not_opened(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_companion_that_is_a_pipe_is_not_opened(tmp_path: Path) -> None:
 
 
 def test_a_log_that_is_not_waited_for_is_not_replayed_to_its_end(tmp_path: Path) -> None:
-    with pytest.raises(Abandoned):
+    with pytest.raises(LoadCancelled):
         warm_start(log(tmp_path), {**ASKED, 'base': 'disco'}, lambda: True)
 
 
@@ -166,4 +166,4 @@ def test_a_file_of_more_than_two_gigabytes_is_read(
     """No limit of SQLite is above that of a C int."""
     path = log(tmp_path)
     monkeypatch.setattr(input_log, '_size', lambda path: 2**32)
-    assert Saved(path).number == 1
+    assert SavedInputs(path).number == 1

@@ -26,7 +26,7 @@ from kept_explorations import (
     SETTINGS,
 )
 from mnm_ros.checkpoint import store as store_module
-from mnm_ros.checkpoint.input_log import InputLog, Saved
+from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener
@@ -120,7 +120,7 @@ def test_more_than_can_be_remembered_leaves_what_was_written_before(
 
 
 def test_what_is_not_kept_when_all_files_were_refused_is_told(tmp_path: Path) -> None:
-    def refuse(saved: Saved) -> Exploration:
+    def refuse(saved: SavedInputs) -> Exploration:
         raise ValueError('it leads elsewhere')
 
     exploration, simulator, store = kept_for(tmp_path, 200)
@@ -180,7 +180,7 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
         os.kill(writer, signal.SIGKILL)
         while (line := writers.stdout.readline()) != 'killed\n':
             confirmed = int(line)
-        saved = Saved(path, {})
+        saved = SavedInputs(path, {})
         states = [made.state for made in saved.inputs]
         assert states == list(range(len(states))) and len(states) % 5 == 0
         assert confirmed <= len(states) <= confirmed + 5

@@ -25,7 +25,7 @@ from kept_explorations import (
 )
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as store_module
-from mnm_ros.checkpoint.input_log import InputLog, Saved
+from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Observation, Update
@@ -84,7 +84,7 @@ DAMAGES = pytest.mark.parametrize('damage', [
 def test_what_a_generation_lacks_is_taken_from_the_transition_log(
         run: Run, damage: Callable[[Path], object]) -> None:
     first, _, left = run
-    whole = Saved(run.ended / LOG)
+    whole = SavedInputs(run.ended / LOG)
     damage(journal(newest(left)))
     second, store = restored(left)
     assert same(first, second) and second is not None
@@ -92,7 +92,7 @@ def test_what_a_generation_lacks_is_taken_from_the_transition_log(
     assert f'to {whole.number:,}; they were taken from {left / LOG}' in repair
     assert store.refusals == [] and store.losses() == []
     drive_on(second, store)
-    assert Saved(left / LOG).inputs[:whole.number] == whole.inputs
+    assert SavedInputs(left / LOG).inputs[:whole.number] == whole.inputs
     third, store = restored(left)
     store.close()
     assert same(second, third) and store.repairs == []
@@ -137,8 +137,8 @@ def test_without_a_generation_one_is_made_from_the_transition_log(
     drive_on(loaded[1], store)
     second, store = restored(folder)
     store.close()
-    assert same(loaded[1], second) and Saved(folder / LOG).number == 3100
-    assert Saved(newest(folder)).inputs == Saved(folder / LOG).inputs
+    assert same(loaded[1], second) and SavedInputs(folder / LOG).number == 3100
+    assert SavedInputs(newest(folder)).inputs == SavedInputs(folder / LOG).inputs
 
 
 def test_what_was_kept_and_is_gone_is_told_when_all_begins_anew(run: Run) -> None:
@@ -171,20 +171,20 @@ def test_nothing_of_a_log_with_other_inputs_is_cut(run: Run) -> None:
     loss, = store.losses()
     assert f'{path} begins anew after' in loss
     store.close()
-    assert Saved(folder / f'{LOG}.aside.1').number == 4000
-    assert revive(Saved(path)).counts == first.counts
+    assert SavedInputs(folder / f'{LOG}.aside.1').number == 4000
+    assert revive(SavedInputs(path)).counts == first.counts
 
 
 def test_a_log_that_leads_elsewhere_costs_no_generation(run: Run) -> None:
     first, folder, _ = run
-    saved = Saved(folder / LOG)
+    saved = SavedInputs(folder / LOG)
     log = InputLog.reopen(saved)
     log.append([Observation(1 - max(0, first.next_action()), 0)] * 10)
     log.close()
     second, store = restored(folder)
     store.close()
     assert same(first, second) and 'tells of action' in store.refusals[0]
-    assert Saved(folder / f'{LOG}.aside.1').number == saved.number + 10
+    assert SavedInputs(folder / f'{LOG}.aside.1').number == saved.number + 10
 
 
 @contextmanager
@@ -223,8 +223,8 @@ def test_what_comes_while_files_are_locked_is_written_later(
         assert 'database is locked' in store.problem
     assert store.flush() and store.problem == '' and store.losses() == []
     store.close()
-    log = Saved(tmp_path / LOG)
-    assert log.number == 1210 and Saved(newest(tmp_path)).first > 10
+    log = SavedInputs(tmp_path / LOG)
+    assert log.number == 1210 and SavedInputs(newest(tmp_path)).first > 10
     assert not [*tmp_path.glob('*.aside.*')]
     assert revive(log).counts == exploration.counts
 
@@ -255,8 +255,8 @@ def test_more_than_can_wait_for_a_locked_log_is_told_in_numbers(
     loss, = store.losses()
     assert f'{LOG}.aside.1, ends at 10: the inputs 11 to 331 are in neither' in loss
     store.close()
-    assert Saved(tmp_path / f'{LOG}.aside.1').number == 10
-    assert (Saved(tmp_path / LOG).number, Saved(newest(tmp_path)).number) == (336, 336)
+    assert SavedInputs(tmp_path / f'{LOG}.aside.1').number == 10
+    assert (SavedInputs(tmp_path / LOG).number, SavedInputs(newest(tmp_path)).number) == (336, 336)
 
 
 def test_a_log_that_cannot_begin_costs_no_generation(
@@ -301,7 +301,7 @@ def test_a_locked_file_is_gone_on_from(run: Run, impatient: None) -> None:
         assert same(first, second) and store.refusals == []
     assert second is not None
     drive_on(second, store)
-    assert Saved(folder / LOG).number == 3100
+    assert SavedInputs(folder / LOG).number == 3100
 
 
 def test_a_file_that_another_program_has_for_itself_is_not_set_aside(
@@ -322,11 +322,11 @@ def test_a_file_that_another_program_has_for_itself_is_not_set_aside(
 def test_a_restart_reads_no_more_of_the_log_than_the_generation_has(
         run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = run.ended
-    saved = Saved(newest(folder))
+    saved = SavedInputs(newest(folder))
     assert saved.first > 100
     read: list[int] = []
-    check = Saved._decoded
-    monkeypatch.setattr(Saved, '_decoded', lambda self, texts, number, *rest: (
+    check = SavedInputs._decoded
+    monkeypatch.setattr(SavedInputs, '_decoded', lambda self, texts, number, *rest: (
         read.append(number), check(self, texts, number, *rest))[1])
     store = restored(folder)[1]
     store.close()
@@ -342,7 +342,7 @@ def test_a_log_that_was_moved_away_goes_on_in_another_one(run: Run) -> None:
     second, store = restored(folder)
     assert same(first, second) and second is not None
     drive_on(second, store)
-    before, after = Saved(moved), Saved(folder / LOG)
+    before, after = SavedInputs(moved), SavedInputs(folder / LOG)
     begun = after.number - len(after.inputs)
     assert 0 < begun <= before.number == 3000 and after.number == 3100
     assert before.inputs[begun:] == after.inputs[:3000 - begun]
@@ -383,7 +383,7 @@ def test_a_new_file_does_not_take_the_journal_of_one_that_is_gone(run: Run, file
     assert second is not None
     store.begin_generation(3000, second.to_state())
     drive_on(second, store)
-    assert (Saved(left / LOG).number, Saved(newest(left)).number) == (3100, 3100)
+    assert (SavedInputs(left / LOG).number, SavedInputs(newest(left)).number) == (3100, 3100)
     assert journal(gone.with_name(f'{gone.name}.aside.1')).read_bytes() == old
 
 
@@ -411,7 +411,7 @@ def test_a_crash_as_a_generation_begins_leaves_the_log_whole(
         second, store = restored(left)
         store.close()
         assert second is not None and store.refusals == [] and store.losses() == []
-        assert len(Saved(left / LOG).inputs) == Saved(newest(left)).number > 0
+        assert len(SavedInputs(left / LOG).inputs) == SavedInputs(newest(left)).number > 0
 
 
 @pytest.mark.parametrize('begun', [True, False])

@@ -27,7 +27,7 @@ from kept_explorations import (
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint import store as keeping
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import Abandoned, Saved
+from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
@@ -84,7 +84,7 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
     assert not exploration.listeners[0].is_slow() and store.flush()
     store.close()
     second, store = restored(tmp_path)
-    saved = Saved(sorted(tmp_path.glob('explorer.0*.sqlite'))[-1])
+    saved = SavedInputs(sorted(tmp_path.glob('explorer.0*.sqlite'))[-1])
     assert same(exploration, second) and len(saved.inputs) == 20
     assert exploration.hypothesis is None
     store.close()
@@ -94,12 +94,12 @@ def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
     explored(tmp_path, 1500)
     store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
 
-    def rebuild(saved: Saved) -> Exploration:
+    def rebuild(saved: SavedInputs) -> Exploration:
         exploration = Exploration(SETTINGS, resume=saved.point)
         saved.replay(exploration, lambda: True)
         return exploration
 
-    with pytest.raises(Abandoned):
+    with pytest.raises(LoadCancelled):
         store.load(rebuild)
     assert store.refusals == [] and not [*tmp_path.glob('*.aside.*')]
     assert store.load(revive) is not None
@@ -180,5 +180,5 @@ def test_what_a_slow_robot_does_is_soon_in_the_file_itself(
             log.append([Observation(RESET, 0)])
         copy = tmp_path / f'copy_{kept}.sqlite'
         copy.write_bytes(path.read_bytes())
-        assert len(input_log.Saved(copy, IDENTITY).inputs) == kept
+        assert len(input_log.SavedInputs(copy, IDENTITY).inputs) == kept
         log.close()

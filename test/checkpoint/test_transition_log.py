@@ -20,7 +20,7 @@ from kept_explorations import (
     SETTINGS,
 )
 from mnm_ros.checkpoint.__main__ import describe
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
@@ -50,7 +50,7 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     assert store.flush()
     store.close()
     path = tmp_path / 'explorer.log.sqlite'
-    log = Saved(path)
+    log = SavedInputs(path)
     made = log.made_by()
     assert {*made} == {'robot 0', 'robot 1', 'robot 2'}
     broken = {each.robot for each in log.inputs if isinstance(each, Interruption)}
@@ -60,11 +60,11 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     assert f'of robot robot 2: {made["robot 2"]}' in describe(path)
     for table in ('inputs', 'robots'):
         run_sql(f'DELETE FROM {table} WHERE number > {log.number - 2}')(path)
-    assert Saved(path).number == log.number - 2
+    assert SavedInputs(path).number == log.number - 2
     second, store = restored(tmp_path)
     assert same(exploration, second)
     store.close()    # and what the log lacked is there again
-    assert Saved(path).made_by() == made
+    assert SavedInputs(path).made_by() == made
 
 
 def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
     drive(keep_on, simulator, 500)
     assert store.flush()
     store.close()
-    log = Saved(tmp_path / 'explorer.log.sqlite', IDENTITY)
+    log = SavedInputs(tmp_path / 'explorer.log.sqlite', IDENTITY)
     assert log.point is None and log.number == 5501 and first.steps == 5000
     replayed = Exploration(SETTINGS)
     log.replay(replayed)
@@ -96,7 +96,7 @@ def test_the_replay_shown_in_the_docs(tmp_path: Path, monkeypatch: pytest.Monkey
 
 def test_a_transition_log_that_does_not_fit_is_set_aside(tmp_path: Path) -> None:
     explored(tmp_path, 3000)
-    begun = Saved(newest(tmp_path)).number - len(Saved(newest(tmp_path)).inputs)
+    begun = SavedInputs(newest(tmp_path)).number - len(SavedInputs(newest(tmp_path)).inputs)
     assert begun > 100
     run_sql('DELETE FROM inputs WHERE number > 100')(tmp_path / 'explorer.log.sqlite')
     exploration, store = restored(tmp_path)
@@ -113,7 +113,7 @@ def test_a_transition_log_gets_what_a_crash_has_kept_from_it(tmp_path: Path) -> 
     store.append(Update(Interruption()))
     assert store.refusals == [] and store.flush()
     store.close()
-    log = Saved(path, IDENTITY)
+    log = SavedInputs(path, IDENTITY)
     assert exploration is not None and log.point is None and log.number == 3002
     exploration.lose_place()
     replayed = Exploration(SETTINGS)

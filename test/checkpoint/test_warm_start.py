@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from binomial import binomial_tail
-from mnm_ros.checkpoint.input_log import InputLog, Saved
+from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.warm_start import recalled, recollect, warm_start
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
@@ -31,15 +31,15 @@ def identity(radius: float, seed: int = 1, **options: object) -> dict:
             **{option.name: option.default for option in OPTIONS}, **options}
 
 
-def begun_log(asked: dict) -> Saved:
+def begun_log(asked: dict) -> SavedInputs:
     """Return a log without inputs, to which some are added in memory."""
     with TemporaryDirectory() as folder:
         InputLog.create(Path(folder, 'log'), asked, None).close()
-        return Saved(Path(folder, 'log'))
+        return SavedInputs(Path(folder, 'log'))
 
 
 def explored(radius: float, seed: int, remembered: Recollection | None = None,
-             ) -> tuple[Exploration, Saved]:
+             ) -> tuple[Exploration, SavedInputs]:
     """Explore to the first hypothesis."""
     asked = identity(radius, seed)
     exploration = Exploration(settings_by_name(asked), seed, recollection=remembered)
@@ -73,7 +73,7 @@ def test_the_promise_is_kept_and_steps_are_saved() -> None:
     assert warm < 0.9 * cold
 
 
-def written(path: Path, log: Saved) -> Path:
+def written(path: Path, log: SavedInputs) -> Path:
     made = InputLog.create(path, log.identity, None)
     made.append(log.inputs)
     made.close()
@@ -88,7 +88,7 @@ def test_it_is_part_of_what_an_exploration_was_asked_for(tmp_path: Path) -> None
     exploration, log = explored(4.0, 2, found)
     log.identity['warm_start'] = used
     second = written(tmp_path / 'b.log.sqlite', log)
-    again = Saved(second)
+    again = SavedInputs(second)
     replayed = Exploration(settings_by_name(again.identity), 2,
                            recollection=recalled(again.identity))
     again.replay(replayed)

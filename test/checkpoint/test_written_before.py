@@ -9,7 +9,7 @@ from pathlib import Path
 import sqlite3
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import InputLog, Saved
+from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
@@ -47,7 +47,7 @@ def path(tmp_path: Path) -> Path:
     return path
 
 
-def rebuild(saved: Saved) -> Exploration:
+def rebuild(saved: SavedInputs) -> Exploration:
     exploration = Exploration(settings_by_name(saved.identity), saved.identity['seed'],
                               saved.point)
     saved.replay(exploration)
@@ -55,7 +55,7 @@ def rebuild(saved: Saved) -> Exploration:
 
 
 def asked_for(path: Path, **different: Any) -> dict[str, Any]:
-    return {**Saved(path).identity, **different}
+    return {**SavedInputs(path).identity, **different}
 
 
 def test_it_is_what_is_asked_for_today(path: Path) -> None:
@@ -83,7 +83,7 @@ def test_it_is_loaded_and_gone_on_from(path: Path) -> None:
     store.append(Update(Interruption()))
     assert store.flush()
     store.close()
-    again = Saved(path)
+    again = SavedInputs(path)
     assert again.number == 2244 and rebuild(again).next_action() == RESET
 
 
@@ -131,7 +131,7 @@ def test_a_file_has_the_rows_that_it_has_always_had(tmp_path: Path) -> None:
     assert robots == [
         (2, 'deck/r2'), (7, 'r1'), (9, '{"successors": {"7": [[7], [8, 9]]}, "audit": 0.01}'),
         (10, '{}')]
-    assert Saved(log.path).inputs == inputs
+    assert SavedInputs(log.path).inputs == inputs
 
 
 @pytest.mark.parametrize(('name', 'before'), [('checks', 'binomial'), ('optimism', 'none')])

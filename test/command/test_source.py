@@ -10,7 +10,7 @@ from typing import cast
 from mnm_ros.command import source
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.subscriptions import Listener
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 import pytest
 
 
@@ -25,9 +25,9 @@ class Late:
     def monotonic(self) -> float:
         return self.now
 
-    def listen(self, seconds: float) -> Heard:
+    def listen(self, seconds: float) -> Telemetry:
         self.now += seconds
-        return replace(Heard(), phase='checking/evaluation', description=RobotDescription(
+        return replace(Telemetry(), phase='checking/evaluation', description=RobotDescription(
             ('left', 'right')) if self.now >= self._after else UNDESCRIBED)
 
 

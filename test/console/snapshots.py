@@ -11,7 +11,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.heard import Heard, RobotHeard
+from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 
 TEN = time.mktime((2026, 11, 23, 10, 0, 0, 0, 0, -1))    # o'clock
 
@@ -21,7 +21,7 @@ def hypothesis(*known: int) -> Hypothesis:
         Policy(state, 9, known, ((0,) * len(known),)) for state in known))
 
 
-FULL = Heard(
+FULL = Telemetry(
     phase='checking/evaluation', status='round 2: state 17 added', hypothesis=hypothesis(0, 1),
     events=(Event(1, 'home is state 0', time=TEN),
             Event(9, 'round 2: state 17 added', time=TEN + 9)),
@@ -29,7 +29,7 @@ FULL = Heard(
     report={'round': '2', 'candidates': '3', 'steps': '123456', 'steps_per_second': '4321.4',
             'changes_noticed': '1', 'changes_relearnt': '1'})
 
-BUILDING = Heard(
+BUILDING = Telemetry(
     phase='building/evaluation', status='home is state 0, building', reports=3,
     pace=100.0,
     report={'round': '1', 'candidates': '2', 'steps': '812', 'steps_per_second': '101',
@@ -43,7 +43,7 @@ BUILDING = Heard(
         limit=8.0))
 
 FLEET = replace(BUILDING, robots=(
-    RobotHeard('r1', 'ok', 'exploring', 1406, 3),
-    RobotHeard('deck/r2', 'warning', 'waiting for robot: no node publishes /deck/r2/state', 12,
-               None),
-    RobotHeard('r3', 'ok', 'exploring', 1399, 6)))
+    RobotTelemetry('r1', 'ok', 'exploring', 1406, 3),
+    RobotTelemetry('deck/r2', 'warning', 'waiting for robot: no node publishes /deck/r2/state', 12,
+                   None),
+    RobotTelemetry('r3', 'ok', 'exploring', 1399, 6)))

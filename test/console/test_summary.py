@@ -7,19 +7,19 @@ from __future__ import annotations
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation import scenario
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 import pytest
 
 live_run = pytest.importorskip('mnm_ros.console.live_run', reason='ROS 2 is not installed')
 
 
-def learnt(*known: int) -> Heard:
+def learnt(*known: int) -> Telemetry:
     counts = {state: {0: {state + 1: 1}} for state in known}
-    return Heard(known=known, counts=counts, hypothesis=Hypothesis(1, 0, 9, tuple(
+    return Telemetry(known=known, counts=counts, hypothesis=Hypothesis(1, 0, 9, tuple(
         Policy(state, 9, known, ((0,) * len(known),)) for state in known)))
 
 
-def lines(heard: Heard, radius: float) -> str:
+def lines(heard: Telemetry, radius: float) -> str:
     corridor = scenario.load('corridor')
     problem = Problem(len(corridor.actions), radius, 1.0, 0.1)
     found = live_run.verdict(heard, corridor, problem)

@@ -10,11 +10,11 @@ import re
 
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.scenario import describe
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame, View
 from mnm_ros.view.terminal.state_grid import described, Picture, pictures, window
 import pytest
@@ -34,7 +34,7 @@ def console(width: int, height: int, **options: object) -> Console:
     return Console(file=io.StringIO(), width=width, height=height, highlight=False, **options)
 
 
-def shown(heard: Heard, picture: Picture = (), width: int = 80, height: int = 24,
+def shown(heard: Telemetry, picture: Picture = (), width: int = 80, height: int = 24,
           seconds: float = 3723, silent: float = 0.0, **options: object) -> list[str]:
     to = console(width, height, **options)
     to.print(View(heard, FRAME, seconds, picture, silent))
@@ -83,7 +83,7 @@ def test_what_it_is_doing_is_not_said_twice() -> None:
 
 
 def test_it_can_be_shown_before_the_first_message() -> None:
-    text = '\n'.join(shown(Heard()))
+    text = '\n'.join(shown(Telemetry()))
     assert 'starting' in text and 'no hypothesis yet' in text
 
 
@@ -91,7 +91,7 @@ def test_it_can_be_shown_before_the_first_message() -> None:
     (80, 24), (200, 50), (132, 30), (133, 30), (40, 24), (80, 6), (20, 3), (10, 10), (200, 5)])
 @pytest.mark.parametrize('picture', [(), GRID, (GRID[0] * 40,) * 60], ids=['list', 'map', 'large'])
 def test_it_fits_the_terminal(width: int, height: int, picture: Picture) -> None:
-    for heard in (MANY, FULL, BUILDING, Heard()):
+    for heard in (MANY, FULL, BUILDING, Telemetry()):
         lines = shown(heard, picture, width, height, silent=60.0)
         assert len(lines) < height
         assert all(len(line) < width for line in lines)
@@ -115,7 +115,7 @@ def test_the_map_tells_all_kinds_of_cells_apart() -> None:
     assert any(line.startswith('. # -') for line in after)
     key = next(line for line in after if line.startswith('@ robot'))
     assert key == '@ robot  S home  - beyond the radius  x lost  # wall  . not seen'
-    trusted = {state: Told(Trust(said), None, None, 0, '') for state, said in (
+    trusted = {state: PolicyTrust(Trust(said), None, None, 0, '') for state, said in (
         (1, 'doubted'), (3, 'assumed'), (4, 'certified'))}
     told = shown(replace(FULL, activity=Activity(current=5), trust=trusted), GRID)
     assert any(line.startswith('S ! @ ') for line in told)
@@ -126,7 +126,7 @@ def test_the_map_tells_all_kinds_of_cells_apart() -> None:
 def test_doors_keep_their_letters_until_they_are_known() -> None:
     flat = pictures(scenario.load('corridor'), world.load('two_room_flat'))[0]
     door = next(states for row in flat for letter, states in row if letter == 'D')
-    assert any(line.startswith('# . S D') for line in shown(Heard(), flat))
+    assert any(line.startswith('# . S D') for line in shown(Telemetry(), flat))
     known = replace(FULL, known=(*FULL.known, *door))
     assert any(line.startswith('# . S o') for line in shown(known, flat))
 

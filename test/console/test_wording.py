@@ -10,16 +10,16 @@ import json
 from mnm_ros.console.command_line import StopCondition
 from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.progress.activity import Activity, Progress
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.view import words
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.words import changed, clip, clock, known, numbered, progress, robots, tiles
 import pytest
 from snapshots import BUILDING, FLEET, FULL
 
 
 def test_changed_tells_what_is_new_once() -> None:
-    assert changed(Heard(), FULL, 2) == [
+    assert changed(Telemetry(), FULL, 2) == [
         'phase checking/evaluation', 'round 2', 'known 2: 0 1',
         'status: round 2: state 17 added', 'true setting 1 (of 0..1)']
     assert changed(FULL, FULL, 2) == []
@@ -59,9 +59,9 @@ def test_changed_ignores_the_detail_of_the_phase_and_the_counters() -> None:
 
 def test_phases_are_told_by_their_names() -> None:
     for text, group in (('paused', 'paused'), ('dreaming/idly', 'dreaming')):
-        heard = Heard(phase=text)
+        heard = Telemetry(phase=text)
         assert heard.phase_group == group
-        assert changed(Heard(), heard, 2) == [f'phase {text}']
+        assert changed(Telemetry(), heard, 2) == [f'phase {text}']
 
 
 def test_progress_is_one_line() -> None:
@@ -70,12 +70,13 @@ def test_progress_is_one_line() -> None:
         '4,500 exploration steps')
     assert progress(BUILDING).endswith(', 29% of first hypothesis, 20 s to go')
     assert '1 known, 1 candidate, ' in progress(
-        Heard(known=(0,), report={'candidates': '1'}))
-    assert progress(Heard()).startswith('starting, 0 known, - candidates')
+        Telemetry(known=(0,), report={'candidates': '1'}))
+    assert progress(Telemetry()).startswith('starting, 0 known, - candidates')
     # Before the first hypothesis, what is certified can be used.
-    usable = Heard(trust={state: Told(Trust.CERTIFIED, 2.0, 7.0, 9, '') for state in (3, 4)})
+    usable = Telemetry(trust={
+        state: PolicyTrust(Trust.CERTIFIED, 2.0, 7.0, 9, '') for state in (3, 4)})
     assert progress(usable).startswith('starting, 0 known, 2 certified, - candidates')
-    assert known(usable) == '2 certified' and known(Heard()) == '-'
+    assert known(usable) == '2 certified' and known(Telemetry()) == '-'
     assert tiles(usable)[0] == ('known', '0', '2 certified')
 
 
@@ -99,7 +100,7 @@ def test_duration() -> None:
 
 
 def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
-    def found(heard: Heard) -> tuple[tuple[int, ...], ...]:
+    def found(heard: Telemetry) -> tuple[tuple[int, ...], ...]:
         return tuple(heard.knowledge.of(kind) for kind in (Kind.CANDIDATE, Kind.BEYOND))
 
     assert found(BUILDING) == ((5, 6), ())
@@ -133,9 +134,9 @@ def test_what_a_fleet_has_made_and_what_is_taken() -> None:
 
 
 def test_goal_awaits_a_hypothesis_and_then_changes() -> None:
-    assert StopCondition().awaited(Heard()) == 'the first message of the explorer'
-    assert StopCondition().awaited(Heard(phase='building/discovery')) == 'the first hypothesis'
-    assert not StopCondition().reached(Heard(phase='building/discovery'))
+    assert StopCondition().awaited(Telemetry()) == 'the first message of the explorer'
+    assert StopCondition().awaited(Telemetry(phase='building/discovery')) == 'the first hypothesis'
+    assert not StopCondition().reached(Telemetry(phase='building/discovery'))
     assert StopCondition().reached(FULL)
     waiting = replace(FULL, report={**FULL.report, 'changes_relearnt': '0'})
     assert not StopCondition(1).reached(waiting)
@@ -152,5 +153,5 @@ def test_machines_get_a_whole_object_in_a_line() -> None:
     assert (building['doing'], building['target'], building['action']) == ('testing', 7, None)
     assert building['candidates'] == [5, 6] and building['progress']['expected'] == 2838
     assert building['tests'][0]['kind'] == 'policy' and '\n' not in words.as_json(BUILDING)
-    nothing = json.loads(words.as_json(Heard()))
+    nothing = json.loads(words.as_json(Telemetry()))
     assert set(nothing) == set(said) and nothing['phase'] is None

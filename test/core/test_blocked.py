@@ -12,7 +12,7 @@ from typing import Any
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.mnm.base import BaseAlgorithm, Carried
+from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
@@ -35,10 +35,10 @@ class Base:
 
     def __init__(self, *, can: bool = True) -> None:
         self.can = can
-        self.carried: dict[Pair, Carried] = {}
+        self.carried: dict[Pair, CarriedPair] = {}
         self.asked: list[Pair] = []
 
-    def carry(self, seen: Mapping[Pair, Carried]) -> bool:
+    def carry(self, seen: Mapping[Pair, CarriedPair]) -> bool:
         self.carried = dict(seen)
         return self.can
 

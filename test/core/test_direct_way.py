@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core import Exploration, play, settings
-from mnm_ros.core.model.counts import Observed
+from mnm_ros.core.model.counts import TransitionRecord
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay, MOST_STATES
 from mnm_ros.core.model.policy import Policy
@@ -25,8 +25,8 @@ POLICIES = [POLICY if target == TARGET else Policy(target, HORIZON, ROW, ((EAST,
             for target in ROW]
 
 
-def row(times: int = 1000, slipped: int = 0) -> Observed:
-    observed = Observed()
+def row(times: int = 1000, slipped: int = 0) -> TransitionRecord:
+    observed = TransitionRecord()
     for state in range(5):
         for action, after in ((EAST, min(4, state + 1)), (WEST, max(0, state - 1))):
             for number in range(times):
@@ -34,7 +34,7 @@ def row(times: int = 1000, slipped: int = 0) -> Observed:
     return observed
 
 
-def found(target: int, observed: Observed) -> DirectWay:
+def found(target: int, observed: TransitionRecord) -> DirectWay:
     way = direct_way(target, POLICIES, observed, PROBLEM, HORIZON)
     assert way is not None
     return way

@@ -27,7 +27,7 @@ def chain(closed: bool = False) -> Cmp:
 
 
 @dataclass
-class Played:
+class ActionUsage:
     """
     An exploration in a world that changes once.
 
@@ -62,14 +62,14 @@ class Played:
             self.last_wrong = exploration.steps
 
 
-def played(base: str, seed: int, at: int = 400) -> Played:
+def played(base: str, seed: int, at: int = 400) -> ActionUsage:
     """Return the chain, whose way from place 1 to 2 closes."""
     problem = Problem(2, 8.0, 1.0, 0.1)
-    return Played(Exploration(settings(problem, overrides={'base': base}), seed), chain(),
-                  chain(closed=True), at, problem, np.random.default_rng([seed, 29]))
+    return ActionUsage(Exploration(settings(problem, overrides={'base': base}), seed), chain(),
+                       chain(closed=True), at, problem, np.random.default_rng([seed, 29]))
 
 
-def until_known(world: Played, most: int) -> None:
+def until_known(world: ActionUsage, most: int) -> None:
     """Play on until the first hypothesis."""
     while world.exploration.hypothesis is None:
         assert world.exploration.steps < world.at + most
@@ -100,7 +100,7 @@ def test_a_door_that_closes_early() -> None:
     scenario = load('two_rooms')
     problem = Problem(len(scenario.actions), 4.0, 1.0, 0.1)
     for seed in SEEDS[:2]:
-        world = Played(Exploration(settings(problem), seed), *(
+        world = ActionUsage(Exploration(settings(problem), seed), *(
             setting.cmp for setting in scenario.settings[:2]), 1000, problem,
             np.random.default_rng([seed, 29]))
         until_known(world, 2000)

@@ -13,7 +13,7 @@ from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.model.counts import Counts, Observed
+from mnm_ros.core.model.counts import Counts, TransitionRecord
 from mnm_ros.core.model.episode import Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -206,7 +206,7 @@ def test_streams_witness_and_miss_what_others_do_but_no_reset() -> None:
 
 
 def test_what_was_counted_before_a_change_is_told_no_more_but_kept() -> None:
-    observed = Observed()
+    observed = TransitionRecord()
     observed.add(None, 1, 5)    # nobody knows where it began
     for after in (1, 1, 2):
         observed.add(0, 3, after)

@@ -11,7 +11,7 @@ from mnm_ros.core.mnm.building_phase import Schedule
 from mnm_ros.core.mnm.checking_phase import CheckingPhase
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism
-from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation
 import pytest
@@ -47,7 +47,7 @@ def test_what_a_base_leaves_out_promises_nothing() -> None:
     assert (base.candidates, base.estimates, base.outlook) == ((), {}, None)
     assert base.load_transitions([(HOME, 1, 2)]) is False and base.revise((policy(HOME),)) is False
     assert base.lower_bound(policy(3)) == -math.inf
-    assert base.activity() == Doing('sampling', 'sampling the known states')
+    assert base.activity() == PhaseActivity('sampling', 'sampling the known states')
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.watch.watching import steps_until_proven, watching_now
 import pytest
 
@@ -53,7 +53,7 @@ def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None
     against = round(detectors[5].evidence, 1)
     assert against > 0
 
-    def told(target: int) -> Doing:
+    def told(target: int) -> PhaseActivity:
         return watching_now(None, target, 2, REDISCOVERY, detectors, [pair])
     assert told(7).sentence == 'checking that the policy to 7 still works'
     assert told(3).sentence == (
@@ -71,7 +71,8 @@ def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None
 
 
 def test_a_rediscovery_is_told_by_its_number_and_what_it_does() -> None:
-    run = Doing('sampling', 'sampling 4', 4, 2, (Evidence('certificate', 4, None, 1.0, 2.0),))
+    run = PhaseActivity(
+        'sampling', 'sampling 4', 4, 2, (Evidence('certificate', 4, None, 1.0, 2.0),))
     doing = watching_now(run, 3, 2, REDISCOVERY, {}, ())
     assert (doing.doing, doing.target, doing.action) == ('sampling', 4, 2)
     assert doing.sentence == 'looking for what is new or has changed (rediscovery 2): sampling 4'

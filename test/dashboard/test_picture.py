@@ -12,10 +12,10 @@ import tracemalloc
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.heard import Ground, Heard, RobotHeard
 from mnm_ros.view.scene import KINDS, kinds
+from mnm_ros.view.telemetry import Ground, RobotTelemetry, Telemetry
 from mnm_ros.view.web.layers import (
     _radii,
     draw,
@@ -38,20 +38,20 @@ def by_id(layers: dict) -> dict[str, list]:
 
 def test_a_state_that_becomes_a_wall_keeps_its_place_and_its_name() -> None:
     places = Places()
-    before = by_id(draw(Heard(known=(0, 1, 2), description=GRID), places))
+    before = by_id(draw(Telemetry(known=(0, 1, 2), description=GRID), places))
     changed = RobotDescription(GRID.actions, 0, 'map', {0: 'r0c0', 2: 'here'}, {
         0: (0.5, 0.5), 2: (1.5, 0.5), 3: (0.5, 1.0)}).after(GRID)
-    after = by_id(draw(Heard(known=(0, 2), description=changed,
-                             activity=Activity(lost=(1,))), places))
+    after = by_id(draw(Telemetry(known=(0, 2), description=changed,
+                                 activity=Activity(lost=(1,))), places))
     assert after['1'][1:3] == before['1'][1:3] and after['1'][4:] == ['lost', 'r0c1', 'r0c1']
     assert after['2'][-1] == 'here' and set(after) == {'0', '1', '2', '3'}
     elsewhere = RobotDescription(GRID.actions, 0, 'hall', positions={0: (0.0, 0.0)}).after(GRID)
     assert not elsewhere.names
-    assert set(by_id(draw(Heard(known=(0,), description=elsewhere), places))) == {'0'}
+    assert set(by_id(draw(Telemetry(known=(0,), description=elsewhere), places))) == {'0'}
 
 
 def test_the_last_word_about_a_state_is_the_strongest() -> None:
-    heard = Heard(known=(0, 1), counts={5: {0: {6: 1}}}, description=GRID, activity=Activity(
+    heard = Telemetry(known=(0, 1), counts={5: {0: {6: 1}}}, description=GRID, activity=Activity(
         candidates=(2, 5), lost=(5,), current=7, revising=True))
     assert kinds(heard) == {
         0: 'home', 1: 'known', 2: 'candidate', 5: 'lost', 6: 'met', 7: 'met'}
@@ -61,10 +61,10 @@ def test_the_last_word_about_a_state_is_the_strongest() -> None:
 
 
 def test_a_state_is_shown_by_the_trust_in_its_policy_where_that_says_more() -> None:
-    trust = {state: Told(Trust(said), None, None, 0, '') for state, said in (
+    trust = {state: PolicyTrust(Trust(said), None, None, 0, '') for state, said in (
         (0, 'proven'), (1, 'doubted'), (2, 'certified'), (3, 'certified'), (4, 'assumed'),
         (5, 'assumed'), (6, 'doubted'), (7, 'doubted'))}
-    heard = Heard(known=(0, 1, 2), trust=trust, counts={0: {0: {5: 1}}}, activity=Activity(
+    heard = Telemetry(known=(0, 1, 2), trust=trust, counts={0: {0: {5: 1}}}, activity=Activity(
         candidates=(3, 4), lost=(6,), revising=True))
     assert kinds(heard) == {
         0: 'home', 1: 'doubted', 2: 'known', 3: 'certified', 4: 'candidate', 5: 'assumed',
@@ -73,8 +73,8 @@ def test_a_state_is_shown_by_the_trust_in_its_policy_where_that_says_more() -> N
 
 
 def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
-    heard = Heard(known=(0, 1), counts={**COUNTS, 2: {0: {99: 1}}}, description=GRID,
-                  activity=Activity(current=1, home=0), pose=(1.0, 0.5, math.pi / 2))
+    heard = Telemetry(known=(0, 1), counts={**COUNTS, 2: {0: {99: 1}}}, description=GRID,
+                      activity=Activity(current=1, home=0), pose=(1.0, 0.5, math.pi / 2))
     layers = draw(heard, Places())
     states = by_id(layers)
     # Neighbours are half a metre from each other, which is 1 in the picture; y is downwards.
@@ -93,18 +93,20 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
 
 
 def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() -> None:
-    heard = Heard(known=(0, 1), description=GRID, activity=Activity(current=1), robots=(
-        RobotHeard('r1', 'ok', 'exploring', 3, 0), RobotHeard('r2', 'ok', 'exploring', 3, 2),
-        RobotHeard('r3', 'ok', 'exploring', 3, 2), RobotHeard('r4', 'warning', 'no answer')))
+    heard = Telemetry(known=(0, 1), description=GRID, activity=Activity(current=1), robots=(
+        RobotTelemetry('r1', 'ok', 'exploring', 3, 0),
+        RobotTelemetry('r2', 'ok', 'exploring', 3, 2),
+        RobotTelemetry('r3', 'ok', 'exploring', 3, 2),
+        RobotTelemetry('r4', 'warning', 'no answer')))
     assert [spot[:2] for spot in draw(heard, Places())['current']] == [[1, -1], [3, -1]]
-    assert draw(Heard(known=(0,)), Places())['current'] == []
+    assert draw(Telemetry(known=(0,)), Places())['current'] == []
 
 
 @pytest.mark.parametrize('count', [1, 2, 3, 8, 9, 60])
 def test_each_robot_is_seen_however_many_are_in_one_state(count: int) -> None:
-    heard = Heard(known=(0, 1), description=GRID, robots=(
-        *(RobotHeard(f'r{number}', 'ok', '', 3, 1) for number in range(count)),
-        RobotHeard('away', 'ok', '', 3, 99), RobotHeard('lost', 'ok', '', 3)))
+    heard = Telemetry(known=(0, 1), description=GRID, robots=(
+        *(RobotTelemetry(f'r{number}', 'ok', '', 3, 1) for number in range(count)),
+        RobotTelemetry('away', 'ok', '', 3, 99), RobotTelemetry('lost', 'ok', '', 3)))
     layers = draw(heard, Places())
     x, y, radius = next(each[1:4] for each in layers['states'] if each[0] == '1')
     spots = layers['robots']
@@ -120,7 +122,7 @@ def test_each_robot_is_seen_however_many_are_in_one_state(count: int) -> None:
 
 
 def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() -> None:
-    layers = draw(Heard(known=(0, 1, 2), counts=COUNTS, description=GRID), Places())
+    layers = draw(Telemetry(known=(0, 1, 2), counts=COUNTS, description=GRID), Places())
     links = {title.split(' in ')[0]: (weight, path) for path, weight, title in layers['links']}
     assert {words: weight for words, (weight, _) in links.items()} == {
         'r0c0: east leads to r0c1': 0.9, 'r0c1: east leads to r0c2': 1.0,
@@ -135,7 +137,7 @@ def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() 
 
 def test_headings_at_one_place_stand_around_it() -> None:
     cell = dict.fromkeys(range(4), (2.0, 2.0)) | {4: (3.0, 2.0)}
-    layers = draw(Heard(description=RobotDescription(
+    layers = draw(Telemetry(description=RobotDescription(
         ('a',), positions=cell), counts={0: {0: {1: 1}}}), Places())
     states = by_id(layers)
     places = [states[str(state)][1:4] for state in range(4)]
@@ -146,7 +148,7 @@ def test_headings_at_one_place_stand_around_it() -> None:
 
 
 def test_a_policy_is_arrows_and_its_resets_are_marks() -> None:
-    heard = Heard(known=(0, 1, 2), counts=COUNTS, description=GRID)
+    heard = Telemetry(known=(0, 1, 2), counts=COUNTS, description=GRID)
     places = Places()
     draw(heard, places)
     drawn = policy_arrows(heard, Policy(2, 9, (0, 1, 2), ((0, -1, 0),)), places.latest)
@@ -161,7 +163,7 @@ def test_a_picture_without_positions_does_not_jump_when_it_grows() -> None:
     places = Places(clock=lambda: 0.0)
 
     def chain(length: int) -> dict[str, list]:
-        return by_id(draw(Heard(known=(0,), counts={
+        return by_id(draw(Telemetry(known=(0,), counts={
             state: {0: {state + 1: 1}} for state in range(length)}), places))
 
     before = chain(8)
@@ -175,18 +177,18 @@ def test_a_picture_without_positions_does_not_jump_when_it_grows() -> None:
 def test_a_state_waits_for_the_transitions_that_led_there() -> None:
     places = Places(clock=lambda: 0.0)
     chain = {state: {0: {state + 1: 1}} for state in range(5)}
-    early = draw(Heard(known=(0,), counts=chain, activity=Activity(
+    early = draw(Telemetry(known=(0,), counts=chain, activity=Activity(
         current=6, candidates=(6,), home=0)), places)
     assert '6' not in by_id(early) and early['current'] == []
     chain[5] = {0: {6: 1}}
-    states = by_id(draw(Heard(known=(0,), counts=chain), places))
+    states = by_id(draw(Telemetry(known=(0,), counts=chain), places))
     assert math.dist(states['5'][1:3], states['6'][1:3]) < 1.5
 
 
 def test_a_layout_is_made_as_often_as_takes_little_time() -> None:
     times = iter((0.0, 0.5, 9.0, 10.5, 10.6))
     places = Places(clock=lambda: next(times))    # the first one takes half a second
-    sizes = [len(draw(Heard(counts={0: {0: dict.fromkeys(range(states), 1)}}), places)[
+    sizes = [len(draw(Telemetry(counts={0: {0: dict.fromkeys(range(states), 1)}}), places)[
         'states']) for states in (2, 3, 4)]
     assert sizes == [2, 2, 4]
 
@@ -194,7 +196,7 @@ def test_a_layout_is_made_as_often_as_takes_little_time() -> None:
 def test_five_hundred_states_are_drawn_in_no_time() -> None:
     counts = {state: {action: {(state + step) % 500: 10, state: 1}
                       for action, step in enumerate((1, 499, 25, 475))} for state in range(500)}
-    heard, places = Heard(known=tuple(range(500)), counts=counts), Places()
+    heard, places = Telemetry(known=tuple(range(500)), counts=counts), Places()
     draw(heard, places)    # with the layout
     began = time.process_time()
     layers = draw(heard, places)
@@ -204,13 +206,13 @@ def test_five_hundred_states_are_drawn_in_no_time() -> None:
 
 
 def test_a_long_id_is_shortened() -> None:
-    entry, = draw(Heard(known=(-2**63,)), Places())['states']
+    entry, = draw(Telemetry(known=(-2**63,)), Places())['states']
     assert entry[0] == str(-2**63) and entry[5] == '\u20265808' and entry[6] == str(-2**63)
 
 
 def test_a_name_is_written_on_its_state_and_a_long_one_is_cut() -> None:
     names = {0: 'kitchen', 1: 'conservatory', 2: 'hall', 3: 'hall'}
-    states = by_id(draw(Heard(description=RobotDescription(
+    states = by_id(draw(Telemetry(description=RobotDescription(
         ('a',), names=names, positions={state: (state, 0.0) for state in names})), Places()))
     assert [entry[5:] for entry in states.values()] == [
         ['kitchen', 'kitchen'], ['conserv\u2026', 'conservatory'], ['2', 'hall (2)'],
@@ -219,12 +221,12 @@ def test_a_name_is_written_on_its_state_and_a_long_one_is_cut() -> None:
 
 def test_the_map_lies_under_the_states() -> None:
     ground = Ground('data:image/png;base64,', (0.0, 0.0), (2.0, 1.0), ((1.0, 0.5, True),), 0.5)
-    layers = draw(Heard(description=GRID, ground=ground), Places())
+    layers = draw(Telemetry(description=GRID, ground=ground), Places())
     assert layers['ground'] == {
         'image': 'data:image/png;base64,', 'x': 0, 'y': -2, 'width': 4, 'height': 2,
         'doors': [[1.5, -1.5, 1, True]]}
     assert on_the_map({**layers, 'policy': None}) == {'home', 'open'}
-    assert draw(Heard(ground=ground), Places())['ground'] is None    # whose frame nobody knows
+    assert draw(Telemetry(ground=ground), Places())['ground'] is None    # whose frame nobody knows
 
 
 def test_radii_of_many_states_take_little_memory() -> None:

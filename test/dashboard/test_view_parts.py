@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 import zlib
 
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.topics import SERVICES
-from mnm_ros.view.heard import Heard, RobotHeard
+from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.web.layers import picture
 from mnm_ros.view.web.panels import (
     bar_line,
@@ -42,15 +42,15 @@ def test_a_phase_of_a_later_version_does_no_harm() -> None:
     assert not [group for group in drawn if group.get('class', '').endswith('lit')]
 
 
-def reported(number: int, steps: int, known: int = 0, **more: object) -> Heard:
+def reported(number: int, steps: int, known: int = 0, **more: object) -> Telemetry:
     report = {'steps': str(steps), 'candidates': '2', 'changes_noticed': str(
         more.pop('noticed', 0))}
-    return Heard(report=report, reports=number, known=tuple(range(known)), **more)
+    return Telemetry(report=report, reports=number, known=tuple(range(known)), **more)
 
 
 def test_the_timeline_has_a_point_for_each_report_and_lines_for_changes() -> None:
     timeline = Timeline()
-    assert not timeline.update(Heard())
+    assert not timeline.update(Telemetry())
     assert timeline.update(reported(1, 100, 3, true_setting=0, exploration_steps=90))
     assert not timeline.update(reported(1, 150, 3))    # the same report
     assert timeline.update(reported(2, 200, 4, true_setting=1, exploration_steps=95))
@@ -86,40 +86,42 @@ EVERYTHING = frozenset(control.service for control in CONTROLS.values())
     *(('stop', phase, '') for phase in ('checking/rediscovery', 'paused', 'fault', '')),
     *(('home', phase, '') for phase in ('checking/rediscovery', 'paused', 'fault', ''))])
 def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> None:
-    assert refusal(name, Heard(phase=phase, offered=EVERYTHING, heartbeat=10.0), 11.0) == why
+    assert refusal(name, Telemetry(phase=phase, offered=EVERYTHING, heartbeat=10.0), 11.0) == why
 
 
 def test_a_robot_that_is_stopped_can_be_freed_whatever_the_explorer_does() -> None:
-    for heard in (Heard(phase='building/discovery', offered=EVERYTHING, heartbeat=10.0), Heard()):
+    exploring = Telemetry(phase='building/discovery', offered=EVERYTHING, heartbeat=10.0)
+    for heard in (exploring, Telemetry()):
         assert refusal('resume', heard, 99.0)
         freed = replace(heard, stopped=frozenset(('',)))
         assert refusal('resume', freed, 99.0) == ''
         assert 'at rest until Go on' in bar_line(freed, 99.0, '')
         assert stopped(freed) == 'stopped' and stopped(heard) == ''
-    fleet = Heard(stopped=frozenset(('r2', 'r1')), robots=tuple(
-        RobotHeard(name, 'ok', '') for name in ('r1', 'r2', 'r3')))
+    fleet = Telemetry(stopped=frozenset(('r2', 'r1')), robots=tuple(
+        RobotTelemetry(name, 'ok', '') for name in ('r1', 'r2', 'r3')))
     assert stopped(fleet) == 'r1 r2 stopped'
     assert stopped(replace(fleet, robots=fleet.robots[:2])) == 'stopped'
 
 
 def test_below_the_bar_stands_what_came_of_it_and_what_is_missing() -> None:
-    heard = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0)
+    heard = Telemetry(phase='paused', offered=EVERYTHING, heartbeat=10.0)
     assert bar_line(heard, 10.0, 'Pause: paused') == 'Pause: paused'
     assert bar_line(heard, 10.0, 'Home: \u2713', 'on the way') == 'Home: \u2713 \u00b7 on the way'
-    assert bar_line(Heard(), 10.0, '') == (
+    assert bar_line(Telemetry(), 10.0, '') == (
         'Stop needs a robot side: no node offers stop \u00b7 '
         'Home needs a robot side: no node offers return_home')
 
 
 def test_nothing_is_saved_without_a_folder() -> None:
-    heard = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0, report={'checkpoint': 'off'})
+    heard = Telemetry(phase='paused', offered=EVERYTHING, heartbeat=10.0,
+                      report={'checkpoint': 'off'})
     assert {name for name in CONTROLS if 'no checkpoint_dir' in refusal(name, heard, 11.0)} == {
         'save', 'load'}
 
 
 def test_a_control_needs_the_node_that_offers_its_service() -> None:
-    assert refusal('change', Heard(), 0.0) == 'needs a simulator: no node offers change'
-    silent = Heard(phase='paused', offered=EVERYTHING, heartbeat=10.0)
+    assert refusal('change', Telemetry(), 0.0) == 'needs a simulator: no node offers change'
+    silent = Telemetry(phase='paused', offered=EVERYTHING, heartbeat=10.0)
     assert refusal('resume', silent, 20.0) == 'the explorer is silent'
     assert refusal('change', silent, 20.0) == ''
     assert {control.service for control in CONTROLS.values()} == {
@@ -127,13 +129,13 @@ def test_a_control_needs_the_node_that_offers_its_service() -> None:
 
 
 def test_the_robot_is_sent_to_known_and_certified_states_only() -> None:
-    heard = Heard(known=(0, 7), navigator=True)
+    heard = Telemetry(known=(0, 7), navigator=True)
     assert refusal_to_go(7, heard) == ''
     assert refusal_to_go(8, heard) == 'state 8 is neither known nor certified'
-    certified = replace(heard, trust={8: Told(Trust.CERTIFIED, None, None, 0, '')})
+    certified = replace(heard, trust={8: PolicyTrust(Trust.CERTIFIED, None, None, 0, '')})
     assert refusal_to_go(8, certified) == ''
     assert refusal_to_go(None, heard) == 'choose a known state first'
-    assert refusal_to_go(7, Heard(known=(7,))) == 'needs a navigator, which is not running'
+    assert refusal_to_go(7, Telemetry(known=(7,))) == 'needs a navigator, which is not running'
 
 
 def test_a_map_becomes_a_picture_with_its_first_row_at_the_bottom() -> None:

@@ -8,12 +8,12 @@ from dataclasses import replace
 
 from mnm_ros.core.progress.activity import Activity, Evidence, Progress
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.heard import Heard, RobotHeard
 from mnm_ros.view.named import named
+from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.web.decisions import decisions, decisions_table, without_figures
 from mnm_ros.view.web.panels import events_table, robots_table, Timeline
 import pytest
@@ -22,10 +22,10 @@ NOON = 1_800_000_000.0    # or another time of the day
 DESCRIPTION = RobotDescription(('east', 'west'), 0, names={7: 'door'})
 
 
-def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Heard:
+def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Telemetry:
     report = {'steps_per_second': rate, 'phase': 'building/discovery'}
-    pace = Heard(report=report).number('steps_per_second')
-    return Heard(report=report, pace=pace, activity=Activity(
+    pace = Telemetry(report=report).number('steps_per_second')
+    return Telemetry(report=report, pace=pace, activity=Activity(
         progress=Progress(aim, done, 2838, 1800, 5000)))
 
 
@@ -47,7 +47,7 @@ def test_what_is_left() -> None:
         'hard to say how long to the first hypothesis')
     assert words.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
-    assert words.bar(Heard()) is None
+    assert words.bar(Telemetry()) is None
     slow = progressing(812, '0.3')
     assert words.bar(slow).detail.endswith('1,800 to 5,000, 2 h 38 min in all at this pace')
     assert slow.activity.progress is not None
@@ -93,7 +93,7 @@ NAMED = RobotDescription(
     ('round 7: 8 states known, now checking', 'round 7: 8 states known, now checking')])
 def test_states_are_called_by_their_names(sentence: str, said: str) -> None:
     assert named(sentence, NAMED) == said
-    assert named(said, NAMED) == said and named(sentence, Heard().description) == sentence
+    assert named(said, NAMED) == said and named(sentence, Telemetry().description) == sentence
 
 
 def test_a_name_that_looks_like_an_id_is_left() -> None:
@@ -112,25 +112,26 @@ def test_durations(seconds: float, text: str) -> None:
 
 def test_the_pace_of_a_slow_robot_is_the_mean() -> None:
     report = {'steps_per_second': '0.0', 'phase': 'building/discovery'}
-    assert words.rate(Heard(report=report, pace=0.31)) == ' (0.31 per second)'
-    paused = Heard(report={**report, 'phase': 'paused'}, pace=0.31)
-    assert words.rate(paused) == ' (0 per second)' and words.rate(Heard()) == ''
+    assert words.rate(Telemetry(report=report, pace=0.31)) == ' (0.31 per second)'
+    paused = Telemetry(report={**report, 'phase': 'paused'}, pace=0.31)
+    assert words.rate(paused) == ' (0 per second)' and words.rate(Telemetry()) == ''
 
 
 def test_who_is_not_there_is_told() -> None:
     where = 'namespace /, ROS domain 0'
-    assert where in words.presence(Heard(), 100.0, where)
-    assert words.presence(Heard(heartbeat=99.0), 100.0, where) == ''
-    assert 'silent for 12 s' in words.presence(Heard(heartbeat=88.0), 100.0, where)
-    gone = Heard(heartbeat=99.0, gone=True)    # said at once, as no beat will come
+    assert where in words.presence(Telemetry(), 100.0, where)
+    assert words.presence(Telemetry(heartbeat=99.0), 100.0, where) == ''
+    assert 'silent for 12 s' in words.presence(Telemetry(heartbeat=88.0), 100.0, where)
+    gone = Telemetry(heartbeat=99.0, gone=True)    # said at once, as no beat will come
     assert words.presence(gone, 100.0, where).startswith('The explorer has been gone for 1 s; it')
 
 
 def test_a_robot_that_hangs_is_told_of() -> None:
-    one = Heard(heartbeat=99.0, report={'unanswered': '12.4'})
+    one = Telemetry(heartbeat=99.0, report={'unanswered': '12.4'})
     assert words.presence(one, 100.0, '') == 'Robot: no answer for 12 s.'
     several = replace(one, robots=(
-        RobotHeard('r1', 'ok', 'exploring', 20), RobotHeard('r2', 'ok', '', 14, None, 3.0)))
+        RobotTelemetry('r1', 'ok', 'exploring', 20),
+        RobotTelemetry('r2', 'ok', '', 14, None, 3.0)))
     assert words.presence(several, 100.0, '') == 'Robot r2: no answer for 3 s.'
     for heard, robot in ((one, ''), (several, 'r2')):    # it is not to answer
         assert words.presence(replace(heard, stopped=frozenset((robot,))), 100.0, '') == ''
@@ -141,45 +142,47 @@ def test_a_robot_that_hangs_is_told_of() -> None:
 
 
 def test_each_robot_of_several_has_a_row() -> None:
-    assert robots_table(Heard()) == ''
-    table = robots_table(Heard(description=DESCRIPTION, robots=(
-        RobotHeard('r1', 'ok', 'exploring', 1234, 7), RobotHeard('r2', 'error', 'fault: <b>'))))
+    assert robots_table(Telemetry()) == ''
+    table = robots_table(Telemetry(description=DESCRIPTION, robots=(
+        RobotTelemetry('r1', 'ok', 'exploring', 1234, 7),
+        RobotTelemetry('r2', 'error', 'fault: <b>'))))
     assert '<tr class="ok"><td>r1</td><td>1,234</td><td>door</td><td>exploring</td>' in table
     assert '<tr class="error"><td>r2</td><td></td><td></td><td>fault: &lt;b&gt;</td>' in table
 
 
 def test_figures_to_be_seen_first() -> None:
-    heard = Heard(known=(0, 1), true_setting=1, exploration_steps=2841, report={
+    heard = Telemetry(known=(0, 1), true_setting=1, exploration_steps=2841, report={
         'steps': '12345', 'steps_per_second': '812.4', 'changes_noticed': '1', 'candidates': '3'})
     assert words.tiles(heard) == [
         ('known', '2', 'states with a policy'), ('candidates', '3', 'under examination'),
         ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
-    trust = {state: Told(trust, None, None, 0, '') for state, trust in (
+    trust = {state: PolicyTrust(trust, None, None, 0, '') for state, trust in (
         (1, Trust.DOUBTED), (5, Trust.CERTIFIED), (6, Trust.ASSUMED))}
     assert [remark for *_, remark in words.tiles(replace(heard, trust=trust))[:2]] == [
         '1 doubted', '1 certified, 1 assumed']
-    mapped = replace(heard, trust={1: Told(Trust.PROVEN, 2.5, 8.0, 7, 'of round 1', declared=3)})
+    mapped = replace(heard, trust={
+        1: PolicyTrust(Trust.PROVEN, 2.5, 8.0, 7, 'of round 1', declared=3)})
     assert words.tiles(mapped)[0] == ('known', '2', 'states with a policy, given the map')
     assert '2 known, given the map, 3' in words.progress(mapped)
     assert words.about(mapped, 1)[-1] == ('its policy is proven, given the map: of round 1; 3 of '
                                           'its actions are as declared')
-    assert [name for name, *_ in words.tiles(Heard())] == [
+    assert [name for name, *_ in words.tiles(Telemetry())] == [
         'known', 'candidates', 'steps', 'changes']
 
 
 def test_what_it_is_doing_and_why() -> None:
-    heard = Heard(status='round 1: 2 states known, now checking', activity=Activity(
+    heard = Telemetry(status='round 1: 2 states known, now checking', activity=Activity(
         sentence='testing the policy to 7'))
     assert words.doing(heard) == 'Testing the policy to 7'
     assert 'At rest' in words.doing(replace(heard, stopped=frozenset(('',))))
     assert words.status(heard) == heard.status
-    assert words.doing(Heard(status='paused')) == 'Paused'
-    assert words.status(Heard(status='paused')) == ''
+    assert words.doing(Telemetry(status='paused')) == 'Paused'
+    assert words.status(Telemetry(status='paused')) == ''
 
 
 def test_evidence_against_thresholds() -> None:
-    heard = Heard(description=DESCRIPTION, activity=Activity(tests=(
+    heard = Telemetry(description=DESCRIPTION, activity=Activity(tests=(
         Evidence('policy', 7, None, 3.14159, 5.3), Evidence('transition', 7, 1, 40, 20),
         Evidence('<b>', None, None, 1, 1234.5))))
     assert decisions(heard) == [
@@ -201,7 +204,7 @@ def test_evidence_against_thresholds() -> None:
     ('proof', 7.9, 8.0, 'policy to door, anew', 'nearly all of the proof is there')])
 def test_evidence_in_words(
         kind: str, evidence: float, threshold: float, subject: str, said: str) -> None:
-    told, = decisions(Heard(description=DESCRIPTION, activity=Activity(
+    told, = decisions(Telemetry(description=DESCRIPTION, activity=Activity(
         tests=(Evidence(kind, 7, None, evidence, threshold),))))
     assert told[:2] == (subject, said)
 
@@ -212,19 +215,20 @@ def test_a_sentence_has_its_evidence_in_words_too() -> None:
         'for it 4.4 of 8.9') == ('checking that the policy to 7 still works: little speaks '
                                  'against it, about half of the proof is there')
     assert without_figures('at 3 of 4') == 'at 3 of 4'
-    search, = decisions(Heard(activity=Activity(
+    search, = decisions(Telemetry(activity=Activity(
         tests=(Evidence('rediscovery', None, None, 84.0, 113640.0),))))
     assert search[:2] == ('search for what is new', '84 of at most 113,640 steps')
 
 
 def test_what_is_known_of_a_state() -> None:
-    heard = Heard(known=(0, 7), counts={7: {0: {8: 3, 7: 1}, -1: {0: 9}}}, description=DESCRIPTION,
-                  activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
+    heard = Telemetry(known=(0, 7), counts={7: {0: {8: 3, 7: 1}, -1: {0: 9}}},
+                      description=DESCRIPTION,
+                      activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
     assert words.about(heard, 7) == [
         'known: its policy keeps within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
         'east, 4 times: to 8 in 75%, to door in 25%']
-    slow = replace(heard, trust={state: Told(
+    slow = replace(heard, trust={state: PolicyTrust(
         Trust.CERTIFIED, 2.5, 7.0, 0, 'seen', expected_seconds=seconds)
         for state, seconds in ((7, 130.0), (9, 0.004))})
     assert words.about(slow, 7)[1:3] == [
@@ -233,7 +237,8 @@ def test_what_is_known_of_a_state() -> None:
     assert words.about(slow, 9) == [
         'certified: a policy to it keeps within the limit',
         'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
-    hinted = replace(heard, trust={7: Told(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})
+    hinted = replace(heard, trust={
+        7: PolicyTrust(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})
     assert words.about(hinted, 7)[0].startswith('doubted: a change, or the hint of')
     assert words.about(hinted, 7)[2] == 'its policy is doubted: it failed: a hint'
     assert words.about(heard, 0)[0].startswith('home: RESET')
@@ -244,7 +249,7 @@ def test_what_is_known_of_a_state() -> None:
 
 @pytest.mark.parametrize('text', ['nan', 'inf', '-inf', '1e300', 'x'])
 def test_figures_that_cannot_be_are_left_out(text: str) -> None:
-    heard = Heard(report=dict.fromkeys(
+    heard = Telemetry(report=dict.fromkeys(
         ('steps', 'changes_noticed', 'candidates', 'steps_per_second'), text), reports=1)
     assert [value for _, value, _ in words.tiles(heard)] == ['0', '0', '0', '\u2013']
     assert not Timeline().update(heard)
@@ -256,8 +261,8 @@ def test_a_time_without_end() -> None:
 
 
 def test_the_page_has_the_last_one_first() -> None:
-    heard = Heard(events=(Event(1, 'home is <here>', time=NOON),
-                          Event(9, 'blocked', 'change', time=NOON + 60)))
+    heard = Telemetry(events=(Event(1, 'home is <here>', time=NOON),
+                              Event(9, 'blocked', 'change', time=NOON + 60)))
     table = events_table(heard)
     at, then = (moment(time, '%a %H:%M:%S') for time in (NOON, NOON + 60))
     assert table.index(f'<tr class="change"><td>{then}</td><td>blocked</td>') < table.index(

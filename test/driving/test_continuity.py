@@ -16,7 +16,7 @@ HOME = Pose(0.0, 0.0, 0.0)
 AWAY = Pose(100.0, 0.0, 0.0)
 
 
-class Heard:
+class Telemetry:
     """Poses as they come: ``tick`` by the stamps, ``real`` by the steady clock."""
 
     def __init__(self, timeout: float = 1.0, margin: float = 0.25) -> None:
@@ -44,7 +44,7 @@ class Heard:
 @pytest.mark.parametrize('pose', [
     AWAY, Pose(0.4, 0.0, 0.0), Pose(0.0, 0.0, 3.0), Pose(1e8, -1e8, 0.0)])
 def test_a_jump_is_believed_once_others_agree_with_it(pose: Pose) -> None:
-    heard = Heard()
+    heard = Telemetry()
     for _ in range(5):
         assert not heard.take(pose) and not heard.fresh
     assert heard.continuity.doubt.startswith('the pose has jumped by ')
@@ -54,21 +54,21 @@ def test_a_jump_is_believed_once_others_agree_with_it(pose: Pose) -> None:
 
 
 def test_poses_that_come_slowly_are_doubted_and_not_lost() -> None:
-    heard = Heard()
+    heard = Telemetry()
     for _ in range(5):
         assert not heard.take(AWAY, 0.4, 0.4) and not heard.continuity.lost(heard.now)
     assert heard.take(AWAY, 0.4, 0.4) and heard.fresh
 
 
 def test_a_single_pose_elsewhere_changes_nothing() -> None:
-    heard = Heard()
+    heard = Telemetry()
     assert not heard.take(AWAY) and heard.continuity.doubt == (
         'the pose has jumped by 100 m and 0.00 rad in 0.05 s')
     assert heard.take(HOME) and heard.fresh
 
 
 def test_poses_that_do_not_agree_are_never_believed() -> None:
-    heard, random = Heard(), Random(1)
+    heard, random = Telemetry(), Random(1)
     for _ in range(300):
         assert not heard.take(Pose(random.uniform(10, 100), random.uniform(10, 100), 0.0))
         assert not heard.fresh
@@ -76,7 +76,7 @@ def test_poses_that_do_not_agree_are_never_believed() -> None:
 
 
 def test_what_a_robot_can_drive_and_a_localisation_can_correct() -> None:
-    heard, x, random = Heard(), 0.0, Random(2)
+    heard, x, random = Telemetry(), 0.0, Random(2)
     for _ in range(300):
         x += 0.3 * TICK + random.choice((-0.1, 0.0, 0.1))
         assert heard.take(Pose(x, 0.0, 0.0)) and heard.fresh
@@ -84,7 +84,7 @@ def test_what_a_robot_can_drive_and_a_localisation_can_correct() -> None:
 
 
 def test_a_stamp_that_leaps_ahead_is_no_leave_to_jump() -> None:
-    heard = Heard()
+    heard = Telemetry()
     assert not heard.take(AWAY, 1e6)
     heard.stamp -= 1e6
     assert heard.take(HOME)
@@ -94,7 +94,7 @@ def test_a_stamp_that_leaps_ahead_is_no_leave_to_jump() -> None:
 @pytest.mark.parametrize('real', [TICK, 0.001])
 def test_stamps_that_creep_stand_still_or_run_back(tick: float, real: float) -> None:
     """They are lost after the timeout, and do not become fresh again."""
-    heard = Heard()
+    heard = Telemetry()
     tick *= real / TICK
     assert heard.until_lost(tick, real) <= 1.0 + 2 * real
     assert heard.continuity.creeping(heard.now) is (tick > 0)
@@ -108,18 +108,18 @@ def test_stamps_that_creep_stand_still_or_run_back(tick: float, real: float) -> 
 
 @pytest.mark.parametrize('pace', [0.015, 0.1, 1.0, 100.0])
 def test_simulations_at_any_pace(pace: float) -> None:
-    assert Heard().until_lost(TICK * pace, TICK) >= 10.0
+    assert Telemetry().until_lost(TICK * pace, TICK) >= 10.0
 
 
 def test_a_pause_of_the_simulation() -> None:
-    heard = Heard()
+    heard = Telemetry()
     assert heard.until_lost(0.0, TICK) < 2.0
     heard.now += 600.0
     assert heard.take(HOME) and heard.fresh
 
 
 def test_a_late_pose_refreshes_nothing() -> None:
-    heard = Heard()
+    heard = Telemetry()
     for _ in range(50):
         heard.stamp -= 3 * TICK
         assert not heard.take(Pose(-1.0, 0.0, 0.0)) and heard.fresh
@@ -129,7 +129,7 @@ def test_a_late_pose_refreshes_nothing() -> None:
 
 def test_a_clock_that_begins_anew() -> None:
     """Once in each order that is no reason to stop."""
-    heard = Heard()
+    heard = Telemetry()
 
     def restart() -> list[bool]:
         heard.stamp -= 900.0
@@ -145,7 +145,7 @@ def test_a_clock_that_begins_anew() -> None:
 
 
 def test_a_simulation_that_begins_anew_elsewhere() -> None:
-    heard = Heard()
+    heard = Telemetry()
     heard.continuity.begin()
     heard.stamp = 0.0
     assert [heard.take(AWAY) for _ in range(5)] == [False] * 5 and not heard.fresh
@@ -153,10 +153,10 @@ def test_a_simulation_that_begins_anew_elsewhere() -> None:
 
 
 def test_a_robot_that_is_silent_at_rest() -> None:
-    heard = Heard(timeout=math.inf)
+    heard = Telemetry(timeout=math.inf)
     assert not heard.take(AWAY) and not heard.fresh
     assert not heard.continuity.settle(heard.now + 0.5)
     assert heard.continuity.settle(heard.now + 1.1) and heard.fresh
     assert heard.take(AWAY) and not heard.continuity.settle(heard.now + 10.0)
-    heard = Heard()
+    heard = Telemetry()
     assert not heard.take(AWAY) and not heard.continuity.settle(heard.now + 10.0)

@@ -30,8 +30,8 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export import writers
+from mnm_ros.export.contents import ExportContents, in_words, read, route
 from mnm_ros.export.formats import FORMATS
-from mnm_ros.export.learnt import in_words, Learnt, read, route
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -72,7 +72,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope='module')
-def learnt(folder: Path) -> Learnt:
+def learnt(folder: Path) -> ExportContents:
     return read(folder)
 
 
@@ -83,11 +83,11 @@ KNOWN = Knowledge(
     counts=nested([(0, 0, 1, 6), (0, 0, 0, 3), (0, 0, 5, 1), (0, 1, 0, 4), (1, 0, 2, 1),
                    (1, 0, 1, 9), (1, 1, 7, 1), (1, 1, 2, 1), (2, -1, 0, 3)]),
     limit=2.0, names={2: 'be\\nch', 1: 'door'}, places={1: (0.5, 1.5)})
-SHORT = Learnt('a test', KNOWN, RobotDescription(
+SHORT = ExportContents('a test', KNOWN, RobotDescription(
     ('ea"st', 'north'), names=KNOWN.names, positions=KNOWN.places))
 
 
-def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: Learnt) -> None:
+def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: ExportContents) -> None:
     from_log = read(folder, log=True)
     assert learnt.source.endswith('robot_1.explorer.00000004.sqlite')
     assert from_log.source.endswith('robot_1.explorer.log.sqlite')
@@ -127,7 +127,7 @@ def test_a_route_is_the_most_likely_way() -> None:
     assert route(KNOWN, Policy(0, 4, (0, 1, 2), ((0, 0, 0),))) == ()
 
 
-def test_expected_steps_are_those_of_the_counts(learnt: Learnt) -> None:
+def test_expected_steps_are_those_of_the_counts(learnt: ExportContents) -> None:
     known = learnt.knowledge
     assert [known.steps_to(state) for state in (0, 3)] == [0.0, None]
     assert 1.0 < (known.steps_to(1) or 0) < 1.3 < (known.steps_to(2) or 0) < 2.6
@@ -135,7 +135,7 @@ def test_expected_steps_are_those_of_the_counts(learnt: Learnt) -> None:
     assert KNOWN.steps_to(7) is None
 
 
-def test_everything_is_in_the_json(learnt: Learnt) -> None:
+def test_everything_is_in_the_json(learnt: ExportContents) -> None:
     found = json.loads(writers.as_json(learnt))
     assert [(row['state'], row['kind']) for row in found['states']] == [
         (0, 'home'), (1, 'known'), (2, 'known'), (3, 'beyond')]
@@ -149,7 +149,7 @@ def test_everything_is_in_the_json(learnt: Learnt) -> None:
         (5, 'candidate', None, None), (7, 'lost', None, None)]
 
 
-def test_the_tables_have_a_line_for_each_thing(learnt: Learnt) -> None:
+def test_the_tables_have_a_line_for_each_thing(learnt: ExportContents) -> None:
     def rows(written: bytes) -> list[dict[str, str]]:
         return list(csv.DictReader(io.StringIO(written.decode())))
 
@@ -285,7 +285,7 @@ def test_a_bag_is_written_and_refused_like_the_other_formats(
     assert (tmp_path / 'heard').read_bytes() == path.read_bytes()
 
 
-def test_networkx_reads_the_graph_back(learnt: Learnt) -> None:
+def test_networkx_reads_the_graph_back(learnt: ExportContents) -> None:
     networkx = pytest.importorskip('networkx')
     graph = networkx.parse_graphml(FORMATS['graphml'].write(learnt).decode(), node_type=int)
     assert sorted(graph.nodes) == [0, 1, 2, 3] and graph.nodes[3]['kind'] == 'beyond'
@@ -362,7 +362,7 @@ def test_a_file_is_written_where_it_is_asked_for(
 
 
 def test_a_full_disk_leaves_the_older_file(
-        learnt: Learnt, tmp_path: Path, capsys: pytest.CaptureFixture[str],
+        learnt: ExportContents, tmp_path: Path, capsys: pytest.CaptureFixture[str],
         monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / 'learnt.json'
     path.write_text('of yesterday')

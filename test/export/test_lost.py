@@ -13,7 +13,7 @@ from mnm_ros.core.inputs import Input, InputListener
 from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
-from mnm_ros.export.learnt import Learnt, read
+from mnm_ros.export.contents import ExportContents, read
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -50,19 +50,20 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]
 
 
 @pytest.fixture(params=['log', 'checkpoint'])
-def learnt(kept: tuple[Path, frozenset[int]], request: pytest.FixtureRequest) -> Learnt:
+def learnt(kept: tuple[Path, frozenset[int]], request: pytest.FixtureRequest) -> ExportContents:
     return read(kept[0], log=request.param == 'log')
 
 
 def test_a_file_tells_what_the_exploration_has_lost(
-        kept: tuple[Path, frozenset[int]], learnt: Learnt) -> None:
+        kept: tuple[Path, frozenset[int]], learnt: ExportContents) -> None:
     """Issue: it was said to lie beyond the radius, so that who looked for a door raised that."""
     known = learnt.knowledge
     assert {*known.lost} == {*known.of(Kind.LOST)} == kept[1]
 
 
 def test_policies_and_exports_tell_it(
-        kept: tuple[Path, frozenset[int]], learnt: Learnt, capsys: pytest.CaptureFixture[str],
+        kept: tuple[Path, frozenset[int]], learnt: ExportContents,
+        capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert learnt.saved is not None
     source = ['--from', str(learnt.saved.path)]

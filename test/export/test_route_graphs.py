@@ -19,9 +19,9 @@ from mnm_ros.command.knowledge import export
 from mnm_ros.core.errors import ExportError
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.export.contents import ExportContents
 from mnm_ros.export.formats import FORMATS
-from mnm_ros.export.learnt import Learnt
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph
 from mnm_ros.robot_description import RobotDescription
 import pytest
@@ -30,20 +30,21 @@ import yaml
 EAST, WEST, NORTH = 0, 1, 2
 RESET = -1
 KNOWN = (0, 1, 2, 3)
-FLAT = Learnt('a test', Knowledge(    # 0 - 1 - 2; 3 is north of 1, in some tests without a place
+# 0 - 1 - 2; 3 is north of 1, in some tests without a place.
+FLAT = ExportContents('a test', Knowledge(
     100, 0, KNOWN, policies={target: Policy(target, 6, KNOWN, (row,)) for target, row in (
         (0, (EAST, WEST, WEST, RESET)), (1, (EAST, WEST, WEST, RESET)),
         (2, (EAST, EAST, WEST, RESET)), (3, (EAST, NORTH, RESET, EAST)))},
     counts=nested([(0, EAST, 1, 30), (0, EAST, 0, 10), (1, EAST, 2, 3), (1, EAST, 1, 5),
                    (1, EAST, 0, 2), (1, WEST, 0, 9), (1, NORTH, 3, 4), (2, WEST, 1, 7),
                    (3, EAST, 3, 1), (0, RESET, 0, 5)]),
-    limit=8.0, trust={1: Told(Trust.PROVEN, 1.25, 8.0, 7, 'a test', expected_seconds=5.0)}),
+    limit=8.0, trust={1: PolicyTrust(Trust.PROVEN, 1.25, 8.0, 7, 'a test', expected_seconds=5.0)}),
     RobotDescription(
         ('east', 'west', 'north'), frame='map', names={1: 'door', 2: 'door'},
         positions={0: (0.0, 0.0), 1: (1, 0.5), 2: (2.0, 0.0), 3: (1.0, 1.5), 4: (9.0, 9.0)}))
 
 
-def with_known(**fields: Any) -> Learnt:
+def with_known(**fields: Any) -> ExportContents:
     """Return the flat with something else known."""
     return replace(FLAT, knowledge=replace(FLAT.knowledge, **fields))
 
@@ -192,7 +193,7 @@ WITHOUT = replace(FLAT.description, positions={0: (0.0, 0.0), 1: (1.0, 0.0)})
      'no action leads from one of 1 known places to another'),
 ])
 @pytest.mark.parametrize('name', [name for name, row in FORMATS.items() if row.places])
-def test_what_is_no_graph_is_refused(name: str, learnt: Learnt, why: str) -> None:
+def test_what_is_no_graph_is_refused(name: str, learnt: ExportContents, why: str) -> None:
     with pytest.raises(ExportError) as refused:
         FORMATS[name].write(learnt)
     assert why in str(refused.value)

@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import InputLog, Saved
+from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.inputs import Input, InputListener
@@ -21,7 +21,7 @@ from mnm_ros.core.progress import trust
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.step_task import play
-from mnm_ros.export.learnt import Learnt, read
+from mnm_ros.export.contents import ExportContents, read
 from mnm_ros.export.writers import as_json, dot, states_csv
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
@@ -29,9 +29,9 @@ from mnm_ros.simulation.cmp import Cmp
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial.facts import Facts
 from mnm_ros.trial.replay import replay
-from mnm_ros.view.heard import Heard
 from mnm_ros.view.scene import kinds
 from mnm_ros.view.shapes import Picture
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import WorldView
 from mnm_ros.view.web.layers import draw, Places
 from mnm_ros.view.words import as_json as watched
@@ -184,11 +184,11 @@ def live(run: Run) -> Knowledge:
 
 
 @pytest.fixture(scope='module')
-def heard(run: Run, live: Knowledge) -> Heard:
+def heard(run: Run, live: Knowledge) -> Telemetry:
     """Return what is heard of it, each message as it goes over the wire."""
     exploration = run.exploration
     told = trust.to_json((1, 0), exploration.trust())
-    return Heard(
+    return Telemetry(
         phase=exploration.phase.value, known=live.known, hypothesis=exploration.hypothesis,
         trust=trust.from_json(told)[1], counts=nested(exploration.transitions()),
         activity=Activity.from_json(exploration.activity().to_json()))
@@ -200,7 +200,7 @@ def files(run: Run, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @pytest.fixture(scope='module')
-def learnt(files: list[Path]) -> list[Learnt]:
+def learnt(files: list[Path]) -> list[ExportContents]:
     """Return what the log says, and what the checkpoint says."""
     return [read(path) for path in files]
 
@@ -236,7 +236,8 @@ def test_a_story_has_what_it_tells_of(run: Run, live: Knowledge, request: Any) -
         declared: {Kind.ASSUMED}, declared_and_settled: {Kind.KNOWN}, fleet: {Kind.LOST}}[story]
 
 
-def test_files_say_what_the_exploration_says(live: Knowledge, learnt: list[Learnt]) -> None:
+def test_files_say_what_the_exploration_says(
+        live: Knowledge, learnt: list[ExportContents]) -> None:
     """A policy on the way stays, once told, as long as it holds; a file finds one for itself."""
     for file in learnt:
         assert told(file.knowledge, provisional=False) == told(
@@ -245,7 +246,7 @@ def test_files_say_what_the_exploration_says(live: Knowledge, learnt: list[Learn
         assert (file.knowledge.steps, file.knowledge.limit) == (live.steps, live.limit)
 
 
-def test_topics_say_what_the_exploration_says(live: Knowledge, heard: Heard) -> None:
+def test_topics_say_what_the_exploration_says(live: Knowledge, heard: Telemetry) -> None:
     """But for the policies that are on the way, which have a topic of their own."""
     assert told(heard.knowledge, False) == told(live, False)
     assert {heard.knowledge.policies.get(state) for state in live.known} <= {
@@ -253,7 +254,8 @@ def test_topics_say_what_the_exploration_says(live: Knowledge, heard: Heard) -> 
 
 
 def test_what_shows_it_says_the_same(
-        live: Knowledge, heard: Heard, learnt: list[Learnt], files: list[Path]) -> None:
+        live: Knowledge, heard: Telemetry, learnt: list[ExportContents],
+        files: list[Path]) -> None:
     what = {state: kind.value for state, kind in live.kinds.items()}
     assert kinds(heard) == what
     page = {int(entry[0]): entry[4] for entry in draw(heard, Places())['states']}
@@ -278,7 +280,7 @@ def test_what_shows_it_says_the_same(
         assert all(f'class={kind}]' in line for line, kind in zip(
             dot(file).decode().splitlines()[2:], what.values()))
     for path in files:
-        saved = Saved(path)
+        saved = SavedInputs(path)
         facts = Facts(saved, replay(saved), RobotDescription(ROOMS.actions))
         assert [row.state for row in facts.rows() if row.note == 'doubted'] == [
             state for state in live.known if live.kinds[state] is Kind.DOUBTED]

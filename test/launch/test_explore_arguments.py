@@ -15,7 +15,7 @@ from launch import LaunchContext  # noqa: E402
 from launch.utilities import perform_substitutions  # noqa: E402
 from loading import assert_described, context, load, parameters  # noqa: E402
 from mnm_ros import launching  # noqa: E402
-from mnm_ros.parameters.params_file import Configured  # noqa: E402
+from mnm_ros.parameters.params_file import ParameterFile  # noqa: E402
 
 
 def nodes(**arguments: str) -> list:
@@ -167,7 +167,7 @@ def test_rviz_has_to_be_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     ('/explorer: {ros__parameters: {seed: 1}}', None),
     ('/**/explorer: {ros__parameters: {radius: 1.0}}', None)])
 def test_entries_of_a_parameter_file(tmp_path: Path, text: str, expected: int | None) -> None:
-    configured = Configured(params_file(tmp_path, text), '/a')
+    configured = ParameterFile(params_file(tmp_path, text), '/a')
     assert configured.value('explorer', 'seed') == expected
 
 

@@ -18,7 +18,7 @@ from mnm_ros.command import follow
 from mnm_ros.command.knowledge import export, ROUTE_SERVER
 from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.export.learnt import Learnt
+from mnm_ros.export.contents import ExportContents
 from mnm_ros.export.route_graphs import RouteGraph
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Listener
@@ -26,7 +26,7 @@ from node_processes import DEADLINE, Peer
 import pytest
 
 KNOWN = (0, 1, 2)
-GRAPH = RouteGraph.of(Learnt('a test', Knowledge(    # 0 - 1 - 2, from west to east
+GRAPH = RouteGraph.of(ExportContents('a test', Knowledge(    # 0 - 1 - 2, from west to east
     9, 0, KNOWN, policies={2: Policy(2, 6, KNOWN, ((0, 0, -1),))},
     counts={0: {0: {1: 9}}, 1: {0: {2: 9}}}), RobotDescription(
         ('east',), positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0)})))

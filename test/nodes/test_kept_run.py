@@ -8,7 +8,7 @@ from collections.abc import Callable
 import io
 from pathlib import Path
 
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.command.main import main
 from mnm_ros.core.inputs import Interruption, Observation, Relocation
@@ -74,7 +74,7 @@ def test_the_log_of_a_run_has_every_step_and_whatever_came_between(
     steps(25)
     assert process.stop() == 0
     log, = tmp_path.glob('*.log.sqlite')
-    saved = Saved(log)
+    saved = SavedInputs(log)
     assert {type(made) for made in saved.inputs} == {Observation, Relocation, Interruption}
     saved.replay(begun(saved))
     assert main(['export', '--format', 'log-mcap', '--from', str(log)]) == 0

@@ -11,22 +11,22 @@ from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.nodes.showing.looking_back import LookingBack
-from mnm_ros.nodes.showing.page_subscriptions import Shared
+from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
 from mnm_ros.nodes.showing.played_log import PlayedLog
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.heard import Ground, Heard
+from mnm_ros.view.telemetry import Ground, Telemetry
 from mnm_ros.view.web.layers import draw, Places, policy_arrows
 import pytest
 from std_msgs.msg import Int64MultiArray
 
 
-class Told:
+class PolicyTrust:
     """What has been heard, by hand."""
 
     policies: Int64MultiArray | None = None
 
     def __init__(self) -> None:
-        self.heard = Heard()
+        self.heard = Telemetry()
         self.back = LookingBack(self)    # type: ignore[arg-type]
         self.now = 100.0
 
@@ -56,7 +56,7 @@ def policies(*states: int) -> Int64MultiArray:
 
 
 def test_a_moment_every_two_seconds_in_which_something_happens() -> None:
-    told = Told()
+    told = PolicyTrust()
     told.go_by(5.0)
     assert told.kept == []    # nothing has been heard
     told.hear(10, seconds=60.0)
@@ -67,7 +67,7 @@ def test_a_moment_every_two_seconds_in_which_something_happens() -> None:
 
 
 def test_an_event_is_shown_with_what_follows_from_it() -> None:
-    told = Told()
+    told = PolicyTrust()
     told.hear(10, seconds=5.0)
     told.hear(20, Event(20, 'round 1'), Event(20, 'it moved', 'change'), Event(20, 'more'))
     told.go_by(0.5)
@@ -79,7 +79,7 @@ def test_an_event_is_shown_with_what_follows_from_it() -> None:
 
 
 def test_news_without_end_are_no_reason_to_keep_nothing() -> None:
-    told = Told()
+    told = PolicyTrust()
     for steps in range(200):
         told.hear(steps, Event(steps, f'event {steps}'), seconds=0.1)
     assert len(told.kept) >= 4
@@ -87,7 +87,7 @@ def test_news_without_end_are_no_reason_to_keep_nothing() -> None:
 
 def test_a_moment_is_found_whatever_the_clock_said() -> None:
     """It may be set back, and in a log what has no event has no time."""
-    told = Told()
+    told = PolicyTrust()
     for clock in (9.0, 8.0, None):
         told.hear(3, Event(3, f'{clock}'))
         told.back.keep(clock)
@@ -98,7 +98,7 @@ def test_a_moment_is_found_whatever_the_clock_said() -> None:
 
 
 def test_what_was_heard_is_shown_again_and_nothing_moves() -> None:
-    told, places = Told(), Places(clock=lambda: 0.0)
+    told, places = PolicyTrust(), Places(clock=lambda: 0.0)
     told.hear(10, counts=chain(3), known=(0, 1, 2), activity=Activity(step=10, current=1, home=0))
     told.policies = policies(0, 1, 2)
     draw(told.heard, places)
@@ -124,7 +124,7 @@ def test_what_was_heard_is_shown_again_and_nothing_moves() -> None:
 
 def test_map_and_names_are_those_of_now_and_doors_those_of_then() -> None:
     here = {0: (0.0, 0.0), 1: (1.0, 0.0)}
-    told, places = Told(), Places()
+    told, places = PolicyTrust(), Places()
     told.hear(1, description=RobotDescription(('east',), 0, 'map', {}, here), known=(0, 1),
               ground=Ground('then', (0.0, 0.0), (2.0, 1.0), ((0.5, 0.0, True),), 0.2))
     told.go_by(3.0)
@@ -139,12 +139,12 @@ def test_map_and_names_are_those_of_now_and_doors_those_of_then() -> None:
 
 def test_a_log_that_is_played_becomes_the_past() -> None:
     """With the times that are known, and a timeline; its end stands for now."""
-    shared = Shared(PlayedLog(), None, 'here')
+    shared = SharedLayers(PlayedLog(), None, 'here')
     known = Hypothesis(1, 0, 4, tuple(Policy(to, 4, (0, 1), ((0, 0),)) for to in (0, 1)))
     events = Event(2, 'round 1'), Event(3, 'paused', 'pause', time=1.8e9)
     for steps, targets, told in ((1, (), ()), (2, (0, 1), events[:1]), (3, (0, 1), events)):
-        shared.play(Heard(report={'steps': str(steps)}, known=targets, counts=chain(1),
-                          events=told), known if targets else None)
+        shared.play(Telemetry(report={'steps': str(steps)}, known=targets, counts=chain(1),
+                              events=told), known if targets else None)
     assert [moment[:3] for moment in shared.looking_back.past.moments] == [
         (1, 0.0, ''), (2, 0.0, 'round 1'), (3, 1.8e9, 'paused')]
     assert shared.update().known == (0, 1) and shared.layers['states']
@@ -160,7 +160,7 @@ def test_a_log_that_is_played_becomes_the_past() -> None:
 
 
 def test_policies_that_cannot_be_read_are_not_shown() -> None:
-    told, places = Told(), Places()
+    told, places = PolicyTrust(), Places()
     told.hear(1, known=(0, 1), counts=chain(2))
     told.policies = Int64MultiArray(data=[1, 2, 3])
     now = draw(told.heard, places)

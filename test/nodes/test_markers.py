@@ -12,7 +12,7 @@ from typing import Any
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.nodes.exploring.output import live_topics
 from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
@@ -146,7 +146,7 @@ def test_what_was_lost_is_shown_until_it_is_known_again() -> None:
 
 
 def test_each_state_is_in_one_namespace_by_the_trust_in_its_policy() -> None:
-    trust = {state: Told(Trust(said), None, None, 0, '') for state, said in (
+    trust = {state: PolicyTrust(Trust(said), None, None, 0, '') for state, said in (
         (3, 'doubted'), (4, 'certified'), (5, 'certified'), (6, 'assumed'), (7, 'assumed'))}
     placed = replace(PLACED, positions={state: (float(state), 0.0) for state in range(8)})
     picture = Screen(Markers().draw(

@@ -11,7 +11,7 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.nodes.showing.commands import Commands
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, of_all
-from mnm_ros.view.heard import Heard, RobotHeard
+from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from node_processes import Peer
 import pytest
 from std_msgs.msg import Int64MultiArray
@@ -26,8 +26,8 @@ class Operated:
         self.peer, self.robots = peer, robots
         self.told: list[bool] = []    # to explore
         self.obeys = True
-        self.heard = Heard(phase='building/discovery', robots=tuple(
-            RobotHeard(name, 'ok', '') for name in robots if name))
+        self.heard = Telemetry(phase='building/discovery', robots=tuple(
+            RobotTelemetry(name, 'ok', '') for name in robots if name))
         peer.node.create_service(SetBool, 'explore', self._explore)
         self.commands = Commands(peer.node, lambda: self.heard)
         self._timer = peer.node.create_timer(0.05, self.commands.look)
@@ -128,7 +128,7 @@ def test_all_robots_are_stopped_and_each_that_is_not_is_named(
     page.commands.press('stop')
     page.wait_for('stop', 'r1, r2: stopped', True)
     page.heard = replace(page.heard, robots=(
-        *page.heard.robots, RobotHeard('r3', 'warning', 'no answer')))
+        *page.heard.robots, RobotTelemetry('r3', 'warning', 'no answer')))
     page.commands.press('stop')
     page.wait_for('stop', 'r1, r2: stopped; r3: not there', False)
     page.commands.press('resume')

@@ -9,7 +9,7 @@ from itertools import count
 from pathlib import Path
 import signal
 
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from node_processes import NodeProcess, Peer
 import pytest
 from rcl_interfaces.srv import DescribeParameters, GetParameters
@@ -149,7 +149,7 @@ def test_overrides_vary_the_paper_and_are_kept_by_their_names(
     peer.wait_for(lambda: phases, 'the explorer')
     assert process.stop() == 0
     kept, = (tmp_path / 'kept').glob('*.sqlite')
-    asked = Saved(kept).identity
+    asked = SavedInputs(kept).identity
     assert 'overrides' not in asked and {
         'preset': 'paper', 'c1': 0.03, 'check_window': 4, 'check_steps': 9,
         'checks': ''}.items() <= asked.items()

@@ -22,7 +22,7 @@ import sys
 from typing import Any
 
 from families import draw
-from mnm_ros.checkpoint.input_log import InputLog, Saved
+from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Interruption, Relocation
@@ -95,7 +95,7 @@ def log(trial: Trial) -> Path:
 @pytest.fixture(scope='module')
 def summary(trial: Trial) -> ReplaySummary:
     """Return what a replay tells, which takes long."""
-    return replay(Saved(log(trial)))
+    return replay(SavedInputs(log(trial)))
 
 
 def with_known(summary: ReplaySummary, **fields: Any) -> ReplaySummary:
@@ -121,7 +121,7 @@ def test_the_replay_ends_where_the_exploration_did(trial: Trial, summary: Replay
 
 def test_it_is_told_what_each_of_several_robots_has_made(
         trial: Trial, summary: ReplaySummary) -> None:
-    saved = Saved(log(trial))
+    saved = SavedInputs(log(trial))
     facts = Facts(saved, summary, RobotDescription(('a',)))
     assert not [name for name, _ in facts.overview('') if name.startswith('steps of')]
     saved.inputs[:1234] = [replace(made, robot='r1') for made in saved.inputs[:1234]]
@@ -149,7 +149,7 @@ def test_what_happened_has_clock_times_where_they_were_kept(
     change = next(event for event in summary.events if event.change)
     stop = Event(change.step + 1, 'paused', 'pause', time=NOON, seconds={0: 1.5, -1: 4.0})
     home = summary.exploration.home
-    facts = Facts(Saved(log(trial)), summary, RobotDescription(('a',), names={home: 'dock'}),
+    facts = Facts(SavedInputs(log(trial)), summary, RobotDescription(('a',), names={home: 'dock'}),
                   [stop, replace(stop, text='exploring', seconds=None, time=NOON + 60)])
     rows, number = facts.events()
     assert number == len(rows) and [event.text for _, event in rows[-2:]] == [
@@ -164,7 +164,7 @@ def test_a_flaky_action_is_seen(trial: Trial, summary: ReplaySummary) -> None:
     """Where it mostly leads is where it leads as usual; the mean time is what was kept last."""
     summary = with_known(summary, counts={
         0: {0: {1: 9, 0: 1}, 1: {0: 50}}, 1: {0: {2: 3, 1: 7}}, 5: {0: {5: 2}}})
-    facts = Facts(Saved(log(trial)), summary, RobotDescription(('a',)), [
+    facts = Facts(SavedInputs(log(trial)), summary, RobotDescription(('a',)), [
         Event(1, 'paused', 'pause', seconds={0: 9.9}),
         Event(2, 'paused', 'pause', seconds={0: 1.5, -1: 4.0}), Event(3, 'exploring')])
     shown = [(row.usual, row.seconds) for row in facts.played()]
@@ -186,7 +186,7 @@ def test_states_without_places_are_in_a_circle(summary: ReplaySummary) -> None:
 def test_a_trial_that_ends_soon_after_a_change_was_noticed(
         trial: Trial, summary: ReplaySummary) -> None:
     """Possibly no action of a policy has been tried since then."""
-    rows = Facts(Saved(log(trial)), with_known(summary, counts={}, trust={}),
+    rows = Facts(SavedInputs(log(trial)), with_known(summary, counts={}, trust={}),
                  RobotDescription(('a',))).rows()
     assert [row.state for row in rows] == list(trial.exploration.hypothesis.targets[1:])
     assert all(row.note == 'too little tried' and not row.arrives for row in rows)
@@ -276,14 +276,15 @@ def test_from_a_checkpoint(trial: Trial, tmp_path: Path) -> None:
     assert told(tmp_path / 'c.html', 'steps') == f'{trial.exploration.steps:,}'
     assert trial.exploration.can_snapshot    # and from one that no input has followed yet
     path = tmp_path / 'r1.explorer.00000001.sqlite'
-    InputLog.create(path, Saved(checkpoint).identity, trial.exploration.to_state(), 7).close()
+    identity = SavedInputs(checkpoint).identity
+    InputLog.create(path, identity, trial.exploration.to_state(), 7).close()
     assert report.main([str(path), '--out', str(tmp_path / 'c.html')]) == 0
     assert told(tmp_path / 'c.html', 'steps') == f'{trial.exploration.steps:,}'
 
 
 def test_names_and_places_are_those_that_the_robot_side_has_told(
         trial: Trial, tmp_path: Path) -> None:
-    saved, path = Saved(log(trial)), tmp_path / 'a.html'
+    saved, path = SavedInputs(log(trial)), tmp_path / 'a.html'
     known = trial.exploration.hypothesis.targets[1]
     places = {state: (float(state), 0.0) for state in range(-100, 100)}
     described = RobotDescription(tuple(saved.identity['actions']), names={known: 'the <door>'},
@@ -315,7 +316,7 @@ def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
     whole.write_bytes(log(trial).read_bytes())
     folder = tmp_path / 'killed'
     folder.mkdir()
-    running = InputLog.reopen(Saved(whole))
+    running = InputLog.reopen(SavedInputs(whole))
     running.append([Interruption()])
     for path in tmp_path.glob('explorer.*'):
         part = folder / path.name
@@ -373,7 +374,7 @@ def test_a_full_disk_leaves_the_older_report(
     monkeypatch.setattr(report, 'page', lambda *arguments: 'x' * 5000)
     shutil.copy(log(trial), tmp_path)
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
-    read = report.Saved(log(trial))
+    read = report.SavedInputs(log(trial))
     monkeypatch.setattr(report, 'Saved', lambda source: read)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, most))
     try:

@@ -20,7 +20,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial.scenes import Scenes
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 import pytest
 
 STEPS = 600
@@ -47,8 +47,8 @@ def explored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Exploratio
     return path, exploration
 
 
-def played(path: Path, most: int = 10**6) -> list[tuple[Heard, Hypothesis | None]]:
-    found: list[tuple[Heard, Hypothesis | None]] = []
+def played(path: Path, most: int = 10**6) -> list[tuple[Telemetry, Hypothesis | None]]:
+    found: list[tuple[Telemetry, Hypothesis | None]] = []
     Scenes(path).play(lambda *scene: found.append(scene), lambda: len(found) >= most)
     return found
 

@@ -30,7 +30,7 @@ from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.planning.planner import Planner
-from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, longest
 import numpy as np
@@ -58,7 +58,7 @@ class Certifying:
     wanted: Mapping[Pair, int] = field(default_factory=dict)
 
 
-class Looked(NamedTuple):
+class Examination(NamedTuple):
     """
     What came of looking at a target.
 
@@ -121,7 +121,7 @@ class Certifier:
 
     def certify(self, near: Mapping[int, float]) -> bool:
         """Make known what can be; return whether there is something to do for another state."""
-        chosen: Looked | None = None
+        chosen: Examination | None = None
         model: EmpiricalModel | None = None
         self._take_tested()
         # What has begun a test goes on with it first.
@@ -157,7 +157,7 @@ class Certifier:
         """Return the counts of states to look for policies through them."""
         return EmpiricalModel.of(self._rows, states)
 
-    def look(self, target: int, model: EmpiricalModel) -> Looked | None:
+    def look(self, target: int, model: EmpiricalModel) -> Examination | None:
         """
         Return the best policy through these states, and its certificate, which may not do.
 
@@ -170,12 +170,12 @@ class Certifier:
         """Return the steps that a policy takes at most by its best certificate."""
         return min(self._model(each, policy).certify().bound for each in self.evidence)
 
-    def _looked(self, model: EmpiricalModel, policy: Policy, steps: float) -> Looked:
+    def _looked(self, model: EmpiricalModel, policy: Policy, steps: float) -> Examination:
         """Return a policy with its best certificate."""
         evidence, certificate = min(
             ((each, self._model(each, policy).certify()) for each in self.evidence),
             key=lambda found: found[1].bound)
-        return Looked(model, policy, evidence, certificate, steps)
+        return Examination(model, policy, evidence, certificate, steps)
 
     def judge(self, episode: Episode) -> bool:
         """Record an attempt in its tests; return whether it is time to look at all again."""
@@ -290,7 +290,7 @@ class Certifier:
         self._by_model[target] = None
         return found.policy
 
-    def activity(self, here: int | None) -> Doing:
+    def activity(self, here: int | None) -> PhaseActivity:
         """Return what is tested, or sampled and for what, for display."""
         shown = tuple(self._evidence_shown())
         if self.attempts is not None:
@@ -299,14 +299,14 @@ class Certifier:
             if target in self._tests:
                 _, test = self._tests[target]
                 sentence += f': {test.arrived} of {test.played} attempts reached it'
-            return Doing('testing', sentence, target, None, shown)
+            return PhaseActivity('testing', sentence, target, None, shown)
         lacking, count = self._sampling.executions_lacking, len(self._sampling.sampled)
         sentence = (f'sampling {count} state{"s" if count > 1 else ""}'
                     if self.sampled.target is None else
                     f'sampling on the way to {self.sampled.target}, to certify its policy')
         sentence += f': {lacking:,} execution{"s" * (lacking != 1)} to go'
         state, action = self._sampling.heading(here) or (None, None)
-        return Doing('sampling', sentence, state, action, shown)
+        return PhaseActivity('sampling', sentence, state, action, shown)
 
     def _evidence_shown(self) -> Iterator[Evidence]:
         for target, (_, test) in self._tests.items():
@@ -344,7 +344,7 @@ class Certifier:
                     todo.append(following)
         return tuple((state, moves[state]) for state in passed if moves[state] != RESET)
 
-    def _pursue(self, chosen: Looked, near: Mapping[int, float]) -> None:
+    def _pursue(self, chosen: Examination, near: Mapping[int, float]) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         model, policy, evidence, certificate, steps = chosen
         limit = self._problem.limit

@@ -22,13 +22,13 @@ from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import RulingOut
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.mnm.base import BaseAlgorithm, Carried, FEW_STATES, Step
+from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair, FEW_STATES, Step
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.planning.planner import Planner
-from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.prediction import Outlook
 from mnm_ros.core.task.step_task import Phased
 
@@ -145,7 +145,7 @@ class Disco(Phased, BaseAlgorithm):
         return ProvisionalPolicies(
             self._parts.counts, self._certifier, self._ruling_out, self._problem)
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         return self._certifier.activity(self._here)
 
     @property
@@ -216,7 +216,7 @@ class Disco(Phased, BaseAlgorithm):
             self._sampling.reopen(state)
         return True
 
-    def carry(self, seen: Mapping[Pair, Carried]) -> bool:
+    def carry(self, seen: Mapping[Pair, CarriedPair]) -> bool:
         """Count them where all else is ruled out; certificates know nothing of it."""
         changed = self._rows.carry({pair: carried.tally for pair, carried in seen.items()})
         self._parts.planner.carry({pair: carried.delta for pair, carried in seen.items()})

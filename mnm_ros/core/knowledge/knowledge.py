@@ -4,8 +4,8 @@
 What is known, at one moment: one value, whether it comes from an exploration, a file or topics.
 
 ``Exploration.knowledge`` makes it of an exploration, to which a file may have been replayed, and
-``Heard.knowledge`` (``mnm_ros/view/heard.py``) of what an explorer has published. Whoever shows
-what a state is asks ``Knowledge.kind``.
+``Telemetry.knowledge`` (``mnm_ros/view/telemetry.py``) of what an explorer has published. Whoever
+shows what a state is asks ``Knowledge.kind``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import NamedTuple
 from mnm_ros.core.knowledge.expected_plays import expected_plays, steps_of
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
@@ -70,7 +70,7 @@ class KnownOfState(NamedTuple):
 
     state: int
     kind: Kind
-    told: Told | None
+    told: PolicyTrust | None
     expected_steps: float | None
     policy: Policy | None
     visits: int
@@ -107,7 +107,7 @@ class Knowledge:
     counts: Counts = field(default_factory=dict)
     here: tuple[int, ...] = ()
     policies: Mapping[int, Policy] = field(default_factory=dict)
-    trust: Mapping[int, Told] = field(default_factory=dict)
+    trust: Mapping[int, PolicyTrust] = field(default_factory=dict)
     told_steps: Mapping[int, float | None] = field(default_factory=dict)
     limit: float | None = None
     names: Mapping[int, str] = field(default_factory=dict)

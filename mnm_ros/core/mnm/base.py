@@ -13,7 +13,7 @@ from typing import Optional, Protocol
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.prediction import Outlook
 import numpy as np
 
@@ -35,7 +35,7 @@ class Recollection:
 
 
 @dataclass(frozen=True)
-class Carried:
+class CarriedPair:
     """
     What a run is told of a pair that is known to be blocked.
 
@@ -166,10 +166,11 @@ class BaseAlgorithm(ABC):
         """Return what looks for policies on the way; by default the output so far. Optional."""
         return _OutputSoFar(self)
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display; it must not change anything. Optional."""
-        return Doing('testing' if self.evaluating else 'sampling',
-                     'testing a policy' if self.evaluating else 'sampling the known states')
+        if self.evaluating:
+            return PhaseActivity('testing', 'testing a policy')
+        return PhaseActivity('sampling', 'sampling the known states')
 
     @property
     def outlook(self) -> Outlook | None:
@@ -201,7 +202,7 @@ class BaseAlgorithm(ABC):
         """
         return False
 
-    def carry(self, seen: Mapping[Pair, Carried]) -> bool:
+    def carry(self, seen: Mapping[Pair, CarriedPair]) -> bool:
         """
         Rule out by what was seen of some pairs before this run, too; return whether it can.
 

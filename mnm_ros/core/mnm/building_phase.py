@@ -15,7 +15,7 @@ from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.prediction import Outlook
 
@@ -210,7 +210,7 @@ class BuildingPhase:
         return [(started, stream.outlook) for started, stream in zip(self._started, self.streams)
                 if stream.outlook is not None]
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         """Return what the active stream is doing, for display."""
         doing = self.active.activity()
         if len(self.streams) == 1:

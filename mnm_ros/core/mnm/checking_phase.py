@@ -14,7 +14,7 @@ from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 
 NOT_PROVEN_SINCE = 'a change was noticed, and it has not proven itself since'
@@ -173,7 +173,7 @@ class CheckingPhase(ABC):
         """Start from home, as the robot may be anywhere; an episode under way is broken off."""
 
     @abstractmethod
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
 
     @property

@@ -19,7 +19,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.core.task.step_task import Phased
 import numpy as np
@@ -160,10 +160,11 @@ class Mnm(Phased):
         """Whether the hypothesis was refuted and the next one is still being built."""
         return self.hypothesis is not None and self.state is MnmPhase.BUILDING
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
         driver = self.checking or self.building
-        return driver.activity() if driver else Doing('sampling', 'going home for the first time')
+        return driver.activity() if driver else PhaseActivity(
+            'sampling', 'going home for the first time')
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""

@@ -114,7 +114,7 @@ class Counts:
         return {pair: dict(nexts) for pair, nexts in self._next.items()}
 
 
-class Observed:
+class TransitionRecord:
     """
     The transitions of an exploration, RESET included.
 

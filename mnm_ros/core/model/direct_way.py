@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mnm_ros.core.model.counts import Observed
+from mnm_ros.core.model.counts import TransitionRecord
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -54,7 +54,7 @@ class _CautiousCounts:
     :ivar at_home: what follows at home on any action, once that is settled.
     """
 
-    def __init__(self, observed: Observed, problem: Problem, home: int) -> None:
+    def __init__(self, observed: TransitionRecord, problem: Problem, home: int) -> None:
         self.at_home: Mapping[int, float] | None = None
         self._observed = observed
         self._support = problem.support
@@ -70,8 +70,8 @@ class _CautiousCounts:
         return nexts
 
 
-def direct_way(target: int, policies: Sequence[Policy], observed: Observed, problem: Problem,
-               horizon: int) -> DirectWay | None:
+def direct_way(target: int, policies: Sequence[Policy], observed: TransitionRecord,
+               problem: Problem, horizon: int) -> DirectWay | None:
     """
     Return the direct way to a state.
 

@@ -16,7 +16,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.paper.optimism import Plan
-from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 
 _SIGHTS = 8
@@ -77,12 +77,12 @@ class UcbExplore(IncrementalBase):
     def evaluating(self) -> bool:
         return self.state is UcbPhase.EVALUATION
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         test, attempts = self._evaluation, self._attempts
         if not self.evaluating or test is None or attempts is None:
             return super().activity()
         target = attempts.policy.target
-        return Doing(
+        return PhaseActivity(
             'testing',
             f'testing the policy to {target}: {test.arrived} of {test.played} attempts reached it',
             target, None, (Evidence('policy', target, None, *test.evidence),))

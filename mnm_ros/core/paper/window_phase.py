@@ -19,7 +19,7 @@ from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 from mnm_ros.core.statistics.reach import Reach
 
@@ -89,7 +89,7 @@ class CheckRunner:
         if broken is not None:
             self._evaluation.break_off(broken.length, broken.policy.horizon)
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
         if self.rediscovering or not self._queue:
             doing = self.base.activity()
@@ -97,7 +97,7 @@ class CheckRunner:
                 *doing.tests,
                 Evidence('rediscovery', None, None, float(self._steps), float(self._limit))))
         target, test = self._queue[-1].target, self._evaluation
-        return Doing(
+        return PhaseActivity(
             'watching', f'check-run: {test.arrived} of {test.played} attempts reached {target}, '
             f'{len(self._queue)} policies to go', target, None,
             (Evidence('policy', target, None, *test.evidence),))
@@ -189,7 +189,7 @@ class WindowPhase(CheckingPhase):
         self._here = self._asked = None
         self.runner.interrupt()
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         return self.runner.activity()
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:

@@ -66,7 +66,7 @@ def closest(tests: Iterable[Evidence], most: int = 20) -> tuple[Evidence, ...]:
 
 
 @dataclass(frozen=True)
-class Doing:
+class PhaseActivity:
     """
     What one part of the algorithm is doing; all else in ``Activity`` is added by those above it.
 

@@ -40,7 +40,7 @@ class Trust(Enum):
 
 
 @dataclass(frozen=True)
-class Told:
+class PolicyTrust:
     """
     How far the policy to a state may be trusted.
 
@@ -69,7 +69,7 @@ class Told:
 
 
 @dataclass(frozen=True)
-class TrustedPolicy(Told):
+class TrustedPolicy(PolicyTrust):
     """
     A policy, and how far it may be trusted.
 
@@ -106,7 +106,7 @@ def _rounded(value: float | None, digits: int = 2) -> float | None:
     return None if value is None else round(value, digits)
 
 
-def from_json(message: str) -> tuple[tuple[int, int], dict[int, Told]]:
+def from_json(message: str) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
     """
     Read what ``to_json`` has returned: the version, and what is told by state.
 
@@ -120,15 +120,15 @@ def from_json(message: str) -> tuple[tuple[int, int], dict[int, Told]]:
     return (version[0], version[1]), found.get('states', {})
 
 
-def _told(what: str, found: Any) -> Told:
+def _told(what: str, found: Any) -> PolicyTrust:
     given = read_object(what, found, {
         'trust': _trust, 'expected_steps': maybe(number), 'at_most_steps': maybe(number),
         'since_step': integer, 'why': text, 'expected_seconds': maybe(number), 'given': _given})
     if 'trust' not in given:
         raise wrong(what, found, 'an entry "trust"')
     rests_on = given.pop('given', {})
-    return Told(**{'expected_steps': None, 'at_most_steps': None, 'since_step': 0, 'why': '',
-                   **given, **rests_on})
+    return PolicyTrust(**{'expected_steps': None, 'at_most_steps': None, 'since_step': 0,
+                          'why': '', **given, **rests_on})
 
 
 def _given(what: str, found: Any) -> dict[str, int]:

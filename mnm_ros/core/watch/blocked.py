@@ -24,7 +24,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from mnm_ros.core.detection.transition_watch import TransitionWatch
-from mnm_ros.core.mnm.base import BaseAlgorithm, Carried
+from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
 
@@ -80,7 +80,7 @@ class BlockedPairs:
     def begin(self, base: BaseAlgorithm, known: Collection[int]) -> None:
         """Let a run that begins carry what is known to be blocked of these states."""
         seen = {} if self._rate >= 1 or self.noticed else {
-            pair: Carried(tally, self._delta * part)
+            pair: CarriedPair(tally, self._delta * part)
             for pair, tally, part in self._transitions.blocked
             if pair[0] in known and pair[0] in self._support.declared.successors}
         self._carried = dict.fromkeys(seen if seen and base.carry(seen) else ())

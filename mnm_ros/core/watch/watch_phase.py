@@ -47,7 +47,7 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.activity import Doing
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.watch.model_verdicts import ModelVerdicts
 from mnm_ros.core.watch.suspicion import Suspicion
 from mnm_ros.core.watch.watch_parts import BEGINNING, WatchParts
@@ -177,7 +177,7 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
         return super().request_audit(tries)
 
-    def activity(self) -> Doing:
+    def activity(self) -> PhaseActivity:
         return watching_now(
             self.base.activity() if self.rediscovering else None, self._watching.target,
             self._rediscovery.number, self._rediscovery.evidence,

@@ -15,7 +15,7 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.activity import Doing, Evidence
+from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.patrol import Patrol
 
@@ -286,9 +286,9 @@ class Turns:
         return chosen
 
 
-def watching_now(run: Doing | None, target: int, number: int, rediscovery: Evidence,
+def watching_now(run: PhaseActivity | None, target: int, number: int, rediscovery: Evidence,
                  detectors: Mapping[int, PolicyDetector],
-                 transitions: Iterable[Evidence]) -> Doing:
+                 transitions: Iterable[Evidence]) -> PhaseActivity:
     """
     Return what the phase is doing.
 
@@ -312,7 +312,7 @@ def watching_now(run: Doing | None, target: int, number: int, rediscovery: Evide
                      f'{detector.threshold:.1f}')
         if detector.proving and not detector.proven:
             sentence += ', for it {:.1f} of {:.1f}'.format(*detector.proof)
-    return Doing('watching', sentence, target, None, tests)
+    return PhaseActivity('watching', sentence, target, None, tests)
 
 
 def _of_policies(detectors: Mapping[int, PolicyDetector]) -> Iterator[Evidence]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from mnm_ros.checkpoint.event_log import EventLog
 from mnm_ros.checkpoint.event_log import KEPT as EVENTS
-from mnm_ros.checkpoint.input_log import Abandoned, Saved
+from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.checkpoint.whole_files import regular
@@ -29,7 +29,7 @@ _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
 
 
-class Restored(NamedTuple):
+class RestoredExploration(NamedTuple):
     """
     What was on the disk, if anything, and a line for the log.
 
@@ -142,7 +142,7 @@ class Checkpointing:
             return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
         return True, str(self._store.path)
 
-    def restore(self) -> Restored:
+    def restore(self) -> RestoredExploration:
         """
         Replay what is on the disk; nothing else of this object may be called meanwhile.
 
@@ -159,15 +159,16 @@ class Checkpointing:
         warnings = (*(f'checkpoint refused: {reason}' for reason in self._store.refusals),
                     *(f'checkpoint repaired: {repair}' for repair in self._store.repairs))
         if loaded is None:
-            return Restored(None, '', warnings)
+            return RestoredExploration(None, '', warnings)
         saved, exploration = loaded
         self._store.attach(exploration, saved.number, since=len(saved.inputs),
                            spent=time.process_time() - spent)
         exploration.lose_place()
-        return Restored(exploration, f'going on from {saved.path}: step {exploration.steps}, '
-                        f'{time.monotonic() - begun:.1f} s', warnings)
+        return RestoredExploration(
+            exploration, f'going on from {saved.path}: step {exploration.steps}, '
+            f'{time.monotonic() - begun:.1f} s', warnings)
 
-    def adopt(self, restored: Restored) -> None:
+    def adopt(self, restored: RestoredExploration) -> None:
         """
         Go on with what was restored; at the start, begin if there is nothing.
 
@@ -210,11 +211,11 @@ class Checkpointing:
             found, self.identity[KEY] = warm_start(path, self.identity, ending)
         except (CheckpointError, OSError) as error:
             raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
-        except Abandoned:
+        except LoadCancelled:
             raise ParameterError("parameter 'warm_start': broken off by a signal") from None
         return found
 
-    def _revive(self, saved: Saved) -> Exploration:
+    def _revive(self, saved: SavedInputs) -> Exploration:
         exploration = Exploration(
             self._settings, self._seed, saved.point, self._recollection)
         saved.replay(exploration, lambda: self._abandoned)

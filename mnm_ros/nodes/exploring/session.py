@@ -10,7 +10,7 @@ from pathlib import Path
 import time
 from typing import Any
 
-from mnm_ros.checkpoint.input_log import Abandoned
+from mnm_ros.checkpoint.input_log import LoadCancelled
 from mnm_ros.core.errors import CheckpointError, ParameterError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
@@ -22,7 +22,7 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
-from mnm_ros.nodes.exploring.checkpointing import Checkpointing, Restored
+from mnm_ros.nodes.exploring.checkpointing import Checkpointing, RestoredExploration
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
@@ -148,7 +148,7 @@ class ExplorationSession:
                 'a plan is being made, or what is on the disk is being replayed; call '
                 'load again after that')
 
-        def loaded(restored: Restored | Exception) -> None:
+        def loaded(restored: RestoredExploration | Exception) -> None:
             try:
                 self._adopt(restored)
             except Exception as error:
@@ -161,29 +161,29 @@ class ExplorationSession:
         self._restore(loaded)
         self._guard.look(patience)
 
-    def _restore(self, then: Callable[[Restored | Exception], None]) -> None:
+    def _restore(self, then: Callable[[RestoredExploration | Exception], None]) -> None:
         """Replay what is on the disk in a thread; what comes of it is told here."""
         tell = self._guard.in_node_thread(then)
 
         def restore() -> None:
             try:
-                restored: Restored | Exception = self.checkpointing.restore()
+                restored: RestoredExploration | Exception = self.checkpointing.restore()
             except Exception as error:
                 restored = error
             tell(restored)
 
         self._guard.aside(restore, lambda seconds: None)
 
-    def _restored(self, restored: Restored | Exception) -> None:
+    def _restored(self, restored: RestoredExploration | Exception) -> None:
         """Go on at the start from what was on the disk."""
         try:
             self._adopt(restored)
-        except Abandoned:
+        except LoadCancelled:
             pass    # the node is leaving
         except Exception as error:
             self._fail(f'nothing was loaded: {error}')
 
-    def _adopt(self, restored: Restored | Exception) -> None:
+    def _adopt(self, restored: RestoredExploration | Exception) -> None:
         if isinstance(restored, Exception):
             raise restored
         self.checkpointing.adopt(restored)

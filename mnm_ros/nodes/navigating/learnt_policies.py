@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.nodes.common.callbacks import hear
 from rclpy.node import Node
 from std_msgs.msg import Int64, String
@@ -26,7 +26,7 @@ class LearntPolicies:
         self._policies: messages.PolicySet | None = None
         self._known: tuple[int, ...] | None = None
         self._provisional: messages.PolicySet | None = None
-        self._told: dict[int, Told] = {}
+        self._told: dict[int, PolicyTrust] = {}
         self._answer: messages.PolicyAnswer | None = None
         self._wanted: int | None = None
         self._ask_at = self._ask_until = 0.0
@@ -109,7 +109,7 @@ class LearntPolicies:
     def _on_provisional(self, policies: messages.PolicySet) -> None:
         self._provisional = policies
 
-    def _on_trust(self, said: tuple[object, dict[int, Told]]) -> None:
+    def _on_trust(self, said: tuple[object, dict[int, PolicyTrust]]) -> None:
         _, self._told = said
 
     def _on_policy(self, answer: messages.PolicyAnswer) -> None:

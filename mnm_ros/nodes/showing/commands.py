@@ -11,7 +11,7 @@ from typing import Any
 
 from mnm_ros.navigator_client import NavigatorClient
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, never, RepeatedCalls
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
 from mnm_ros.view.words import in_time
 from rclpy.node import Node
@@ -33,7 +33,7 @@ class Commands:
     :ivar latest: the control of the bar that was pressed last, and when.
     """
 
-    def __init__(self, node: Node, heard: Callable[[], Heard]) -> None:
+    def __init__(self, node: Node, heard: Callable[[], Telemetry]) -> None:
         self.outcomes: dict[str, CommandOutcome] = {}
         self.latest = '', ''
         self._node, self._heard = node, heard

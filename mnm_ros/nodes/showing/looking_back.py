@@ -18,9 +18,9 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.heard import Heard
 from mnm_ros.view.past import CHANGE, DECISION, Moment, NOTHING, Past
 from mnm_ros.view.scene import kinds
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.layers import Disc, draw, Layers, Places, policy_arrows
 from mnm_ros.view.words import whole
 from std_msgs.msg import Int64MultiArray
@@ -34,14 +34,14 @@ _WEIGHTS = {'change': CHANGE, 'fault': CHANGE}
 class Source(Protocol):
     """What is shown: ``Subscriptions``, or a log that is played."""
 
-    heard: Heard
+    heard: Telemetry
     policies: Int64MultiArray | None
 
     def policy_to(self, state: int) -> Policy | None:
         """Return the policy to a known state; None until it is there. Any thread may ask."""
 
 
-class Then(NamedTuple):
+class PastView(NamedTuple):
     """
     What was to be seen at a moment.
 
@@ -50,7 +50,7 @@ class Then(NamedTuple):
     """
 
     moment: Moment
-    heard: Heard
+    heard: Telemetry
     where: Mapping[int, Disc]
     layers: Layers
     hypothesis: Hypothesis | None
@@ -120,7 +120,7 @@ class LookingBack:
             _WEIGHTS.get(told[-1].kind, DECISION) if told else NOTHING,
             zlib.compress(pickle.dumps((shown, self._source.policies)), 1)))
 
-    def then(self, at: Moment, places: Places, shown: Layers) -> Then:
+    def then(self, at: Moment, places: Places, shown: Layers) -> PastView:
         """
         Return what was to be seen at a moment.
 
@@ -135,5 +135,5 @@ class LookingBack:
             hypothesis = policies and PolicySet.from_msg(policies)
         except MessageError:
             hypothesis = None
-        return Then(at, heard, places.of(kinds(heard)), {
+        return PastView(at, heard, places.of(kinds(heard)), {
             **draw(heard, places, still=True), 'box': shown['box']}, hypothesis)

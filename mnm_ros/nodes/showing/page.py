@@ -10,14 +10,14 @@ from pathlib import Path
 import time
 from typing import Any
 
-from mnm_ros.nodes.showing.looking_back import Then
-from mnm_ros.nodes.showing.page_subscriptions import Shared
+from mnm_ros.nodes.showing.looking_back import PastView
+from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.heard import Heard
 from mnm_ros.view.named import named
 from mnm_ros.view.scene import KINDS
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.decisions import decisions_table, without_figures
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
@@ -67,10 +67,10 @@ class TimeSlider(Element, component='time_slider.js'):    # type: ignore[call-ar
 class Page:
     """What one browser shows."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: SharedLayers) -> None:
         self._shared = shared
         self._chosen: int | None = None
-        self._then: Then | None = None    # None for now
+        self._then: PastView | None = None    # None for now
         self._sent: Layers = {}
         self._said: dict[str, str] = {}
         self._labels: dict[str, ui.label] = {}
@@ -235,7 +235,7 @@ class Page:
         self._once('events', events_table(heard), self._events.set_content)
         self._show_map(heard)
 
-    def _show_presence(self, heard: Heard, now: float) -> None:
+    def _show_presence(self, heard: Telemetry, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""
         log = self._shared.log
         absence = log.refused if log else words.presence(heard, now, self._shared.where)
@@ -281,7 +281,7 @@ class Page:
             self._said[f'once {name}'] = key
             show(value)
 
-    def _show_doing(self, heard: Heard) -> None:
+    def _show_doing(self, heard: Telemetry) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
         self._say('doing', without_figures(words.doing(heard)))
@@ -296,7 +296,7 @@ class Page:
         self._once('tests', bool(heard.activity.tests), self._evidence_card.set_visibility)
         self._once('evidence', decisions_table(heard), self._evidence.set_content)
 
-    def _show_map(self, heard: Heard) -> None:
+    def _show_map(self, heard: Telemetry) -> None:
         layers = {**(self._then.layers if self._then else self._shared.layers),
                   'policy': self._policy(heard),
                   'chosen': None if self._chosen is None else str(self._chosen)}
@@ -315,7 +315,7 @@ class Page:
             self._say('chosen', f'State {heard.description.label(state)}')
             self._say('about', '\n'.join(words.about(heard, state)))
 
-    def _policy(self, heard: Heard) -> dict[str, list[Any]] | None:
+    def _policy(self, heard: Telemetry) -> dict[str, list[Any]] | None:
         if self._chosen is None:
             return None
         if self._then:
@@ -323,7 +323,7 @@ class Page:
         policy = self._shared.subscriptions.policy_to(self._chosen)
         return policy_arrows(heard, policy, self._shared.places.latest) if policy else None
 
-    def _show_controls(self, heard: Heard) -> None:
+    def _show_controls(self, heard: Telemetry) -> None:
         commands = self._shared.commands
         if commands is None:
             return

@@ -21,7 +21,7 @@ from mnm_ros.nodes.showing.looking_back import LookingBack, Source
 from mnm_ros.nodes.showing.played_log import PlayedLog
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
-from mnm_ros.view.heard import Ground, Heard
+from mnm_ros.view.telemetry import Ground, Telemetry
 from mnm_ros.view.web.layers import draw, Layers, picture, Places
 from mnm_ros.view.web.panels import Timeline
 from nav_msgs.msg import OccupancyGrid
@@ -147,7 +147,7 @@ class PageSubscriptions(Subscriptions):
             self.heard.ground, doors=doors, door_size=size))
 
 
-class Shared:
+class SharedLayers:
     """
     What is heard as layers and as a chart, drawn when they have changed.
 
@@ -174,7 +174,7 @@ class Shared:
         if self._new and now >= self._charted + _CHART:
             self._new, self._charted, self.chart = False, now, self.timeline.options()
 
-    def play(self, heard: Heard, hypothesis: Hypothesis | None) -> None:
+    def play(self, heard: Telemetry, hypothesis: Hypothesis | None) -> None:
         """Take in the next scene of the log."""
         assert self.log is not None
         self.log.take(replace(heard, reports=self.log.heard.reports + 1), hypothesis)
@@ -182,7 +182,7 @@ class Shared:
         if self.timeline.update(self.log.heard):
             self.chart = self.timeline.options()
 
-    def update(self) -> Heard:
+    def update(self) -> Telemetry:
         """Draw what is new and return what has been heard that it shows."""
         heard = self.subscriptions.heard
         drawn = (heard.knowledge.kinds, heard.counts, heard.description, heard.ground, heard.pose,

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.messages import PolicySet
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from std_msgs.msg import Int64MultiArray
 
 _MOST = 300    # policies, up to which all are kept with each scene
@@ -21,12 +21,12 @@ class PlayedLog:
     """
 
     def __init__(self) -> None:
-        self.heard = Heard()
+        self.heard = Telemetry()
         self.policies: Int64MultiArray | None = None
         self.refused = ''
         self._hypothesis: Hypothesis | None = None
 
-    def take(self, heard: Heard, hypothesis: Hypothesis | None) -> None:
+    def take(self, heard: Telemetry, hypothesis: Hypothesis | None) -> None:
         """Show a scene."""
         if hypothesis is not self._hypothesis:
             few = hypothesis is not None and len(hypothesis.policies) <= _MOST

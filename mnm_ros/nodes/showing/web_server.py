@@ -10,7 +10,7 @@ from threading import Thread
 from fastapi import FastAPI
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.showing.page import ICON, Page
-from mnm_ros.nodes.showing.page_subscriptions import Shared
+from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
 from mnm_ros.view.web.origin import OwnPagesOnly
 from nicegui import ui
 import uvicorn
@@ -28,7 +28,7 @@ class WebServer:
     :ivar address: of the page.
     """
 
-    def __init__(self, shared: Shared, host: str, port: int) -> None:
+    def __init__(self, shared: SharedLayers, host: str, port: int) -> None:
         self._socket = _bound(host, port)
         shown = f'[{host}]' if ':' in host else host
         self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'

@@ -16,7 +16,7 @@ from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live import Live
@@ -59,7 +59,7 @@ class View:
     :ivar silent: seconds since the last diagnostics.
     """
 
-    heard: Heard
+    heard: Telemetry
     frame: Frame
     seconds: float = 0.0
     picture: Picture = ()
@@ -252,7 +252,7 @@ class Screen:
         self._reports = 0
         self._last_report = 0.0
 
-    def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
+    def show(self, heard: Telemetry, seconds: float, picture: Picture = ()) -> None:
         """
         Draw what has been heard in the present size of the terminal.
 
@@ -286,12 +286,12 @@ class Lines:
     def __init__(self, out: TextIO, settings: int = 0, every: float = inf) -> None:
         self._out = out
         self._settings = settings
-        self._before = Heard()
+        self._before = Telemetry()
         self._beyond: tuple[int, ...] = ()
         self._every = every
         self._next_progress = every
 
-    def show(self, heard: Heard, seconds: float, picture: Picture = ()) -> None:
+    def show(self, heard: Telemetry, seconds: float, picture: Picture = ()) -> None:
         """Write the changes since the last call."""
         for line in words.changed(self._before, heard, self._settings):
             self.write(line)

@@ -11,8 +11,8 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
-from mnm_ros.view.heard import Heard
 from mnm_ros.view.scene import KINDS, kinds
+from mnm_ros.view.telemetry import Telemetry
 from rich.text import Text
 
 Cell = tuple[str, tuple[int, ...]]
@@ -98,7 +98,7 @@ def _picture(rows: Sequence[str], numbers: Sequence[int]) -> Picture:
 class WorldView:
     """The marks of all states."""
 
-    def __init__(self, heard: Heard) -> None:
+    def __init__(self, heard: Telemetry) -> None:
         self._heard = heard
         self._kinds = kinds(heard)
         self._occupied = heard.occupied
@@ -171,7 +171,7 @@ class WorldView:
         return line
 
 
-def _arcs(heard: Heard, state: int) -> Iterator[str]:
+def _arcs(heard: Telemetry, state: int) -> Iterator[str]:
     """Yield where each action has mostly led to, and how often, unless that is always."""
     for action, nexts in sorted(heard.counts.get(state, {}).items()):
         if action == RESET:

@@ -9,7 +9,7 @@ import re
 from typing import NamedTuple
 
 from mnm_ros.core.progress.activity import Evidence
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.words import of_threshold, whole
 
 _MOST = 5    # tests that are shown
@@ -35,14 +35,14 @@ class Decision(NamedTuple):
     share: float
 
 
-def decisions(heard: Heard) -> list[Decision]:
+def decisions(heard: Telemetry) -> list[Decision]:
     """Return the tests that are closest to a decision."""
     return [Decision(_subject(heard, test), _said(test), of_threshold(test),
                      min(1.0, max(0.0, test.share)))
             for test in heard.activity.tests[:_MOST]]
 
 
-def decisions_table(heard: Heard) -> str:
+def decisions_table(heard: Telemetry) -> str:
     """Return them as HTML."""
     return ''.join(
         f'<div class="test"><div class="line"><span>{escape(row.subject)}</span>'
@@ -62,7 +62,7 @@ def _share(found: re.Match[str]) -> float:
     return evidence / threshold if threshold else 0.0
 
 
-def _subject(heard: Heard, test: Evidence) -> str:
+def _subject(heard: Telemetry, test: Evidence) -> str:
     name = '' if test.state is None else heard.description.name(test.state)
     action = '' if test.action is None else heard.description.action_name(test.action)
     return {'certificate': f'certificate of {name}', 'policy': f'policy to {name}',

@@ -22,8 +22,8 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
-from mnm_ros.view.heard import Heard
 from mnm_ros.view.layout import Layout
+from mnm_ros.view.telemetry import Telemetry
 import numpy as np
 
 Layers = dict[str, Any]
@@ -59,7 +59,7 @@ def on_the_map(layers: Layers) -> set[str]:
     return {entry[4] for entry in layers['states']} | {name for name in there if there[name]}
 
 
-def draw(heard: Heard, places: Places, still: bool = False) -> Layers:
+def draw(heard: Telemetry, places: Places, still: bool = False) -> Layers:
     """
     Return the layers of the map, without those of a policy.
 
@@ -84,7 +84,7 @@ def draw(heard: Heard, places: Places, still: bool = False) -> Layers:
 
 
 def policy_arrows(
-        heard: Heard, policy: Policy, where: Mapping[int, Disc]) -> dict[str, list[Any]]:
+        heard: Telemetry, policy: Policy, where: Mapping[int, Disc]) -> dict[str, list[Any]]:
     """
     Return what a policy does first in each state.
 
@@ -104,7 +104,7 @@ def policy_arrows(
     return {'arrows': arrows, 'resets': resets}
 
 
-def _links(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
+def _links(heard: Telemetry, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
     """Yield an arrow for each two states that an action leads between: path, weight, words."""
     said = heard.description
     strongest = {
@@ -144,7 +144,7 @@ def _rounded(place: Disc) -> tuple[float, ...]:
     return tuple(round(value, 2) for value in place)
 
 
-def _short(heard: Heard, state: int) -> str:
+def _short(heard: Telemetry, state: int) -> str:
     """Return what is written on a state: its name if it has one of its own, else its id."""
     name = heard.description.name(state)
     if name == heard.description.names.get(state):
@@ -157,7 +157,7 @@ def _spot(state: int | None, where: Mapping[int, Disc]) -> list[float] | None:
     return None if state is None or state not in where else [*_rounded(where[state])]
 
 
-def _robots(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
+def _robots(heard: Telemetry, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
     """Yield a spot for each of several robots, side by side on the ring of its state."""
     together: dict[int, list[str]] = {}
     for robot in heard.robots:
@@ -177,7 +177,7 @@ def _robots(heard: Heard, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
                 x + ring * math.cos(turn), y + ring * math.sin(turn), spot)), side, name]
 
 
-def _walls(heard: Heard, places: Places) -> str:
+def _walls(heard: Telemetry, places: Places) -> str:
     """Return all walls as one path."""
     if not places.placed:
         return ''
@@ -186,7 +186,7 @@ def _walls(heard: Heard, places: Places) -> str:
         for x1, y1, x2, y2 in heard.description.walls)
 
 
-def _ground(heard: Heard, places: Places) -> dict[str, Any] | None:
+def _ground(heard: Telemetry, places: Places) -> dict[str, Any] | None:
     """Return the map under the states, and the doors."""
     ground = heard.ground
     if not places.placed or not (ground.image or ground.doors):
@@ -202,14 +202,14 @@ def _ground(heard: Heard, places: Places) -> dict[str, Any] | None:
                   for x, y in [places.point(door_x, door_y)]]}
 
 
-def _robot(heard: Heard, places: Places) -> list[float] | None:
+def _robot(heard: Telemetry, places: Places) -> list[float] | None:
     if not places.placed or heard.pose is None:
         return None
     x, y, yaw = heard.pose
     return [round(value, 2) for value in (*places.point(x, y), -math.degrees(yaw))]
 
 
-def _box(heard: Heard, places: Places, shown: Sequence[Disc]) -> list[float]:
+def _box(heard: Telemetry, places: Places, shown: Sequence[Disc]) -> list[float]:
     """Return left, top, width and height of everything."""
     corners: list[tuple[float, float]] = [
         corner for x, y, radius in shown
@@ -272,7 +272,7 @@ class Places:
         self._without: dict[int, int] = {}
         self._corner = (0.0, 0.0)
 
-    def update(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Disc]:
+    def update(self, heard: Telemetry, shown: Iterable[int]) -> Mapping[int, Disc]:
         """Return the place of each state shown, and of each that has a place in the world."""
         description = heard.description
         if description is not self._description:
@@ -315,7 +315,7 @@ class Places:
         points += [place[:2] for place in self.latest.values()]
         self._corner = (min(x for x, _ in points) + 0.5, max(y for _, y in points))
 
-    def _laid_out(self, heard: Heard, shown: Iterable[int]) -> Mapping[int, Disc]:
+    def _laid_out(self, heard: Telemetry, shown: Iterable[int]) -> Mapping[int, Disc]:
         began = self._clock()
         if began < self._next_layout:
             return self.latest

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.heard import Heard, NOT_KEPT
 from mnm_ros.view.scene import KINDS
+from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -66,7 +66,7 @@ def _head(arrow: str) -> str:
     return ''.join(f'M{end_x} {end_y}l{sign * dx} {sign * dy}' for dx, dy in _HEAD[letter])
 
 
-def robots_table(heard: Heard) -> str:
+def robots_table(heard: Telemetry) -> str:
     """Return how each of several robots is, as HTML; empty for one without a name."""
     rows = ''.join(
         f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
@@ -78,7 +78,7 @@ def robots_table(heard: Heard) -> str:
             f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
 
 
-def events_table(heard: Heard) -> str:
+def events_table(heard: Telemetry) -> str:
     """Return what has happened as HTML, the last first."""
     return '<table>' + ''.join(
         f'<tr class="{escape(event.kind)}"><td>'
@@ -114,7 +114,7 @@ class Timeline:
         self._reports = 0
         self._before: tuple[int | None, int | None] = (None, None)
 
-    def update(self, heard: Heard) -> bool:
+    def update(self, heard: Telemetry) -> bool:
         """Take in what is known now; return whether that is something new."""
         steps = heard.count('steps')
         if steps is None or heard.reports == self._reports:
@@ -232,7 +232,7 @@ OF_ROBOTS = ('stop', 'return_home')
 """The services that each of several robots offers in its own namespace."""
 
 
-def refusal(name: str, heard: Heard, now: float) -> str:
+def refusal(name: str, heard: Telemetry, now: float) -> str:
     """Return why a control is of no use at present; empty if it is."""
     control = CONTROLS[name]
     if name == 'resume' and heard.stopped:
@@ -261,13 +261,13 @@ def _refusal_in(phase: str, name: str) -> str:
     return ''
 
 
-def stopped(heard: Heard) -> str:
+def stopped(heard: Telemetry) -> str:
     """Return which robots the service ``stop`` keeps at rest, in words; or nothing."""
     names = () if heard.all_stopped else sorted(heard.stopped - {''})
     return ' '.join((*names, 'stopped')) if heard.stopped else ''
 
 
-def bar_line(heard: Heard, now: float, *came_of_it: str) -> str:
+def bar_line(heard: Telemetry, now: float, *came_of_it: str) -> str:
     """
     Return what stands below the bar.
 
@@ -279,7 +279,7 @@ def bar_line(heard: Heard, now: float, *came_of_it: str) -> str:
     return ' \u00b7 '.join(filter(None, (*came_of_it, lasting, *missing)))
 
 
-def refusal_to_go(state: int | None, heard: Heard) -> str:
+def refusal_to_go(state: int | None, heard: Telemetry) -> str:
     """Return why the robot cannot be sent to a state; empty if it can."""
     if not heard.navigator:
         return 'needs a navigator, which is not running'

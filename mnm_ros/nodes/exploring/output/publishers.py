@@ -22,9 +22,9 @@ from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.heard import NOT_KEPT
 from mnm_ros.view.named import named, named_values
 from mnm_ros.view.shapes import Caption
+from mnm_ros.view.telemetry import NOT_KEPT
 from rclpy.publisher import Publisher
 from std_msgs.msg import Header, Int64, Int64MultiArray, String
 

@@ -13,7 +13,7 @@ from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.trust import Told
+from mnm_ros.core.progress.trust import PolicyTrust
 from mnm_ros.robot_description import Point, RobotDescription, UNDESCRIBED
 from mnm_ros.topics import MOST_ROBOTS
 
@@ -36,7 +36,7 @@ NOT_KEPT = 'off'
 
 
 @dataclass(frozen=True)
-class RobotHeard:
+class RobotTelemetry:
     """
     How one of several robots of an explorer is.
 
@@ -124,7 +124,7 @@ class Ground:
 
 
 @dataclass(frozen=True)
-class Heard:
+class Telemetry:
     """
     The latest message of each topic; None or empty before the first one.
 
@@ -157,14 +157,14 @@ class Heard:
     known: tuple[int, ...] = ()
     version: tuple[int, int] | None = None
     hypothesis: Hypothesis | None = None
-    trust: Mapping[int, Told] = field(default_factory=dict)
+    trust: Mapping[int, PolicyTrust] = field(default_factory=dict)
     counts: Counts = field(default_factory=dict)
     activity: Activity = Activity()
     description: RobotDescription = UNDESCRIBED
     report: Mapping[str, str] = field(default_factory=dict)
     reports: int = 0
     pace: float | None = None
-    robots: tuple[RobotHeard, ...] = ()
+    robots: tuple[RobotTelemetry, ...] = ()
     true_setting: int | None = None
     exploration_steps: int | None = None
     ground: Ground = Ground()
@@ -242,7 +242,7 @@ class Heard:
         """Return which robots that may move owe an answer for unusually long; or nothing."""
         owed = [(f'{robot.name}: ' if robot.name else '', robot.unanswered)
                 for robot in self.robots or (
-                    RobotHeard('', '', '', unanswered=self.number('unanswered') or 0.0),)
+                    RobotTelemetry('', '', '', unanswered=self.number('unanswered') or 0.0),)
                 if robot.name not in self.stopped]
         return '; '.join(
             f'{who}no answer for {seconds:,.0f} s' for who, seconds in owed if seconds > 0)

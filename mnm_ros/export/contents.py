@@ -11,7 +11,7 @@ import math
 from pathlib import Path
 import re
 
-from mnm_ros.checkpoint.input_log import refusing, Saved
+from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
@@ -21,7 +21,7 @@ from mnm_ros.robot_description import kept_beside, RobotDescription, UNDESCRIBED
 
 
 @dataclass(frozen=True)
-class Learnt:
+class ExportContents:
     """
     What an exploration has learnt.
 
@@ -34,13 +34,13 @@ class Learnt:
     source: str
     knowledge: Knowledge
     description: RobotDescription = UNDESCRIBED
-    saved: Saved | None = None
+    saved: SavedInputs | None = None
 
 
 _NAME = re.compile(r'(.*)\.(log|\d{8})\.sqlite')
 
 
-def read(path: Path, log: bool = False) -> Learnt:
+def read(path: Path, log: bool = False) -> ExportContents:
     """
     Return what a file says was learnt, or a file in a folder.
 
@@ -48,7 +48,7 @@ def read(path: Path, log: bool = False) -> Learnt:
     :param log: whether all transitions are wanted, which only a transition log has.
     :raises CheckpointError: if there is no such file, or if it cannot be used.
     """
-    saved = Saved(_file_in(path, log) if path.is_dir() else path)
+    saved = SavedInputs(_file_in(path, log) if path.is_dir() else path)
     if log and (saved.point is not None or not saved.path.name.endswith('.log.sqlite')):
         raise CheckpointError(
             f'{saved.path} does not begin with the exploration, expected a '
@@ -57,14 +57,14 @@ def read(path: Path, log: bool = False) -> Learnt:
         return _learnt(saved)
 
 
-def _learnt(saved: Saved) -> Learnt:
+def _learnt(saved: SavedInputs) -> ExportContents:
     exploration = begun(saved)
     saved.replay(exploration)
     actions = tuple(saved.identity['actions'])
     described = kept_beside(saved.path)
     if described.actions != actions:    # nothing is kept, or of another robot
         described = RobotDescription(actions)
-    return Learnt(str(saved.path), exploration.knowledge(
+    return ExportContents(str(saved.path), exploration.knowledge(
         names=described.names, places=described.positions), described, saved)
 
 

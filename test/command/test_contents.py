@@ -9,24 +9,24 @@ from dataclasses import replace
 from mnm_ros.command.knowledge import policies
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.core.progress.trust import Told, Trust
+from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.heard import Heard
+from mnm_ros.view.telemetry import Telemetry
 import pytest
 
 subscriptions = pytest.importorskip('mnm_ros.subscriptions', reason='ROS 2 is not installed')
 
 POLICY = Policy(2, 9, (0, 1, 2), ((0, 0, 0),))
-MANY = Heard(
+MANY = Telemetry(
     phase='checking/evaluation', hypothesis=Hypothesis(1, 0, 9, ()), known=(0, 1, 2), reports=1,
     report={'steps': '80'}, counts={0: {0: {1: 9, 0: 1}}, 1: {0: {2: 5}, 1: {4: 1}}},
     activity=Activity(home=0, limit=8.0, expected_steps={0: 0.0, 1: 1.1, 2: 2.1}))
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[Heard]:
+def told(monkeypatch: pytest.MonkeyPatch) -> list[Telemetry]:
     """Return what the explorer says, one after the other; the last one for good."""
-    said: list[Heard] = []
+    said: list[Telemetry] = []
 
     class Pretended:
         explorer, topic, described = '/explorer', '/phase', False
@@ -40,7 +40,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Heard]:
         def __exit__(self, *_: object) -> None:
             pass
 
-        def listen(self, seconds: float) -> Heard:
+        def listen(self, seconds: float) -> Telemetry:
             return said.pop(0) if len(said) > 1 else said[0]
 
         def policy(self, target: int, timeout: float) -> Policy | None:
@@ -62,8 +62,8 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]
 
 
 def test_one_policy_is_asked_for_where_all_are_too_many(
-        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
-    told += [Heard(), MANY]
+        told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
+    told += [Telemetry(), MANY]
     status, out, _ = run(capsys)
     assert status == 0 and 'There are too many policies to tell all' in out
     assert '2          2.10' in out and out.endswith('seen, but beyond the radius: 4\n')
@@ -75,7 +75,7 @@ def test_one_policy_is_asked_for_where_all_are_too_many(
 
 
 def test_names_are_those_of_the_robot_side(
-        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
+        told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, description=RobotDescription(
         ('ahead', 'back'), names={2: 'bench'})))
     status, out, _ = run(capsys, '--to', 'bench')
@@ -83,7 +83,7 @@ def test_names_are_those_of_the_robot_side(
 
 
 def test_an_explorer_without_a_hypothesis_says_so(
-        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
+        told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, hypothesis=None, known=(), phase='building/discovery'))
     status, out, error = run(capsys)
     assert (status, out) == (1, '')
@@ -91,8 +91,8 @@ def test_an_explorer_without_a_hypothesis_says_so(
 
 
 def test_before_the_first_hypothesis_it_tells_what_is_certified(
-        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
-    trust = {state: Told(Trust(said), 2.5, None, 0, '', expected_seconds=seconds)
+        told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
+    trust = {state: PolicyTrust(Trust(said), 2.5, None, 0, '', expected_seconds=seconds)
              for state, said, seconds in (
                  (0, 'proven', 0.0), (1, 'certified', 8.4), (2, 'assumed', 0.004))}
     told.append(replace(
@@ -105,8 +105,8 @@ def test_before_the_first_hypothesis_it_tells_what_is_certified(
 
 
 def test_what_is_proven_given_the_map_is_told_so(
-        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
-    told.append(replace(MANY, trust={state: Told(
+        told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
+    told.append(replace(MANY, trust={state: PolicyTrust(
         Trust.PROVEN, 2.5, 8.0, 0, 'of round 1', declared=state) for state in MANY.known}))
     status, out, _ = run(capsys)
     assert status == 0
@@ -114,9 +114,9 @@ def test_what_is_proven_given_the_map_is_told_so(
 
 
 def test_the_way_to_a_state_that_is_certified_before_there_is_a_hypothesis(
-        told: list[Heard], capsys: pytest.CaptureFixture[str]) -> None:
+        told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
     told.append(replace(MANY, phase='building/discovery', known=(), hypothesis=None, trust={
-        2: Told(Trust.CERTIFIED, 2.1, 8.0, 0, 'certified')}))
+        2: PolicyTrust(Trust.CERTIFIED, 2.1, 8.0, 0, 'certified')}))
     status, out, _ = run(capsys, '--to', '2')
     assert status == 0 and out.startswith('to 2: 2.10 expected steps of at most 8 (certified)\n')
     status, out, error = run(capsys, '--to', '1')

@@ -24,7 +24,7 @@ from mnm_ros.core.progress.trust import to_json, Trust, TrustedPolicy
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.dashboard import Dashboard
 from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, Shared
+from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
@@ -217,7 +217,7 @@ class Page(Display):
         self.subscriptions = PageSubscriptions(self.node)
         self.commands = Commands(self.node, lambda: self.subscriptions.heard)
         self.commands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
-        self.shared = Shared(self.subscriptions, self.commands, 'here')
+        self.shared = SharedLayers(self.subscriptions, self.commands, 'here')
         self.subscriptions.look(0.0, frozenset)
         self.now = 0.0
 
