@@ -94,7 +94,7 @@ def test_looked_at_and_operated(
 
 def shown(tab: Tab, peer: Peer) -> None:
     tab.wait_for_text('.tile-known .value', '3')
-    tab.wait_for(lambda: tab.count('.state.known') == 3, 'the states of the corridor')
+    tab.wait_for(lambda: tab.count('.state.known, .state.home') == 3, 'the states of the corridor')
     tab.wait_for(lambda: tab.count('.layer-links path') == 4, 'an arrow for each transition')
     tab.wait_for(lambda: tab.count('.machine .phase.lit') == 1, 'the phase lit')
     tab.wait_for(lambda: tab.text('.doing').strip(), 'what it is doing')
