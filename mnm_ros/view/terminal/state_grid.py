@@ -30,7 +30,7 @@ _TOLERANCE = 0.1  # of a cell, by which a state may be off its centre
 
 def pictures(scenario: Scenario, world: World | None) -> tuple[Picture, ...]:
     """Return the picture of each setting, which is empty for a setting that is no grid."""
-    if world is not None:
+    if world is not None and world.coarser is None:
         return (_picture(_rows(world), range(world.size[1] - 1, -1, -1)),) * len(world.settings)
     return tuple(_picture(setting.rows, range(len(setting.rows)))
                  for setting in scenario.settings)
