@@ -18,7 +18,6 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.step_task import RunState, StepTask
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
@@ -189,9 +188,9 @@ class RobotLink(Link):
         """Leave the robot to another explorer if there is one that has precedence."""
 
     def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> Subscription:
-        return hear(
-            self._node, topic, messages.decode_step, self._guard.for_topic(
-                lambda step: take(*step), messages.STEP.depth), messages.STEP)
+        return messages.hear(
+            self._node, Int64MultiArray, topic, messages.STEP, messages.decode_step,
+            self._guard.for_topic(lambda step: take(*step), messages.STEP.depth))
 
     def _look_who_answers(self) -> None:
         """Look whether an answer may be that of another robot side, before it counts."""
