@@ -97,7 +97,7 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
     while exploration.hypothesis is None:
         stream, here = exploration._mnm.active, exploration.last_state
         assert stream is None or isinstance(stream, Disco)
-        attempts = stream._certifier.attempts if stream is not None else None
+        attempts = stream.certifier.attempts if stream is not None else None
         if attempts is not None and attempts.under_way and here is not None:
             attempted += 1
             assert exploration.next_action() == attempts.action(here)

@@ -149,13 +149,13 @@ def test_an_interruption_of_the_watch_counts() -> None:
         (policy(HOME), policy(1)), quanta=1)
     while phase.rediscovering:
         phase.observe(phase.next_action(), HOME)
-    detector = phase._watching.watched.detectors[1]
+    detector = phase.parts.checks.monitor.detectors[1]
     phase.interrupt()
-    assert detector._episodes == 0    # the robot was on its way home, no attempt had begun
+    assert detector.to_state()['episodes'] == 0    # it was on its way home, no attempt had begun
     phase.observe(RESET, HOME)
     phase.interrupt()
     phase.interrupt()
-    assert detector._episodes == 1 and detector.evidence < 0
+    assert detector.to_state()['episodes'] == 1 and detector.evidence < 0
 
 
 @pytest.mark.parametrize(('checking', 'decision'), [(False, Decision.BAD), (True, Decision.GOOD)])

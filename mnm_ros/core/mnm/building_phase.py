@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model import snapshot
@@ -146,7 +146,7 @@ class BuildingPhase:
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  new_schedule: Callable[[], Schedule], shared: bool,
-                 transitions: TransitionWatch | None = None,
+                 transitions: TransitionMonitor | None = None,
                  state: Mapping[str, Any] | None = None) -> None:
         self.schedule = new_schedule()
         self.streams: list[BaseAlgorithm] = []
@@ -178,7 +178,7 @@ class BuildingPhase:
         """Return all streams that learn, the latest first."""
         return (*reversed(self.streams), *self.replaced)
 
-    def transitions_of(self, stream: BaseAlgorithm) -> TransitionWatch | None:
+    def transitions_of(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
         """Return the watch, with what it saw of known states since the start of ``stream``."""
         if self._transitions is not None:
             self._transitions.keep([policy.target for policy in stream.policies]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
@@ -274,7 +274,7 @@ class Mnm(Phased):
         self._round_problem = self._problem_of_round()
         self.building = BuildingPhase(
             self._stream, self._new_schedule, self._settings.stream_data == 'shared',
-            TransitionWatch(self._round_problem.delta * SHARES['transitions'])
+            TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None, state)
 
     def _stream(self, number: int) -> BaseAlgorithm:
@@ -315,7 +315,7 @@ class Mnm(Phased):
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         state: Mapping[str, Any] | None = None,
-                        transitions: TransitionWatch | None = None) -> CheckingPhase:
+                        transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
                   self._steps_taken, self.log, transitions), policies, state)

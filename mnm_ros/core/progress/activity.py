@@ -116,7 +116,7 @@ class Activity:
 
     :ivar step: steps so far.
     :ivar doing: one of ``DOINGS``.
-    :ivar target: the state that is sampled, or whose policy is tested or watched; None if there is
+    :ivar target: the state that is sampled, or whose policy is tested or checked; None if there is
         none at the moment.
     :ivar action: the action that is sampled in ``target``; None for a policy.
     :ivar sentence: the same for people.

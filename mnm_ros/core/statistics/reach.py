@@ -91,6 +91,11 @@ class Reach:
         self._sets.forget(state, action)
 
     @property
+    def counts(self) -> Counts:
+        """Return the transitions since the last moment from which on it looks."""
+        return self._counts
+
+    @property
     def is_due(self) -> bool:
         """Whether so much was learnt while a change is open that it is time to look again."""
         due = self._seen >= self._due

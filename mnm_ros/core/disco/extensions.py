@@ -25,7 +25,7 @@ import numpy as np
 _LONGER, _MORE = 1.1, 0.25    # times the steps of the shortest way, and steps beside
 
 
-class WaysBeyond:
+class PolicyExtensions:
     """
     Leads policies on.
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Watching where all pairs (state, action) lead, so that a change is noticed where it happened."""
+"""Where all pairs (state, action) lead, so that a change is noticed where it happened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOLLOW_UPS = 3
 _FEWEST, _STAYS = 10, 0.98    # executions of a pair that is blocked, and the part that stayed
 
 
-class TransitionWatch:
+class TransitionMonitor:
     """
     The detectors of the pairs executed so far.
 
@@ -137,12 +137,12 @@ class TransitionWatch:
                     yield pair, tally, math.exp(-detector.threshold) / self._delta
 
     def keep(self, states: Collection[int]) -> None:
-        """Watch no pairs but those of ``states``."""
+        """Monitor no pairs but those of ``states``."""
         self.leave({state for state, _ in self._detectors}.difference(states))
 
     def leave(self, states: Collection[int]) -> None:
         """
-        Watch the pairs of ``states`` no longer: the robot does not go there any more.
+        Monitor the pairs of ``states`` no longer: the robot does not go there any more.
 
         Should they be known again, their detectors begin anew, as it is no news by then that
         they may have changed meanwhile.

@@ -9,7 +9,7 @@ import math
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import share
-from mnm_ros.core.watch.watching import PolicyWatch
+from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 import pytest
@@ -18,11 +18,11 @@ from scripted import policy
 LIMIT, HORIZON, DELETION, PROOFS = 6.0, 20, 0.04, 0.02
 
 
-def watch(*targets: int) -> PolicyWatch:
-    return PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, targets)
+def watch(*targets: int) -> PolicyMonitor:
+    return PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, targets)
 
 
-def attempt(watched: PolicyWatch, target: int, length: int, failed: bool, *,
+def attempt(watched: PolicyMonitor, target: int, length: int, failed: bool, *,
             proving: bool) -> bool:
     """Make an attempt; return whether it raises the alarm."""
     watched.begin(target, proving=proving)
@@ -122,7 +122,7 @@ def test_a_proof_covers_the_policy_as_it_is_published() -> None:
     for number in (1, 2, 5):
         expected = 0.0
         for failures in product((False, True), repeat=number):
-            watched = PolicyWatch(8.0, 12, DELETION, PROOFS, (6,))
+            watched = PolicyMonitor(8.0, 12, DELETION, PROOFS, (6,))
             for failed in failures:
                 attempt(watched, 6, 6, failed, proving=True)
             watched.change([policy], [more], False)
@@ -135,7 +135,7 @@ def test_a_proof_covers_the_policy_as_it_is_published() -> None:
 def test_a_proof_stands_when_states_are_added_if_no_attempt_has_left_the_others() -> None:
     """What came before the proof or after it, and what was over at the horizon, does not count."""
     for leaves in (False, True):
-        watched = PolicyWatch(8.0, 12, DELETION, PROOFS, (6,))
+        watched = PolicyMonitor(8.0, 12, DELETION, PROOFS, (6,))
         policy, detector = chain(0.0)[1], watched.detectors[6]
         attempt(watched, 6, 6, True, proving=False)
         attempt(watched, 6, 6 if leaves else 12, True, proving=True)
@@ -154,7 +154,7 @@ def test_a_notice_in_mid_attempt_counts_with_the_next_one(broken_off: bool) -> N
     watched = watch(3)
     watched.begin(3, proving=True)
     watched.notice()
-    watched = PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, (), watched.to_state())
+    watched = PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, (), watched.to_state())
     detector = watched.detectors[3]
     if broken_off:
         detector.break_off(1)
@@ -171,7 +171,7 @@ def test_it_goes_on_from_its_state() -> None:
     watched = watch(3, 5)
     for failed in (False, True, False):
         attempt(watched, 3, 2, failed, proving=True)
-    again = PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, (), watched.to_state())
+    again = PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, (), watched.to_state())
     for each in (watched, again):
         attempt(each, 5, 4, False, proving=True)
         each.change([policy(3), policy(5)], [policy(3), policy(5), policy(9)], True)
