@@ -13,10 +13,8 @@ from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 
@@ -89,6 +87,10 @@ class TrustLedger:
         if not support:
             return {}
         before, self._counted = self._counted, {}
+
+        def after(state: int, action: int) -> Iterable[int]:
+            ends = support.ends(state, action)
+            return following(state, action) if ends is None else ends
         for each in told:
             policy = each.policy
             if each.trust.rank <= Trust.CERTIFIED.rank:
@@ -97,7 +99,7 @@ class TrustLedger:
                 self._counted[policy.target] = was if was is not None and same else (
                     policy, support.changes, sum(
                         support.ends(*pair) is not None
-                        for pair in _may_play(policy, home, support, following)))
+                        for pair in policy.may_play(home, after)))
         return {target: number for target, (_, _, number) in self._counted.items()}
 
     def _of_hypothesis(self, expected_plays: Mapping[int, Plays | None],
@@ -152,20 +154,3 @@ class TrustLedger:
         for policy, steps in self._declared.look(at_most):
             yield TrustedPolicy(Trust.ASSUMED, steps, None, 0,
                                 'by what is declared of where actions lead', policy)
-
-
-def _may_play(policy: Policy, home: int, support: Support,
-              following: Following) -> Iterator[Pair]:
-    """Yield the pairs to which a policy may come, as declared, or as seen where nothing is."""
-    met, todo = {home}, [home]
-    while todo:
-        here = todo.pop()
-        action = policy.action(0, here)
-        if action == RESET:    # which leads home
-            continue
-        yield here, action
-        ends = support.ends(here, action)
-        new = [end for end in (following(here, action) if ends is None else ends)
-               if end not in met and end != policy.target and policy.covers(end)]
-        met.update(new)
-        todo += new

@@ -14,8 +14,10 @@ from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
@@ -286,6 +288,22 @@ def test_what_leads_through_a_state_that_is_deleted_is_deleted_with_it() -> None
     world.closed = {3}
     run(checking, world, lambda: known(checking) != (HOME, 3, 5, 4))
     assert known(checking) == (HOME, 4)
+
+
+def test_a_policy_is_doubted_if_what_is_declared_of_its_way_changes_though_it_was_never_seen(
+        ) -> None:
+    """Issue: the ways that policies were doubted for were those that had been seen alone."""
+    def declaration(*ends: int) -> Declaration:
+        return Declaration({HOME: tuple((action,) for action in range(PROBLEM.actions)),
+                            3: ((3,),) * 5 + (ends,) + ((3,),) * 3})
+    support, log = Support(declaration(5)), ChangeLog(lambda *told: None)
+    checking = WatchPhase(
+        Round(1, replace(PROBLEM, support=support), Script((HOME,)), check_steps=0, steps_taken=30,
+              log=log), (policy(HOME), policy(3), Policy(5, 4, (HOME, 3), ((3, 5),)), policy(4)))
+    opened, _ = support.declare(declaration(5, HOME), lambda state, action: ())
+    assert opened == [(3, 5)]
+    checking.support_changed(opened)
+    assert log.open and {*checking.doubted} == {5}
 
 
 def test_one_surprise_makes_the_phase_ask_for_more() -> None:

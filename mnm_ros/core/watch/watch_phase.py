@@ -167,10 +167,17 @@ class WatchPhase(CheckingPhase):
         self._checks.interrupt()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """Let the policies through the pairs prove anew that they work; all else stays."""
-        concerned = [target for target in dict.fromkeys(
-            target for pair in pairs for target in self.transitions.concerned(pair, self.policies))
-            if target in self._checks.monitor.detectors]
+        """
+        Let the policies prove anew that they work that may come to the pairs; all else stays.
+
+        That is by what was seen, and by what is declared now of other pairs, too.
+        """
+        ends, home = self._round.problem.support.ends, self.policies[0].target
+        plays = {policy.target: {*policy.may_play(home, lambda *pair: (
+            *self.transitions.following(pair), *(ends(*pair) or ())), len(policy.actions))}
+            for policy in self.policies[1:]}
+        concerned = [*dict.fromkeys(
+            target for pair in pairs for target, played in plays.items() if pair in played)]
         if concerned:
             self.doubts.notice(self.policies, declared=True)
             self.doubts.doubt(concerned)
