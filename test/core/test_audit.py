@@ -163,7 +163,8 @@ def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None
         action = explored.next_action()
         state = 0 if action == RESET else ends[state][action][0]
         explored.observe(action, state)
-    run = explored._mnm.active
+    understudy = explored.understudy()
+    run = understudy.active if understudy is not None else None
     assert run is not None
     tries: Counter[Pair] = Counter()
     for _ in range(60):

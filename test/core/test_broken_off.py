@@ -228,7 +228,8 @@ def test_streams_miss_what_another_one_has_lost() -> None:
             exploration.observe(action, here)
             # The policy for state 1 takes 9 steps, as 4 of 5 attempts end in the pit.
             assert exploration.hypothesis is None or 1 not in exploration.hypothesis.targets
-        building = exploration._mnm.building
+        mnm = exploration.understudy()
+        building = mnm.building if mnm is not None else None
         assert building is not None and len(building.streams) > 1
 
 

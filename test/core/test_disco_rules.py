@@ -68,7 +68,7 @@ def test_what_was_forgotten_is_sampled_anew() -> None:
     assert not run.sampling.open
     run.forget(1, 0)
     assert list(run.sampling.open) == [1] and run.sampling.lacking(1) == 0
-    assert run._rows.tally[run._rows.number(1) * 2].sum() == 0
+    assert run.certifier.model((0, 1)).tally[1 * PROBLEM.actions].sum() == 0
 
 
 def test_what_is_wanted_is_executed_before_all_else_and_only_where_it_is_sampled() -> None:
@@ -142,7 +142,7 @@ def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """More samples are none, as ruling out holds at all times."""
     run = disco()
-    require, ruled_out = run.ruling_out._plan.samples, []
+    require, ruled_out = run.ruling_out.plan.samples, []
 
     def samples(model: EmpiricalModel, others: Sequence[int],
                 distances: Mapping[int, float]) -> dict[tuple[int, int], int]:
@@ -151,7 +151,7 @@ def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
             ruled_out.append(run.ruling_out._all_but(model.states))
         return wanted
 
-    monkeypatch.setattr(run.ruling_out._plan, 'samples', samples)
+    monkeypatch.setattr(run.ruling_out.plan, 'samples', samples)
     line(run, 20_000, 3)
     inside = tuple(run.sampling.sampled)
     assert run.finished and inside == (0, 1, 2, 3)

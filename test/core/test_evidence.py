@@ -172,9 +172,9 @@ def test_a_run_gives_a_part_to_ruling_out_and_the_rest_to_certificates(
     """Together no more than its delta."""
     policies = (Policy(0, 12, (0,), ((RESET,),)),) if given else ()
     run = BASES['disco'](settings(PROBLEM), 0, np.random.default_rng(0), policies)
-    parts = run._parts    # type: ignore[attr-defined]
+    parts = run.parts    # type: ignore[attr-defined]
     ruling_out = parts.planner._delta
-    certificates = parts.evidence.sets._delta + parts.evidence._delta
+    certificates = parts.evidence.sets.delta + parts.evidence._delta
     assert ruling_out == pytest.approx(part * PROBLEM.delta)
     assert ruling_out + certificates == pytest.approx(PROBLEM.delta)
 

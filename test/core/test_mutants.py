@@ -132,7 +132,8 @@ def test_no_bet_of_a_detector_goes_bankrupt(failed: bool) -> None:
     detector.begin_proof(1e-9)
     for _ in range(500):
         detector.record(horizon if failed else 1, failed)
-        logs = [*detector._against_logs, *detector._for_logs]
+        kept = detector.to_state()
+        logs = [*kept['against'], *kept['for']]
         assert all(math.isfinite(log) for log in logs)
 
 
