@@ -55,9 +55,9 @@ def test_other_policies_are_taken_over_and_what_was_deleted_is_forgotten() -> No
     assert set(run.sampling.sampled) == {0, 1, 5}
     # It may be found again, but not by what was seen of it before.
     assert set(run.candidates) == {2, 3}
-    counts = run.parts.counts
+    counts = run.certifier.evidence[0].counts
     assert counts.visits(2, 0) == 0 and counts.visits(0, 0) == counts.visits(1, 0) == 6
-    assert run.parts.evidence.sets.ball(2, 0)[0] == [0.0]
+    assert run.certifier.evidence[0].sets.ball(2, 0)[0] == [0.0]
 
 
 def test_what_was_forgotten_is_sampled_anew() -> None:
@@ -75,19 +75,19 @@ def test_what_is_wanted_is_executed_before_all_else_and_only_where_it_is_sampled
     run = disco(to(0), to(1))
     line(run, 5, 1)
     run.request_sample(77, 0)    # nobody samples there
-    before = run.parts.counts.visits(1, 1)
+    before = run.certifier.evidence[0].counts.visits(1, 1)
     run.request_sample(1, 1)
     assert run.sampling.heading(1) == (1, 1)
     for _ in range(9):
-        if run.parts.counts.visits(1, 1) > before:
+        if run.certifier.evidence[0].counts.visits(1, 1) > before:
             break
         run.observe(run.next_action(), 0 if run.next_action() == RESET else 1)
-    assert run.parts.counts.visits(1, 1) == before + 1
+    assert run.certifier.evidence[0].counts.visits(1, 1) == before + 1
 
 
 def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
     run = disco(to(0), to(1))
-    sets = run.parts.evidence.sets
+    sets = run.certifier.evidence[0].sets
     run.next_action()
     run.interrupt()    # a RESET
     run.observe(RESET, 0)

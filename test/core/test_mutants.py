@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
-from mnm_ros.core.components import BASES
+from mnm_ros.core.components import BASES, empirical_step_bound
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
@@ -231,7 +231,7 @@ def test_disco_looks_a_little_beyond_the_radius_but_not_near_the_limit(
     beyond = run.ruling_out.reach - radius
     assert 0 < beyond <= max(1.0, 0.17 * radius)
     assert beyond <= (problem.limit - radius) / 4
-    assert run.step_bound(5) == 3 * run.parts.step_bound(5)
+    assert run.step_bound(5) == 3 * empirical_step_bound(settings(problem), 5)
 
 
 def test_a_goal_is_over_unless_it_waits_or_is_under_way() -> None:

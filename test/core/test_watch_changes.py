@@ -123,14 +123,14 @@ def test_what_was_proven_before_a_second_change_does_not_count(seed: int) -> Non
 def test_each_proof_has_a_part_of_the_budget() -> None:
     given: list[float] = []
     proofs = PROBLEM.delta * SHARES['proofs']
-    watched = PolicyMonitor(LIMIT, HORIZON, 0.01, proofs, (3, 5))
-    for detector in watched.detectors.values():
+    monitor = PolicyMonitor(LIMIT, HORIZON, 0.01, proofs, (3, 5))
+    for detector in monitor.detectors.values():
         detector.begin_proof = given.append    # type: ignore[method-assign]
     for _ in range(200):
-        watched.notice()
+        monitor.notice()
         for target in (3, 5):
-            watched.begin(target, proving=True)
-            watched.record(target, 1, False)
+            monitor.begin(target, proving=True)
+            monitor.record(target, 1, False)
     assert len(given) == 400 and sum(given) < proofs
     assert sum(SHARES.values()) == pytest.approx(1)
 

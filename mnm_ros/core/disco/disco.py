@@ -111,11 +111,6 @@ class Disco(Phased, BaseAlgorithm):
             self._sampling.enter(policy.target, policy)
 
     @property
-    def parts(self) -> DiscoParts:
-        """Return what the run is put together from."""
-        return self._parts
-
-    @property
     def sampling(self) -> Sampling:
         """Return which pairs are sampled."""
         return self._sampling
