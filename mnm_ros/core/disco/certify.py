@@ -333,16 +333,8 @@ class Certifier:
 
     def _executed(self, policy: Policy) -> tuple[Pair, ...]:
         """Return the pairs that the policy has been seen to come to."""
-        counts, moves = self.evidence[0].counts, dict(zip(policy.states, policy.actions[0]))
-        passed = {policy.states[0]: None}
-        todo = list(passed)
-        while todo:
-            state = todo.pop()
-            for following in counts.next_states(state, moves[state]):
-                if following in moves and following not in passed:
-                    passed[following] = None
-                    todo.append(following)
-        return tuple((state, moves[state]) for state in passed if moves[state] != RESET)
+        return tuple(pair for pair in policy.may_play(
+            policy.states[0], self.evidence[0].counts.next_states) if pair[1] != RESET)
 
     def _pursue(self, chosen: Examination, near: Mapping[int, float]) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
