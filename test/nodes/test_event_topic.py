@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest

@@ -24,15 +24,14 @@ from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
 from mnm_ros.nodes.exploring.checkpointing import Checkpointing, RestoredExploration
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
-from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, Link, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
-from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.named import named
 
 _DIAGNOSTICS = 1.0     # s
@@ -70,7 +69,6 @@ class ExplorationSession:
         self._link.after_description = self._declare
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
-        self._loop.aside = self._guard.aside
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
         self._ticks = every(TICK, node, self._guard.while_open(self._tick))
@@ -254,7 +252,7 @@ class ExplorationSession:
                          self._link.counts(self.exploration))
 
     @property
-    def _loop(self) -> Loop | FleetLoop:
+    def _loop(self) -> Loop:
         return self._link.loop
 
     def _call(self, method: Callable[..., None], *arguments: Any) -> None:

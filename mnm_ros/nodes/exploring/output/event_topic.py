@@ -17,7 +17,7 @@ from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
 from mnm_ros.view.named import place

@@ -17,7 +17,7 @@ from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
+from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
