@@ -43,7 +43,6 @@ from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.topics import MOST_ROBOTS, ROBOT_NAME
 from mnm_ros.view.telemetry import number, RobotTelemetry
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
@@ -103,21 +102,22 @@ _MOST_SAID = 300    # characters of one
 _MsgT = TypeVar('_MsgT')
 
 
-class _Logging(Protocol):
+class _Hearing(Protocol):
     def get_logger(self) -> RcutilsLogger: ...
 
-
-def hear(node: Node, kind: type[_MsgT], topic: str, take: Callable[[_MsgT], object],
-         qos: QoSProfile = LATCHED) -> Subscription:
-    """
-    Subscribe a topic; a message that cannot be read is dropped.
-
-    :param take: called with each message; a ValueError says why it cannot be read.
-    """
-    return node.create_subscription(kind, topic, dropping(node, topic, take), qos)
+    def create_subscription(
+        self, kind: type[_MsgT], topic: str, callback: Callable[[_MsgT], object],
+        qos: QoSProfile | int, /) -> Subscription: ...
 
 
-def dropping(node: _Logging, topic: str, read: Callable[[_MsgT], _T],
+def hear(node: _Hearing, kind: type[_MsgT], topic: str, qos: QoSProfile,
+         read: Callable[[_MsgT], _T],
+         take: Callable[[_T], object] = lambda said: None) -> Subscription:
+    """Subscribe a topic; ``read`` and ``take`` are as for ``dropping``."""
+    return node.create_subscription(kind, topic, dropping(node, topic, read, take), qos)
+
+
+def dropping(node: _Hearing, topic: str, read: Callable[[_MsgT], _T],
              take: Callable[[_T], object] = lambda said: None) -> Callable[[_MsgT], None]:
     """
     Return what gives each message that can be read to ``take``.

@@ -117,7 +117,8 @@ class NavigatorClient:
         self._requests = node.create_publisher(
             Int64MultiArray, f'{topic}/request', messages.STEP)
         self._cancels = node.create_publisher(Int64, f'{topic}/cancel', messages.STEP)
-        self._statuses = messages.hear(node, DiagnosticArray, f'{topic}/status', self._on_status)
+        self._statuses = messages.hear(
+            node, DiagnosticArray, f'{topic}/status', messages.LATCHED, self._on_status)
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 

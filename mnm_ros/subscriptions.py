@@ -66,9 +66,10 @@ class Subscriptions:
         self._explorer = self._of_the_explorer()
         self._hear(String, 'robot_side', self._described)
         self._hear(Int64, 'true_setting', lambda message: {'true_setting': self._setting(message)})
-        messages.hear(node, Int64, 'exploration_steps', self._on_exploration_steps)
-        messages.hear(node, DiagnosticArray, '/diagnostics', self._on_diagnostics, messages.STEP)
-        messages.hear(node, Int64MultiArray, 'policy', self._on_policy, messages.STEP)
+        messages.hear(
+            node, Int64, 'exploration_steps', messages.LATCHED, self._on_exploration_steps)
+        messages.hear(node, DiagnosticArray, '/diagnostics', messages.STEP, self._on_diagnostics)
+        messages.hear(node, Int64MultiArray, 'policy', messages.STEP, self._on_policy)
         self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
         for robot in self._robots.new(robots):
             self._follow(robot)
@@ -123,7 +124,7 @@ class Subscriptions:
               qos: QoSProfile = messages.LATCHED) -> Subscription:
         def update(message: _MsgT) -> None:
             self.heard = replace(self.heard, **fields(message))
-        return messages.hear(self._node, kind, topic, update, qos)
+        return messages.hear(self._node, kind, topic, qos, update)
 
     def _happened(self, message: String) -> dict[str, Any]:
         event, events = Event.from_json(message.data), self.heard.events
@@ -254,8 +255,8 @@ class Listener:
     def provisional_policies(self, timeout: float) -> tuple[Policy, ...]:
         """Return every policy that there is; none if they are not heard in time."""
         heard: list[messages.PolicySet] = []
-        messages.hear(self._node, Int64MultiArray, 'provisional_policies',
-                      lambda message: heard.append(messages.PolicySet.from_msg(message)))
+        messages.hear(self._node, Int64MultiArray, 'provisional_policies', messages.LATCHED,
+                      messages.PolicySet.from_msg, heard.append)
         self._until(lambda: heard, timeout)
         return heard[0].policies if heard else ()
 

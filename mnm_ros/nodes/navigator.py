@@ -17,13 +17,12 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
-from mnm_ros.nodes.common.callbacks import answering, every, hear
+from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.navigating.forbidden_pairs import ForbiddenPairs
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
-from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
+from mnm_ros.nodes.navigating.learnt_policies import ForbiddenPairs, LearntPolicies
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
 from mnm_ros.nodes.navigating.whereabouts import Beginning, Whereabouts
 from mnm_ros.parameters import NODES, Parameters
@@ -59,7 +58,8 @@ class Navigator(Node):
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
-        self._states = hear(self, 'state', messages.decode_step, self._on_step, messages.STEP)
+        self._states = messages.hear(
+            self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
@@ -70,10 +70,12 @@ class Navigator(Node):
             lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])),
             self._accept, self._cancel_one)
         self._forbidden = ForbiddenPairs()
-        hear(self, 'robot_side', lambda message: RobotDescription.from_text(message.data),
-             self._on_description, messages.LATCHED, String)
+        messages.hear(
+            self, String, 'robot_side', messages.LATCHED,
+            lambda message: RobotDescription.from_text(message.data), self._on_description)
         self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
-        hear(self, 'goal/request', messages.decode_request, self._on_request, messages.STEP)
+        messages.hear(self, Int64MultiArray, 'goal/request', messages.STEP,
+                      messages.decode_request, self._on_request)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(Trigger, 'cancel', self._on_cancel)

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The policies that were heard, and how far each may be trusted."""
+"""The policies that were heard, how far each may be trusted, and what is never to be played."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from mnm_ros import messages
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
-from mnm_ros.nodes.common.callbacks import hear
+from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
-from std_msgs.msg import Int64, String
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 _REPEAT = 0.5    # s, after which a policy is asked for again
 _WAIT = 5.0      # s, for a policy that was asked for
@@ -30,12 +34,16 @@ class LearntPolicies:
         self._answer: messages.PolicyAnswer | None = None
         self._wanted: int | None = None
         self._ask_at = self._ask_until = 0.0
-        hear(node, 'known_states', messages.decode_known_states, self._on_known, messages.LATCHED)
-        hear(node, 'policies', messages.PolicySet.from_msg, self._on_policies, messages.LATCHED)
-        hear(node, 'provisional_policies', messages.PolicySet.from_msg, self._on_provisional,
-             messages.LATCHED)
-        hear(node, 'trust', messages.decode_trust, self._on_trust, messages.LATCHED, String)
-        hear(node, 'policy', messages.decode_policy, self._on_policy, messages.STEP)
+        hear, latched = messages.hear, messages.LATCHED
+        hear(node, Int64MultiArray, 'known_states', latched, messages.decode_known_states,
+             self._on_known)
+        hear(node, Int64MultiArray, 'policies', latched, messages.PolicySet.from_msg,
+             self._on_policies)
+        hear(node, Int64MultiArray, 'provisional_policies', latched, messages.PolicySet.from_msg,
+             self._on_provisional)
+        hear(node, String, 'trust', latched, messages.decode_trust, self._on_trust)
+        hear(node, Int64MultiArray, 'policy', messages.STEP, messages.decode_policy,
+             self._on_policy)
         self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
 
     @property
@@ -115,3 +123,32 @@ class LearntPolicies:
     def _on_policy(self, answer: messages.PolicyAnswer) -> None:
         if answer.target == self._wanted and answer.policy:    # others ask, too
             self._answer = answer
+
+
+class ForbiddenPairs:
+    """
+    The states with an action that leads nowhere there, as was declared last.
+
+    As for the explorer, a robot side that declares nothing leaves what was declared.
+    """
+
+    def __init__(self) -> None:
+        self._pairs = frozenset[Pair]()
+
+    def __contains__(self, pair: object) -> bool:
+        return pair in self._pairs
+
+    def take(self, description: RobotDescription) -> None:
+        """Take what the robot side declares."""
+        if description.declaration:
+            self._pairs = Support(description.declaration).all_forbidden
+
+    def objection(self, policies: Iterable[Policy]) -> str:
+        """Return why none of them may be played on, or nothing."""
+        for policy in policies:
+            if policy.plays(self._pairs):
+                state, action = min(pair for moves in policy.actions
+                                    for pair in zip(policy.states, moves) if pair in self)
+                return (f'its policy plays action {action} in state {state}, which is never to '
+                        'be commanded')
+        return ''

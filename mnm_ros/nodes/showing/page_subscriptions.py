@@ -57,7 +57,7 @@ class PageSubscriptions(Subscriptions):
         self._often(MarkerArray, 'world_markers', self._on_markers, messages.LATCHED)
         self._stops: dict[str, Subscription] = {}
         self._hear_stops('')
-        messages.hear(node, Header, 'heartbeat', self._on_heartbeat, messages.HEARTBEATS)
+        messages.hear(node, Header, 'heartbeat', messages.HEARTBEATS, self._on_heartbeat)
 
     def look(self, now: float, offered: Callable[[], frozenset[str]]) -> None:
         """

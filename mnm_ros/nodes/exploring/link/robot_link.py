@@ -17,7 +17,6 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.task.resting import RestRules
 from mnm_ros.core.task.step_task import RunState, StepTask
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, Orders, RobotSides
@@ -133,8 +132,9 @@ class RobotLink(Link):
         """Leave the robot to another explorer if there is one that has precedence."""
 
     def _subscribe(self, topic: str, take: Callable[[tuple[int, int]], None]) -> Subscription:
-        return hear(self._node, topic, messages.decode_step,
-                    self._guard.for_topic(take, messages.STEP.depth), messages.STEP)
+        return messages.hear(
+            self._node, Int64MultiArray, topic, messages.STEP, messages.decode_step,
+            self._guard.for_topic(take, messages.STEP.depth))
 
     def _look_who_answers(self) -> None:
         """Look whether an answer may be that of another robot side, before it counts."""

@@ -15,7 +15,6 @@ from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.robot_description import RobotDescription
@@ -49,8 +48,8 @@ class EventTopic:
             self._publisher.publish(String(data=event.to_json()))
         self._goal: int | None = None    # under way
         self._robots: dict[str, RunState] = {}    # of several
-        hear(node, 'goal/status', messages.decode_goals, self._on_goals, messages.LATCHED,
-             DiagnosticArray)
+        messages.hear(node, DiagnosticArray, 'goal/status', messages.LATCHED,
+                      messages.decode_goals, self._on_goals)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
 
     def pass_time(self, step: int) -> None:
