@@ -76,7 +76,7 @@ ROOMS = {
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
-    'nodes/navigating': 'core protocol robot_description messages nodes/common',
+    'nodes/navigating': 'core protocol robot_description subscriptions messages nodes/common',
     'nodes/mobile': 'core/model driving robot_description messages parameters nodes/common',
     'nodes': 'core protocol driving simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',

@@ -252,7 +252,7 @@ class RobotLoop(Loop):
         """Begin the next step, unless RESET has led to ``state`` once too often."""
         homing = self.task.homing
         misses = homing.misses_in_a_row
-        if self.running and not self.over and misses > self._limits.reset_retries:
+        if misses > self._limits.reset_retries and self.running and not self.over:
             self.fail(f'RESET led to state {state} instead of home, state '
                       f'{homing.home}, {misses} times in a row', now)
         self._advance(now, action == RESET and not misses)
