@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROUTE_SERVER = 'route_server/DynamicEdgesScorer/adjust_edges'
 """As ``nav2_route/src/plugins/edge_cost_functions/dynamic_edges_scorer.cpp`` names it."""
 
+_SAID = [trust.value for trust in (Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)]
 _WIDE = 200    # columns where the output is no terminal
 
 
@@ -101,7 +102,8 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
     known = learnt.knowledge
-    for state in known.known:
+    shown = known.known or known.of(Kind.HOME, Kind.CERTIFIED)
+    for state in shown:
         policy = known.policies.get(state)
         legs = route(known, policy) if policy is not None else None
         way = 'home' if state == known.home else in_words(
@@ -114,12 +116,13 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     others: dict[str, list[str]] = {}
     for state, told in known.trust.items():
-        if told.trust is not Trust.PROVEN and state not in known.known:
+        if told.trust is not Trust.PROVEN and state not in shown:
+            steps = told.expected_steps
             others.setdefault(told.in_words, []).append(
-                f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps'
-                f'{_time(told)})')
-    for said in sorted(others, reverse=True):    # certified first
-        yield f'{said} on the way to the next hypothesis: {", ".join(others[said])}'
+                learnt.description.label(state)
+                + ('' if steps is None else f' ({_steps(steps)} steps{_time(told)})'))
+    for said in sorted(others, key=lambda said: _SAID.index(said.split(',')[0])):
+        yield f'{said}: {", ".join(others[said])}'
     for kind, words in ((Kind.LOST, 'no longer reached'), (Kind.CANDIDATE, 'may become known'),
                         (Kind.MET, 'seen, and not examined yet'),
                         (Kind.BEYOND, 'seen, but beyond the radius')):
@@ -137,8 +140,10 @@ def _trust(learnt: ExportContents, state: int) -> str:
 def _head(learnt: ExportContents) -> str:
     known = learnt.knowledge
     limit = '' if known.limit is None else f'; the limit is {known.limit:g} expected steps'
-    return (f'{learnt.source}: {len(known.known)} states known after {known.steps:,} '
-            f'steps{limit}')
+    shown = known.known or known.of(Kind.CERTIFIED)
+    found = (f'{"" if known.known else "no hypothesis yet, "}{len(shown)} '
+             f'state{"s" * (len(shown) != 1)} {"known" if known.known else "certified"}')
+    return f'{learnt.source}: {found} after {known.steps:,} steps{limit}'
 
 
 def _route(learnt: ExportContents, policy: Policy) -> Iterator[RenderableType]:

@@ -92,15 +92,20 @@ def test_an_explorer_without_a_hypothesis_says_so(
 
 def test_before_the_first_hypothesis_it_tells_what_is_certified(
         told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
-    trust = {state: PolicyTrust(Trust(said), 2.5, None, 0, '', expected_seconds=seconds)
-             for state, said, seconds in (
-                 (0, 'proven', 0.0), (1, 'certified', 8.4), (2, 'assumed', 0.004))}
+    trust = {state: PolicyTrust(Trust(said), steps, None, 0, '', expected_seconds=seconds)
+             for state, said, steps, seconds in (
+                 (0, 'proven', 0.0, 0.0), (1, 'assumed', 2.5, 8.4), (2, 'certified', 2.5, 0.004),
+                 (3, 'assumed', None, None))}
     told.append(replace(
         MANY, hypothesis=None, known=(), phase='building/discovery', trust=trust))
     status, out, _ = run(capsys)
     assert status == 0
-    assert 'certified on the way to the next hypothesis: 1 (2.50 steps, about 8 s)' in out
-    assert 'assumed on the way to the next hypothesis: 2 (2.50 steps)' in out
+    lines = out.splitlines()
+    assert lines[0].startswith('/explorer: no hypothesis yet, 1 state certified after 80 steps')
+    assert [line.split() for line in lines[2:4]] == [
+        ['0', '0.00', 'home'], ['2', '2.10', '2', 'east', 'certified']]
+    assert lines[4] == 'assumed: 1 (2.50 steps, about 8 s), 3'
+    assert not [line for line in lines if 'hypothesis: ' in line or '- steps' in line]
     assert run(capsys, '--to', '1')[0] == 1
 
 
