@@ -50,6 +50,19 @@ def test_when_it_began(step: int | None, ago: float | None) -> None:
     assert told.change.time == (None if ago is None else world.now - ago)
 
 
+def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
+    """Issue: it said no more than that an action leads elsewhere than before."""
+    world, hall = World(), RobotDescription(('go',), names={5: 'hall'})
+    change = Event(7, 'round 1: action 0 in state 5 leads elsewhere than before', 'change',
+                   PairChange(5, 0, {6: 9}, {5: 4}))
+    text = world.events.tell(change, hall).text
+    world.events.tell(Event(8, 'the change is relearnt', 'change'), hall)
+    assert text == '"go" in hall is blocked (seen 4 of 4 times; before 9 of 9 to state 6)'
+    assert world.events.in_words(change.text, hall) == text
+    assert world.events.in_words('state 5 found, added', hall) == 'hall found, added'
+    assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
+
+
 def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     world = World()
 

@@ -100,7 +100,7 @@ class Publishers:
         self._learnt.publish_due(now)
         names = self._names
         phase, decided = exploration.phase, _status(exploration, link.missing(now))
-        status = named(decided, names)
+        status = self._events.in_words(decided, names)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             if self._is_stop(phase, status):
@@ -150,8 +150,8 @@ class Publishers:
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         names = self._names
         level, text = diagnosis(
-            exploration, named(_status(exploration, link.missing(now)), names), link.standing_by,
-            disk, asked_again)
+            exploration, self._events.in_words(_status(exploration, link.missing(now)), names),
+            link.standing_by, disk, asked_again)
         values = {
             **named_values(exploration.diagnostics(), names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
