@@ -75,7 +75,7 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
             Kind.BEYOND: 'was seen, but lies beyond the radius by what is known so far',
             Kind.MET: 'was seen, and is not examined yet',
             Kind.CANDIDATE: 'was seen, and may become known',
-            Kind.LOST: 'was known, until its policy was deleted',
+            Kind.LOST: 'was known or certified, until a change took its policy',
             None: 'was never seen'}.get(kind, f'is {kind and kind.value}, but its policy was not '
                                               'told'))
     return policy

@@ -328,7 +328,7 @@ class Exploration(PausableTask):
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
-        before, relearnt = mnm.hypothesis, self.changes_relearnt
+        before, relearnt, building = mnm.hypothesis, self.changes_relearnt, mnm.building
         if isinstance(made, Observation):
             self._take_step(made.action, made.state)
         else:
@@ -345,7 +345,8 @@ class Exploration(PausableTask):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:
-            self._estimator.revised(before, revision)
+            self._estimator.revised(before, revision, building.withdrawn if (
+                building is not None and mnm.building is None) else ())
         if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
             self._happened(Event(self.steps, 'the change is relearnt', 'change',
                                  ways=self._estimator.relearnt(self._observed.next_states)))

@@ -51,7 +51,7 @@ KINDS = {
     'beyond': Kind('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta',
                    'met, but beyond the radius by what is known so far'),
     'lost': Kind('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
-                 'lost: its policy was deleted after a change'),
+                 'lost: a change took its policy'),
     'wall': Kind('wall', '#3c4654', '#b9c4cf', '#', ''),
     'unmet': Kind('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
 """All kinds, in the order of legends; where several states share a place, the first is shown."""

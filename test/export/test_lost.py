@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is no longer reached is told so, live, by a log and by a checkpoint, in every format."""
+"""What is reached no longer is told so, live, by a log and by a checkpoint, in every format."""
 
 from __future__ import annotations
 
@@ -12,13 +12,16 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener
 from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.core.presets import OPTIONS, settings_by_name
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export.contents import ExportContents, read
 from mnm_ros.simulation import scenario
+from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
 ROOMS = scenario.load('two_rooms')
+BEHIND_THE_DOOR = {3, 4, 7, 8, 9, 13, 14}    # itself included
 IDENTITY = {
     'version': '0.1.0', 'actions': list(ROOMS.actions), 'radius': 4.0, 'epsilon': 1.0,
     'delta': 0.1, 'preset': 'onboard', 'seed': 0,
@@ -74,8 +77,41 @@ def test_policies_and_exports_tell_it(
         str(state) in line.split() for state in kept[1])]
     lost = min(kept[1])
     assert policies([*source, '--to', str(lost)], 'mnm_ros policies') == 1
-    assert 'was known, until its policy was deleted' in capsys.readouterr().err
+    assert 'was known or certified, until a change took its policy' in capsys.readouterr().err
     assert export([*source, '--format', 'dot'], 'mnm_ros export') == 0
     drawn, = (line for line in capsys.readouterr().out.splitlines()
               if line.strip().startswith(f'"{lost}" ['))
     assert 'class=lost' in drawn
+
+
+@pytest.mark.parametrize(('close', 'declared'), [(1000, False), (200, True)])
+def test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known(
+        close: int, declared: bool, tmp_path: Path) -> None:
+    """Issue: it was said to lie beyond the radius, or with a map to be assumed."""
+    heard = list[Input]()
+    exploration, simulator = Exploration(settings_by_name(IDENTITY), 1), Simulator(ROOMS, 1)
+    exploration.listeners.append(InputListener(lambda update: heard.append(update.input)))
+    play(exploration, simulator.step, 1)
+    if declared:
+        exploration.declare(support(ROOMS.settings[0].cmp))
+    play(exploration, simulator.step, close - 1)
+    certified = {told.policy.target for told in exploration.trust()
+                 if told.trust is Trust.CERTIFIED}
+    simulator.change()
+    while exploration.changes_noticed == 0:
+        play(exploration, simulator.step, 1)
+    point, number = exploration.to_state(), len(heard)
+    while exploration.hypothesis is None:
+        play(exploration, simulator.step, 1)
+        assert exploration.steps < close + 2000
+    lost = certified.difference(exploration.hypothesis.targets)
+    assert len(lost) > 1 and lost <= {*exploration.knowledge().of(Kind.LOST)} <= BEHIND_THE_DOOR
+    log = InputLog.create(tmp_path / 'explorer.log.sqlite', {**IDENTITY, 'seed': 1}, None)
+    log.append(heard)
+    log.close()
+    kept = InputLog.create(
+        tmp_path / 'explorer.00000004.sqlite', {**IDENTITY, 'seed': 1}, point, number)
+    kept.append(heard[number:])
+    kept.close()
+    for from_log in (False, True):
+        assert read(tmp_path, from_log).knowledge.lost == exploration.lost

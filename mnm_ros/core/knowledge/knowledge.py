@@ -33,7 +33,7 @@ class Kind(Enum):
     HOME = 'home'              # where RESET leads
     KNOWN = 'known'            # of the hypothesis, and not doubted
     CERTIFIED = 'certified'    # its policy keeps to the limit; others are still looked for
-    LOST = 'lost'              # known, until its policy was deleted after a change
+    LOST = 'lost'              # known or certified, until a change took that away
     DOUBTED = 'doubted'        # known or certified before, and not since a change concerns it
     CANDIDATE = 'candidate'    # met, and may become known
     ASSUMED = 'assumed'        # there is a policy, of which nothing is promised
@@ -87,7 +87,7 @@ class Knowledge:
     :ivar home: None before the first RESET.
     :ivar known: states of the hypothesis, home first; empty before the first one.
     :ivar candidates: states that the run under way has met and does not know yet.
-    :ivar lost: states that were known before a change, and were not found again.
+    :ivar lost: states that were known or certified before a change, and were not found again.
     :ivar revising: whether a change is open, or another hypothesis is being built.
     :ivar counts: as far as they still hold.
     :ivar here: the states that robots are in.
