@@ -87,7 +87,7 @@ class Exploration(PausableTask):
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
         self._estimator = ProgressEstimator(self._mnm, settings.problem, point.get('lost', ()))
-        self._ledger = TrustLedger(self._mnm, settings)
+        self._ledger = TrustLedger(self._mnm, settings, point.get('trust', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
         self._mnm.log.on_outdated = self._outdate
@@ -123,7 +123,8 @@ class Exploration(PausableTask):
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
-                **({'audits': audits} if (audits := self._audit.to_state()) else {})}
+                **({'audits': audits} if (audits := self._audit.to_state()) else {}),
+                **({'trust': trust} if (trust := self._ledger.to_state()) else {})}
 
     def understudy(self) -> Mnm | None:
         """Return an MNM that would do the same from here on; None where there can be none."""

@@ -32,9 +32,11 @@ class TrustLedger:
 
     :param mnm: what is looked at.
     :param settings: of the exploration.
+    :param state: from ``to_state``, to go on from there.
     """
 
-    def __init__(self, mnm: Mnm, settings: Settings) -> None:
+    def __init__(self, mnm: Mnm, settings: Settings,
+                 state: Iterable[tuple[int, str, int]] = ()) -> None:
         self._mnm = mnm
         self._limit = settings.problem.limit
         self._horizon = settings.steps_horizon
@@ -46,7 +48,14 @@ class TrustLedger:
         self._counted: dict[int, tuple[Policy, int, int]] = {}    # by target, with the changes
         self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
+        # What was told before a restart, and not again so far: certificates come in their turn.
+        self._before = {target: (Trust(trust), step) for target, trust, step in state}
         self._plays = ExpectedPlays()    # of what is of no hypothesis
+
+    def to_state(self) -> list[tuple[int, str, int]]:
+        """Return since when what was told last has held, as plain data."""
+        return [(target, trust.value, step)
+                for target, (trust, step) in {**self._before, **self._since}.items()]
 
     def policies(self, step: int, expected_plays: Mapping[int, Plays | None],
                  following: Following, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
@@ -70,15 +79,22 @@ class TrustLedger:
             if target not in found or _PREFERRED.index(told.trust) < _PREFERRED.index(
                     found[target].trust):
                 found[target] = told
-        self._since = {target: self._since[target] if self._since.get(
-            target, (None,))[0] is told.trust else (told.trust, step)
-            for target, told in found.items()}
+        self._since = {target: self._held_since(target, told.trust) or (told.trust, step)
+                       for target, told in found.items()}
         others = [told.policy for target, told in found.items() if target not in expected_plays]
         plays = {**expected_plays, **self._plays.of(others, home, following, at_most)}
         given = self._given(found.values(), home, following)
         return tuple(replace(told, since_step=self._since[target][1], plays=plays[target],
                              declared=given.get(target, 0))
                      for target, told in found.items())
+
+    def _held_since(self, target: int, trust: Trust) -> tuple[Trust, int] | None:
+        """Return since when this has held that was told last; None if it is news."""
+        last, before = self._since.get(target), self._before.get(target)
+        if before is not None and (before[0] is trust or trust is Trust.DOUBTED):
+            del self._before[target]
+            last = before
+        return last if last is not None and last[0] is trust else None
 
     def _given(self, told: Iterable[TrustedPolicy], home: int,
                following: Following) -> dict[int, int]:
