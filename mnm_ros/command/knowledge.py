@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.console.arguments import add_source, parser, split
 from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.plug_ins import installed
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.export.formats import FORMATS, named
@@ -72,10 +72,10 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
     if state is not None and policy is None:
         kind = known.kind(state)
         raise InvalidValueError(f'state {learnt.description.label(state)} ' + {
-            Kind.BEYOND: 'was seen, but lies beyond the radius by what is known so far',
-            Kind.MET: 'was seen, and is not examined yet',
-            Kind.CANDIDATE: 'was seen, and may become known',
-            Kind.LOST: 'was known or certified, until a change took its policy',
+            StateKind.BEYOND: 'was seen, but lies beyond the radius by what is known so far',
+            StateKind.MET: 'was seen, and is not examined yet',
+            StateKind.CANDIDATE: 'was seen, and may become known',
+            StateKind.LOST: 'was known or certified, until a change took its policy',
             None: 'was never seen'}.get(kind, f'is {kind and kind.value}, but its policy was not '
                                               'told'))
     return policy
@@ -102,7 +102,7 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
     known = learnt.knowledge
-    shown = known.known or known.of(Kind.HOME, Kind.CERTIFIED)
+    shown = known.known or known.of(StateKind.HOME, StateKind.CERTIFIED)
     for state in shown:
         policy = known.policies.get(state)
         legs = route(known, policy) if policy is not None else None
@@ -123,9 +123,10 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
                 + ('' if steps is None else f' ({_steps(steps)} steps{_time(told)})'))
     for said in sorted(others, key=lambda said: _SAID.index(said.split(',')[0])):
         yield f'{said}: {", ".join(others[said])}'
-    for kind, words in ((Kind.LOST, 'no longer reached'), (Kind.CANDIDATE, 'may become known'),
-                        (Kind.MET, 'seen, and not examined yet'),
-                        (Kind.BEYOND, 'seen, but beyond the radius')):
+    for kind, words in ((StateKind.LOST, 'no longer reached'),
+                        (StateKind.CANDIDATE, 'may become known'),
+                        (StateKind.MET, 'seen, and not examined yet'),
+                        (StateKind.BEYOND, 'seen, but beyond the radius')):
         states = [learnt.description.label(state) for state in known.of(kind)]
         if states:
             yield f'{words}: {", ".join(states)}'
@@ -140,7 +141,7 @@ def _trust(learnt: ExportContents, state: int) -> str:
 def _head(learnt: ExportContents) -> str:
     known = learnt.knowledge
     limit = '' if known.limit is None else f'; the limit is {known.limit:g} expected steps'
-    shown = known.known or known.of(Kind.CERTIFIED)
+    shown = known.known or known.of(StateKind.CERTIFIED)
     found = (f'{"" if known.known else "no hypothesis yet, "}{len(shown)} '
              f'state{"s" * (len(shown) != 1)} {"known" if known.known else "certified"}')
     return f'{learnt.source}: {found} after {known.steps:,} steps{limit}'
@@ -200,7 +201,7 @@ def _json(learnt: ExportContents, chosen: Policy | None) -> dict[str, Any]:
     return {**overview(learnt), 'known': known.known, 'policies': policy_rows(learnt),
             'trust': {str(state): told.trust.value for state, told in known.trust.items()},
             **{kind.value: known.of(kind)
-               for kind in (Kind.CANDIDATE, Kind.BEYOND, Kind.LOST)}}
+               for kind in (StateKind.CANDIDATE, StateKind.BEYOND, StateKind.LOST)}}
 
 
 def export(arguments: Sequence[str], program: str) -> int:

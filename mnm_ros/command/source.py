@@ -12,7 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from mnm_ros.core.errors import CheckpointError, NoAnswerError
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
 from mnm_ros.export.contents import ExportContents, read
@@ -55,7 +55,7 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
         learnt = _learnt(heard, listener)
         known = learnt.knowledge
         state = None if target is None else learnt.description.state(target)
-        provisional = not known.known and known.of(Kind.CERTIFIED)
+        provisional = not known.known and known.of(StateKind.CERTIFIED)
         if state in known.policies or state is None and not provisional:
             return learnt
         found: Iterable[Policy] = ()

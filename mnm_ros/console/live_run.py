@@ -18,7 +18,7 @@ from mnm_ros.console.command_line import Options, StopCondition
 from mnm_ros.console.environment import is_reserved
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
@@ -250,7 +250,7 @@ def summary(
         seconds: float) -> list[str]:
     """Return the last lines; ``seconds`` is the time from the start of the nodes to the goal."""
     limit = f'limit {problem.limit:g} expected steps'
-    far = [state for state in heard.knowledge.of(Kind.BEYOND) if state not in found.missing]
+    far = [state for state in heard.knowledge.of(StateKind.BEYOND) if state not in found.missing]
     over = [f'state {state}: {tau:.2f}' for state, tau in found.over_limit]
     rows = [
         ('hypothesis', version(heard)),

@@ -28,7 +28,7 @@ from typing import Any
 
 from mnm_ros.core.errors import ExportError
 from mnm_ros.core.inputs import DeclarationInput, Interruption, Observation, Relocation
-from mnm_ros.core.knowledge.knowledge import Kind, Transition
+from mnm_ros.core.knowledge.knowledge import StateKind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents, route
@@ -154,16 +154,18 @@ def graphml(learnt: ExportContents) -> bytes:
     return written.getvalue()
 
 
-_COLOURS = {Kind.HOME: 'palegreen', Kind.KNOWN: 'palegreen', Kind.CERTIFIED: 'darkseagreen1',
-            Kind.LOST: 'salmon', Kind.DOUBTED: 'orange', Kind.CANDIDATE: 'khaki',
-            Kind.ASSUMED: 'lightgrey', Kind.BEYOND: 'plum', Kind.MET: 'lightblue'}
+_COLOURS = {
+    StateKind.HOME: 'palegreen', StateKind.KNOWN: 'palegreen',
+    StateKind.CERTIFIED: 'darkseagreen1', StateKind.LOST: 'salmon', StateKind.DOUBTED: 'orange',
+    StateKind.CANDIDATE: 'khaki', StateKind.ASSUMED: 'lightgrey', StateKind.BEYOND: 'plum',
+    StateKind.MET: 'lightblue'}
 
 
 def dot(learnt: ExportContents) -> bytes:
     """Return the graph of states for Graphviz, without RESET."""
     lines = ['digraph learnt {', '  node [style=filled];']
     for state, kind in learnt.knowledge.kinds.items():
-        shape = 'doublecircle' if kind is Kind.HOME else 'ellipse'
+        shape = 'doublecircle' if kind is StateKind.HOME else 'ellipse'
         lines.append(f'  {_quoted(str(state))} [label={_quoted(learnt.description.label(state))}, '
                      f'fillcolor={_COLOURS[kind]}, shape={shape}, class={kind.value}];')
     for leg in learnt.knowledge.transitions:

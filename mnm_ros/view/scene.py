@@ -15,7 +15,7 @@ from mnm_ros.view.telemetry import Telemetry
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 
 
-class Kind(NamedTuple):
+class KindStyle(NamedTuple):
     """
     How a kind of state, or another thing, is shown; ``core/knowledge`` says which are of which.
 
@@ -34,26 +34,26 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    'robot': Kind('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
-    'home': Kind('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green',
+    'robot': KindStyle('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
+    'home': KindStyle('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green',
                  'home: RESET leads there'),
-    'known': Kind('known', '#2a9d6f', '#2fae7c', 'o', 'green',
+    'known': KindStyle('known', '#2a9d6f', '#2fae7c', 'o', 'green',
                   'known: its policy keeps within the limit'),
-    'doubted': Kind('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
+    'doubted': KindStyle('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
                     'doubted: a change, or the hint of one, concerns its policy'),
-    'certified': Kind('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
+    'certified': KindStyle('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
                       'certified: a policy to it keeps within the limit'),
-    'candidate': Kind('candidate', '#e0a100', '#d9a313', '?', 'yellow',
+    'candidate': KindStyle('candidate', '#e0a100', '#d9a313', '?', 'yellow',
                       'candidate: met, and being examined'),
-    'assumed': Kind('assumed', '#8c98a5', '#77838f', '~', 'yellow',
+    'assumed': KindStyle('assumed', '#8c98a5', '#77838f', '~', 'yellow',
                     'assumed: there is a policy to it, of which nothing is promised'),
-    'met': Kind('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, and not examined yet'),
-    'beyond': Kind('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta',
+    'met': KindStyle('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, and not examined yet'),
+    'beyond': KindStyle('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta',
                    'met, but beyond the radius by what is known so far'),
-    'lost': Kind('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
+    'lost': KindStyle('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
                  'lost: a change took its policy'),
-    'wall': Kind('wall', '#3c4654', '#b9c4cf', '#', ''),
-    'unmet': Kind('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
+    'wall': KindStyle('wall', '#3c4654', '#b9c4cf', '#', ''),
+    'unmet': KindStyle('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
 """All kinds, in the order of legends; where several states share a place, the first is shown."""
 
 TRUSTED = ('doubted', 'certified', 'assumed')

@@ -15,7 +15,7 @@ import json
 from math import inf
 from typing import NamedTuple
 
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import Trust
@@ -346,8 +346,9 @@ def as_json(heard: Telemetry) -> str:
         'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
         'hypothesis': now.hypothesis.version if now.hypothesis is not None else None,
         'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
-        'candidates': now.knowledge.of(Kind.CANDIDATE), 'beyond': now.knowledge.of(Kind.BEYOND),
-        'lost': now.knowledge.of(Kind.LOST),
+        'candidates': now.knowledge.of(StateKind.CANDIDATE),
+        'beyond': now.knowledge.of(StateKind.BEYOND),
+        'lost': now.knowledge.of(StateKind.LOST),
         'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),
         'changes_noticed': now.count('changes_noticed'),
         'changes_relearnt': now.count('changes_relearnt'),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import json
 
 from mnm_ros.console.command_line import StopCondition
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.view import words
@@ -101,7 +101,7 @@ def test_duration() -> None:
 
 def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
     def found(heard: Telemetry) -> tuple[tuple[int, ...], ...]:
-        return tuple(heard.knowledge.of(kind) for kind in (Kind.CANDIDATE, Kind.BEYOND))
+        return tuple(heard.knowledge.of(kind) for kind in (StateKind.CANDIDATE, StateKind.BEYOND))
 
     assert found(BUILDING) == ((5, 6), ())
     # Rediscovery meets again and again what is too far away: that is no news.
@@ -110,7 +110,7 @@ def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
     revised = replace(met, activity=replace(met.activity, revising=True))
     assert found(revised) == ((4, 5), ())
     lost = replace(FULL, activity=Activity(lost=(4,)))
-    assert found(lost) == ((), ()) and lost.knowledge.of(Kind.LOST) == (4,)
+    assert found(lost) == ((), ()) and lost.knowledge.of(StateKind.LOST) == (4,)
 
 
 def test_time_left_needs_a_pace_and_a_robot_that_moves() -> None:

@@ -24,7 +24,7 @@ from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.errors import CheckpointError, ExportError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation, Relocation, Update
-from mnm_ros.core.knowledge.knowledge import Kind, Knowledge, nested
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested, StateKind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
@@ -93,7 +93,7 @@ def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: ExportConte
     assert from_log.source.endswith('robot_1.explorer.log.sqlite')
     assert writers.as_json(learnt).splitlines()[2:] == writers.as_json(from_log).splitlines()[2:]
     known = learnt.knowledge
-    assert known.known == (0, 1, 2) and known.of(Kind.BEYOND) == (3,) and known.limit == 4.0
+    assert known.known == (0, 1, 2) and known.of(StateKind.BEYOND) == (3,) and known.limit == 4.0
     assert known.steps == 1500 and known.home == 0
 
 

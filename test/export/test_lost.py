@@ -10,7 +10,7 @@ from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.step_task import play
@@ -61,7 +61,7 @@ def test_a_file_tells_what_the_exploration_has_lost(
         kept: tuple[Path, frozenset[int]], learnt: ExportContents) -> None:
     """Issue: it was said to lie beyond the radius, so that who looked for a door raised that."""
     known = learnt.knowledge
-    assert {*known.lost} == {*known.of(Kind.LOST)} == kept[1]
+    assert {*known.lost} == {*known.of(StateKind.LOST)} == kept[1]
 
 
 def test_policies_and_exports_tell_it(
@@ -105,7 +105,8 @@ def test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known
         play(exploration, simulator.step, 1)
         assert exploration.steps < close + 2000
     lost = certified.difference(exploration.hypothesis.targets)
-    assert len(lost) > 1 and lost <= {*exploration.knowledge().of(Kind.LOST)} <= BEHIND_THE_DOOR
+    told = {*exploration.knowledge().of(StateKind.LOST)}
+    assert len(lost) > 1 and lost <= told <= BEHIND_THE_DOOR
     log = InputLog.create(tmp_path / 'explorer.log.sqlite', {**IDENTITY, 'seed': 1}, None)
     log.append(heard)
     log.close()

@@ -27,7 +27,7 @@ Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 _ROUNDING = 1 + 1e-9    # of the limit, which rounding must not exceed
 
 
-class Kind(Enum):
+class StateKind(Enum):
     """What a state is; of several that hold, the first."""
 
     HOME = 'home'              # where RESET leads
@@ -69,7 +69,7 @@ class KnownOfState(NamedTuple):
     """
 
     state: int
-    kind: Kind
+    kind: StateKind
     told: PolicyTrust | None
     expected_steps: float | None
     policy: Policy | None
@@ -114,30 +114,30 @@ class Knowledge:
     places: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
-    def kinds(self) -> Mapping[int, Kind]:
+    def kinds(self) -> Mapping[int, StateKind]:
         """Return what each state is: home first, as they became known, then by their ids."""
         by_trust = {trust: [state for state, told in self.trust.items() if told.trust is trust]
                     for trust in Trust}
         settled = bool(self.known) and not self.revising
         home = () if self.home is None else (self.home,)
-        found = dict.fromkeys(self.seen, Kind.BEYOND if settled else Kind.MET)
+        found = dict.fromkeys(self.seen, StateKind.BEYOND if settled else StateKind.MET)
         for kind, states in (
-                (Kind.ASSUMED, by_trust[Trust.ASSUMED]),
+                (StateKind.ASSUMED, by_trust[Trust.ASSUMED]),
                 # Checks meet again and again what is too far away: that is no news.
-                (Kind.CANDIDATE, () if settled else self.candidates),
-                (Kind.DOUBTED, by_trust[Trust.DOUBTED]), (Kind.LOST, self.lost),
-                (Kind.CERTIFIED, by_trust[Trust.CERTIFIED]), (Kind.KNOWN, self.known),
-                (Kind.DOUBTED, {*self.known}.intersection(by_trust[Trust.DOUBTED])),
-                (Kind.HOME, home)):
+                (StateKind.CANDIDATE, () if settled else self.candidates),
+                (StateKind.DOUBTED, by_trust[Trust.DOUBTED]), (StateKind.LOST, self.lost),
+                (StateKind.CERTIFIED, by_trust[Trust.CERTIFIED]), (StateKind.KNOWN, self.known),
+                (StateKind.DOUBTED, {*self.known}.intersection(by_trust[Trust.DOUBTED])),
+                (StateKind.HOME, home)):
             found.update(dict.fromkeys(states, kind))
         return {state: found[state] for state in dict.fromkeys((
             *home, *self.known, *sorted(found)))}
 
-    def kind(self, state: int) -> Kind | None:
+    def kind(self, state: int) -> StateKind | None:
         """Return what a state is; None if nothing is known of it."""
         return self.kinds.get(state)
 
-    def of(self, *kinds: Kind) -> tuple[int, ...]:
+    def of(self, *kinds: StateKind) -> tuple[int, ...]:
         """Return the states of some kinds, in the order of ``kinds``."""
         return tuple(state for state, kind in self.kinds.items() if kind in kinds)
 
