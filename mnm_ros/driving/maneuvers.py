@@ -10,8 +10,8 @@ import math
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import Edge, heading_of, QUARTER, Ways
-from mnm_ros.driving.pose import Pose, wrapped
+from mnm_ros.driving.grid import Edge, Ways
+from mnm_ros.driving.pose import Pose
 
 MOVES = {
     'compass': ('east', 'north', 'west', 'south'),      # to the next cell in that direction
@@ -134,7 +134,7 @@ class Move(Maneuver):
             backwards=None, retreat=True, direct=False)
 
     def _leg(self, cell: int, heading: int) -> Leg:
-        yaw = wrapped(heading * QUARTER) if self._ways.grid.with_heading else None
+        yaw = self._ways.grid.yaw_of(heading) if self._ways.grid.with_heading else None
         return Leg(*self._ways.grid.centre(cell), yaw, self._timeout, self._backwards, direct=True)
 
 
@@ -188,7 +188,8 @@ class WayHome(Maneuver):
         if self._to is None:
             at_home = cell == self._home_cell and (
                 not self._ways.grid.with_heading
-                or heading_of(pose.yaw) == heading_of(self._home.yaw))
+                or self._ways.grid.heading_at(pose.yaw)
+                == self._ways.grid.heading_at(self._home.yaw))
             return None if at_home else self._fail(ended, cell, pose)
         if self._from is not None:
             self._ways.succeeded(self._from, self._to)

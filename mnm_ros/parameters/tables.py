@@ -193,6 +193,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of '
                 'the poses'),
     _coordinate('origin_y', -2.75, 'm, y of the lower left corner of the grid'),
+    ParameterSpec('grid_yaw', 0.0, 'rad, by which the grid is turned about that corner',
+                  minimum=-math.pi, maximum=math.pi),
     ParameterSpec('columns', 11, 'cells along x', minimum=1, maximum=10_000),
     ParameterSpec('rows', 11, 'cells along y', minimum=1, maximum=10_000),
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),

@@ -9,7 +9,7 @@ from itertools import product
 from random import Random
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import Grid, heading_of, OUTSIDE, QUARTER, shortest, Ways
+from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, shortest, Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
 from mnm_ros.driving.pose import Pose
 import pytest
@@ -111,7 +111,7 @@ def test_a_move_ends_where_it_is_declared_to(moves: str, with_heading: bool) -> 
             elif not leg.retreat and leg.yaw is not None:
                 pose = pose._replace(yaw=leg.yaw)    # turned before it was given up
             driven += 1
-        state = ways.grid.state(ways.grid.cell_at(pose.x, pose.y), heading_of(pose.yaw))
+        state = ways.grid.state_at(pose)
         before = ways.grid.state(cell, heading)
         assert state in declared[before][number], (cell, heading, action, outcome)
     assert driven > 100

@@ -11,7 +11,7 @@ from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.continuity import PoseReach
 from mnm_ros.driving.drive import Limits
-from mnm_ros.driving.grid import Grid, heading_of, OUTSIDE, QUARTER, Ways
+from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, Ways
 from mnm_ros.driving.maneuvers import successors
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
@@ -27,7 +27,7 @@ _HEADINGS = ('east', 'north', 'west', 'south')
 def grid_of(given: Parameters) -> Grid:
     """Return the grid of cells."""
     return Grid(*(given[name] for name in (
-        'origin_x', 'origin_y', 'cell_size', 'columns', 'rows', 'with_heading')))
+        'origin_x', 'origin_y', 'cell_size', 'columns', 'rows', 'with_heading', 'grid_yaw')))
 
 
 def limits_of(given: Parameters) -> Limits:
@@ -91,9 +91,9 @@ def check(given: Parameters) -> None:
     _check_tolerance(given, 'tolerance', -grid.distance_beyond(cell, home.x, home.y),
                      grid.cell_size, 'home has to be so near to the centre of its cell')
     if grid.with_heading:
-        off = abs(wrapped(home.yaw - heading_of(home.yaw) * QUARTER))
+        off = abs(wrapped(home.yaw - grid.yaw_of(grid.heading_at(home.yaw))))
         _check_tolerance(given, 'heading_tolerance', QUARTER / 2 - off, QUARTER,
-                         'home_yaw has to be so near to a multiple of a quarter turn')
+                         'home_yaw has to be so near to a heading of the grid')
     if given['moves'] == 'relative' and not given['with_heading']:
         raise ParameterError(
             "parameter 'moves' is 'relative', expected compass unless with_heading is true")
