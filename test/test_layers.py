@@ -41,7 +41,8 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': '',
-    'simulation': 'core driving located_yaml robot_description',
+    'plan': 'driving located_yaml',
+    'simulation': 'core driving located_yaml plan robot_description',
     'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
@@ -63,8 +64,8 @@ ROOMS = {
     'contract': 'core protocol robot_description messages',
     'console': 'core located_yaml simulation robot_description view subscriptions topics'
                ' parameters',
-    'command': 'core checkpoint robot_description export topics trial version view messages'
-               ' subscriptions console nodes/common',
+    'command': 'core checkpoint driving plan robot_description export simulation topics trial'
+               ' version view messages subscriptions console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
@@ -91,7 +92,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
-    'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
+    'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'topics', 'security')
 
 BARE = ('core/errors', 'version')
