@@ -62,7 +62,7 @@ ROOMS = {
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
     'contract': 'core protocol robot_description messages',
-    'console': 'core located_yaml simulation robot_description view subscriptions topics'
+    'console': 'core located_yaml plan simulation robot_description view subscriptions topics'
                ' parameters',
     'command': 'core checkpoint driving plan robot_description export simulation topics trial'
                ' version view messages subscriptions console nodes/common',
@@ -78,8 +78,8 @@ ROOMS = {
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
     'nodes/navigating': 'core protocol robot_description subscriptions messages nodes/common',
-    'nodes/mobile': 'core/model driving robot_description messages parameters nodes/common',
-    'nodes': 'core protocol driving simulation trial robot_description messages parameters'
+    'nodes/mobile': 'core/model driving plan robot_description messages parameters nodes/common',
+    'nodes': 'core protocol driving plan simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }
 """What the modules of a room may import of the package, beside its own and errors.

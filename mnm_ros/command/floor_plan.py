@@ -100,6 +100,7 @@ def parameters_of(plan: Plan, path: Path) -> str:
     """Return the parameters of a TurtleBot with the plan in place of a grid and a map."""
     text = shared('turtlebot3.yaml').read_text(encoding='utf-8')
     head, _, text = text.partition('\n\n')
+    text = re.sub(r'    robot_radius: .*; .*\n', '', text)    # that of the plan
     text = re.sub(r'robot_radius: [\d.]+ .*', f'robot_radius: {plan.robot_radius:g}    # m', text)
     said = f'    plan: {str(path.absolute())!r}'
     text = re.sub(r'    use_map: .*\n', f'{said}    # in place of a map, a grid and home\n', text)

@@ -53,6 +53,8 @@ def _parser(program: str) -> Parser:
         help='where RESET leads, and its heading in degrees if it is not 0 (default 0 0)')
     add('--robot-radius', type=_positive, default=defaults.robot_radius, metavar='M',
         help='(default %(default)s, a TurtleBot 4; a Burger has 0.105)')
+    add('--clearance', type=_least_zero, default=defaults.clearance, metavar='M',
+        help='how far from walls ways are kept besides (default %(default)s)')
     add('--cell', nargs='+', type=_positive, default=SIZES, metavar='M',
         help='side of a cell, or several to choose from (default: '
         f'{" ".join(f"{size:g}" for size in SIZES)})')
@@ -83,7 +85,7 @@ def _request(given: argparse.Namespace) -> Request:
     x, y, turned = (*given.home, 0.0)[:3]
     return Request(
         given.file, Pose(x, y, math.remainder(math.radians(turned), math.tau)),
-        given.robot_radius, tuple(sorted(given.cell, reverse=True)),
+        given.robot_radius, given.clearance, tuple(sorted(given.cell, reverse=True)),
         None if given.yaw is None else math.radians(given.yaw), tuple(given.specks),
         given.door_width,
         rooms={name: (_number('--room', x), _number('--room', y)) for name, x, y in given.room},

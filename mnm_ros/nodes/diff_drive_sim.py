@@ -26,9 +26,11 @@ from mnm_ros import messages
 from mnm_ros.core.errors import FileError, ParameterError
 from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep
+from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
 import numpy as np
@@ -56,7 +58,7 @@ class DiffDriveSim(Node):
         given = Parameters(self, NODES['diff_drive_sim'])
         check_frames(given, 'map_frame', 'odom_frame', 'base_frame')
         self._map_frame: str = given['map_frame']
-        self._robot = _robot(given)
+        self._robot = _robot(self, given)
         self._tick_ns = round(given['tick'] * 1e9)
         self._make_publishers(given)
         self._published: tuple[object, object] = (None, None)    # bump and doors
@@ -227,7 +229,11 @@ def occupancy_grid(world: World, frame: str) -> OccupancyGrid:
     message.header.frame_id = frame
     message.info.resolution = world.cell_size
     message.info.width, message.info.height = world.size
-    message.info.origin.orientation.w = 1.0
+    set_pose(message.info.origin, *(
+        world.plan.map.origin if isinstance(world, PlanWorld) else (0.0, 0.0, 0.0)))
+    if isinstance(world, PlanWorld):
+        message.data = array('b', world.plan.map.pixel_rows.tobytes())
+        return message
     message.data = array('b', (
         100 if (column, row) in world.walls else 0
         for row in range(world.size[1]) for column in range(world.size[0])))
@@ -268,11 +274,12 @@ def _cells(name: str, world: World, cells: Iterable[Cell], height: float) -> Mar
         scale=Vector3(x=world.cell_size, y=world.cell_size, z=height))
 
 
-def _robot(given: Parameters) -> DiffDrive:
+def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError if there is no such world or it is too small."""
     body = {field.name: given[field.name] for field in fields(Body) if field.name != 'radius'}
+    plan = plan_of(node, given)
     try:
-        world = load(given['world'])
+        world = load(given['world']) if plan is None else PlanWorld.of(plan)
     except FileError as error:
         raise ParameterError(f"parameter 'world': {error}") from None
     try:

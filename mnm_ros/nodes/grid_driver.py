@@ -26,6 +26,7 @@ from mnm_ros.nodes.mobile.driver_setup import (
     poses_of,
 )
 from mnm_ros.nodes.mobile.movers import VelocityMover
+from mnm_ros.nodes.mobile.planned import plan_of, take
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
@@ -46,9 +47,14 @@ class GridDriver(RobotSide):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('grid_driver', **node_arguments)
         self._given = given = Parameters(self, NODES['grid_driver'])
+        self._plan = plan = plan_of(self, given)
+        if plan is not None:
+            take(plan, given)
         check(given)
         self.action_names = MOVES[given['moves']]
         self._ways = Ways(grid_of(given))
+        if plan is not None:
+            self._ways.read(plan.driven_map, given['robot_radius'])
         self._map_frame = self._described_frame = ''
         self._tracker = PoseTracker(self, given)
         self._base_mover, self._home_mover = movers_of(self, given)
@@ -66,7 +72,7 @@ class GridDriver(RobotSide):
         self._outcomes = self.create_publisher(String, 'outcome', messages.LATCHED)
         self._poses = poses_of(self, given, self._on_pose)
         self.create_subscription(Bool, 'bump', self._on_bump, messages.STEP)
-        if given['use_map']:
+        if given['use_map'] and plan is None:
             self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
         self.create_timer(_PERIOD, self._on_time, clock=self.steady_clock)
         grid = self._ways.grid
@@ -114,7 +120,7 @@ class GridDriver(RobotSide):
         known = not self._given['use_map'] or self._ways.free is not None
         return describe(self._ways, self.action_names, self._tracker.home_state,
                         self._map_frame or (pose.frame if pose else ''),
-                        self._given['declare_successors'] and known)
+                        self._given['declare_successors'] and known, self._plan)
 
     def arrived(self, state: int, problem: str = '') -> None:
         """End what took time, and remember its state: the robot was not moved there by hand."""

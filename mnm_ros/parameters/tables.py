@@ -183,6 +183,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('map_frame', 'map', 'frame of the grid with pose_source tf2'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped '
                   'cmd_vel'),
+    ParameterSpec('plan', '', 'path of a plan by mnm_ros map, in place of a map, the grid and '
+                  "home; '' for none"),
     ParameterSpec('use_map', False, 'only free cells of the OccupancyGrid on map are entered, and '
                   'none through a wall between'),
     ParameterSpec('robot_radius', 0.0, 'm around the centres of cells and around the ways between '
@@ -226,6 +228,7 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
 
 DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('world', '', 'path, or name of a file in config/worlds'),
+    ParameterSpec('plan', '', "path of a plan, in place of a world; '' for none"),
     ParameterSpec('seed', 0, 'of slip and noise', minimum=0),
     ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
                   'commands come', minimum=0, maximum=1000),

@@ -10,7 +10,7 @@ and a parameter that no node has is told of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 import re
 import sys
@@ -78,6 +78,24 @@ class Parameters:
     def find(self, name: str, value: Any) -> None:
         """Take a value for a parameter that is not set, until another one is found."""
         self._found[name] = value
+
+    def take(self, values: Mapping[str, Any], source: str) -> None:
+        """
+        Set parameters to what a file says, which ``source`` names.
+
+        :raises ParameterError: if a value is not allowed, or if one was given that differs.
+        """
+        for name, value in values.items():
+            spec, given = self._specs[name], self[name]
+            if given not in (spec.default, value):
+                raise ParameterError(f"parameter '{name}' is {given!r}, expected {value!r} as "
+                                     f'{source} has it, or none')
+            parameter = Parameter(name, value=value)
+            if not spec.accepts(parameter):
+                raise ParameterError(f'{source}: {spec.refusal(value)}')
+            self._locked, locked = (lambda: False), self._locked
+            self._node.set_parameters([parameter])
+            self._locked = locked
 
     def _declare(self, spec: ParameterSpec) -> None:
         """Declare a parameter; it gets its range last, as ROS would refuse without its name."""

@@ -51,14 +51,14 @@ def _home(plan: Plan) -> Iterator[Finding]:
         yield Finding(f'{where} is in a wall, or in what is unknown', here, True)
     elif not bool(plan.driven_map.is_free([here], [here], 0.0)[0]):
         yield Finding(f'{where} is in a keep-out', here, True)
-    elif not bool(plan.driven_map.is_free([here], [here], plan.robot_radius)[0]):
-        yield Finding(f'{where} is nearer to a wall or a keep-out than the radius of the robot, '
-                      f'{plan.robot_radius:g} m', here, True)
+    elif not bool(plan.driven_map.is_free([here], [here], plan.ways_radius)[0]):
+        yield Finding(f'{where} is nearer to a wall or a keep-out than {plan.ways_radius:g} m, '
+                      'the radius of the robot and its clearance', here, True)
     elif cell not in plan.reached:
         yield Finding(f'{where}: the centre of its cell ({plan.place(plan.grid.centre(cell))}) is '
                       'not free, move the grid or home', here, True)
     elif not bool(plan.driven_map.is_free(
-            [here], [plan.grid.centre(cell)], plan.robot_radius)[0]):
+            [here], [plan.grid.centre(cell)], plan.ways_radius)[0]):
         yield Finding(f'{where}: a wall is between it and the centre of its cell', here, True)
 
 
@@ -105,8 +105,8 @@ def _entered(plan: Plan) -> Iterator[Finding]:
             (x, y), = plan.map.points([(columns + 0.5, rows + 0.5)]).tolist()
             yield Finding(
                 f'{name} ({plan.place((x, y))}) can still be entered: by {_named(plan, beside)} '
-                f'the robot passes less than {BESIDE:g} m beside it; make it larger, or move the '
-                'grid', (x, y))
+                f'the robot passes less than {BESIDE:g} m beside it; give it more clearance, or '
+                'make it larger', (x, y))
 
 
 def _padded(map_: Map, within: NDArray[np.bool_], margin: int) -> Map:

@@ -56,7 +56,7 @@ class Wish:
     What a grid has to be like.
 
     :ivar home: where RESET leads.
-    :ivar radius: of the robot in m.
+    :ivar radius: of the robot with its clearance in m.
     :ivar slack: how near home may be to the border of its cell: a fraction of the cell, and in m.
     """
 
@@ -97,7 +97,7 @@ def best_fit(map_: Map, wish: Wish, doors: Sequence[Line], sizes: Iterable[float
     if not found:
         raise InvalidValueError(
             f'home, {wish.home.x:g}, {wish.home.y:g}, is in no free cell of any grid, expected a '
-            f'place where a robot with a radius of {wish.radius:g} m is free on the map')
+            f'place with {wish.radius:g} m around it that are free on the map')
     fewest = min(len(fit.cut) for fit in found)
     areas = [covered_area(map_, fit) if len(fit.cut) == fewest else 0.0 for fit in found]
     return next(fit for fit, area in zip(found, areas) if area >= _ENOUGH * max(areas))

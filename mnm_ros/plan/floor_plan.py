@@ -7,16 +7,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from heapq import nlargest
 from pathlib import Path
 
 from mnm_ros.driving.grid import Edge, Grid, Ways
-from mnm_ros.driving.occupancy import Map, Point
+from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.rooms import label_at, labelled, Labels, Line
 import numpy as np
 from numpy.typing import NDArray
 
 Polygon = Sequence[Point]
+
+MOST_WALLS = 2000    # lines; noise makes many short ones
 
 _UNKNOWN = -1
 _TOUCHED = 0.499    # pixels between a line and the middle of one that it touches
@@ -29,6 +32,7 @@ class Plan:
 
     :ivar map: without keep-outs.
     :ivar robot_radius: of the robot that it was made for.
+    :ivar clearance: how far from walls its ways are kept besides.
     :ivar rooms: a point in each.
     :ivar doors: a line from wall to wall across each.
     :ivar keep_outs: polygons, the last point joined to the first.
@@ -42,6 +46,7 @@ class Plan:
     grid: Grid
     home: Pose
     robot_radius: float
+    clearance: float = 0.05
     rooms: Mapping[str, Point] = field(default_factory=dict)
     doors: Mapping[str, Line] = field(default_factory=dict)
     keep_outs: Mapping[str, Polygon] = field(default_factory=dict)
@@ -69,10 +74,15 @@ class Plan:
         rows = np.where(self.kept_out, _UNKNOWN, self.map.pixel_rows).astype(np.int8)
         return replace(self.map, values=rows.ravel())
 
-    def ways(self, radius: float | None = None) -> Ways:
-        """Return the ways between cells for a robot of that radius, or of that of the plan."""
+    @property
+    def ways_radius(self) -> float:
+        """Return how far around ways everything has to be free."""
+        return self.robot_radius + self.clearance
+
+    def ways(self) -> Ways:
+        """Return the ways between cells."""
         ways = Ways(self.grid)
-        ways.read(self.driven_map, self.robot_radius if radius is None else radius)
+        ways.read(self.driven_map, self.ways_radius)
         return ways
 
     @property
@@ -193,6 +203,21 @@ def covered(map_: Map, polygon: Polygon) -> NDArray[np.bool_]:
                            rows - ay - part * (by - ay)) < _TOUCHED
     found[low[1]:high[1], low[0]:high[0]] = inside
     return found
+
+
+def walls(map_: Map) -> tuple[tuple[float, float, float, float], ...]:
+    """Return the longest lines between what is occupied and what is not, as x1, y1, x2, y2."""
+    taken = np.pad(map_.pixel_rows >= OCCUPIED, 1).astype(np.int8)
+    found: list[tuple[int, int, int, int]] = []
+    for turned in (False, True):
+        borders = np.diff(taken.T if turned else taken, axis=0) != 0
+        for at, border in enumerate(borders):
+            ends = np.flatnonzero(np.diff(np.pad(border.astype(np.int8), 1))) - 1
+            found += [(at, first, at, last) if turned else (first, at, last, at)
+                      for first, last in zip(ends[::2].tolist(), ends[1::2].tolist())]
+    found = nlargest(MOST_WALLS, found, key=lambda line: line[2] - line[0] + line[3] - line[1])
+    ends = map_.points(np.reshape(found, (-1, 2)).astype(np.float64)).round(3)
+    return tuple((x, y, to_x, to_y) for x, y, to_x, to_y in ends.reshape(-1, 4).tolist())
 
 
 def bounds(points: Iterable[Point]) -> tuple[Point, Point]:

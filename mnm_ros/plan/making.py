@@ -52,9 +52,10 @@ def make(request: Request) -> Made:
     rooms = _rooms(map_, lines, request)
     doors = dict(request.doors) or _named(map_, rooms, lines)
     plan = Plan(request.map_file.stem, map_, Grid(0.0, 0.0, 1.0, 1, 1), request.home,
-                request.robot_radius, rooms, doors, dict(request.keep_outs), masked)
+                request.robot_radius, request.clearance, rooms, doors, dict(request.keep_outs),
+                masked)
     yaws = ((0.0, fitting.wall_direction(map_)) if request.yaw is None else (request.yaw,))
-    wish = fitting.Wish(request.home, request.robot_radius)
+    wish = fitting.Wish(request.home, plan.ways_radius)
     fit = fitting.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
     return Made(replace(plan, grid=fit.grid), specks,
                 fitting.counts(plan.driven_map, wish, fit.grid),

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 VERSION = 1
 MOST_CELLS = 10_000    # as many states have names
 
-_KEYS = ('plan', 'name', 'robot_radius', 'home', 'grid', 'rooms', 'doors', 'keep_outs', 'names',
+_KEYS = ('plan', 'name', 'robot', 'home', 'grid', 'rooms', 'doors', 'keep_outs', 'names',
          'map')
 _PIXELS = {'.': 0, '#': 100, '?': -1, 'x': 0}
 _EXPECTED = "pixels, each '.' free, '#' occupied, '?' unknown or 'x' free, but kept out of"
@@ -58,11 +58,11 @@ def load(path: Path) -> Plan:
         raise version.unexpected(what)
     map_, masked = _map(keys.required('map', 'resolution, origin and rows'))
     grid = _grid(keys.required('grid', 'cell, origin, columns and rows'))
-    radius = 'the radius of the robot in m, at most half a cell'
+    radius, clearance = _robot(keys.required('robot', 'radius and clearance'), grid.cell_size / 2)
     return Plan(
         keys['name'][1].text('the name of the plan') if 'name' in keys else path.stem,
         map_, grid, _pose(keys.required('home', 'the home pose'), 'the home pose'),
-        keys.required('robot_radius', radius).number(radius, 0, grid.cell_size / 2),
+        radius, clearance,
         _named(keys, 'rooms', _point), _named(keys, 'doors', _line),
         _named(keys, 'keep_outs', _polygon), masked if masked.any() else None,
         _cell_names(keys, grid), path)
@@ -88,6 +88,14 @@ def _map(entry: Entry) -> tuple[Map, NDArray[np.bool_]]:
     values = np.select([letters == letter for letter in _PIXELS], [*_PIXELS.values()])
     return Map(resolution, len(rows[0]), len(rows), origin,
                values.astype(np.int8).ravel()), letters == 'x'
+
+
+def _robot(entry: Entry, most: float) -> tuple[float, float]:
+    keys = entry.mapping('the robot', ('radius', 'clearance'))
+    what = f'the radius of the robot in m, at most half a cell, {most:g}'
+    radius = keys.required('radius', what).number(what, 0, most)
+    what = f'how far from walls its ways are kept besides in m, at most {most - radius:g}'
+    return radius, keys.required('clearance', what).number(what, 0, most - radius)
 
 
 def _grid(entry: Entry) -> Grid:
@@ -187,7 +195,8 @@ def _lines(plan: Plan, source: str) -> Iterator[str]:
     yield _HEAD.format(source=source)[:-1]
     yield f'plan: {VERSION}'
     yield f'name: {_quoted(plan.name)}'
-    yield f'robot_radius: {_number(plan.robot_radius)}'
+    yield (f'robot: {{radius: {_number(plan.robot_radius)}, '
+           f'clearance: {_number(plan.clearance)}}}')
     yield f'home: {_list(plan.home)}    # x, y and yaw'
     yield ''
     yield (f'grid: {{cell: {_number(grid.cell_size)}, '

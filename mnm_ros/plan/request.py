@@ -21,6 +21,7 @@ class Request:
     """
     What a plan is to be made of; lengths are in m, angles in rad.
 
+    :ivar clearance: how far from walls ways are kept besides.
     :ivar sizes: of cells, one of which is taken.
     :ivar yaw: of the grid; None for that of the map or of most walls.
     :ivar specks: up to which area in m^2 unknown and occupied specks are removed.
@@ -34,6 +35,7 @@ class Request:
     map_file: Path
     home: Pose = Pose(0.0, 0.0, 0.0)
     robot_radius: float = 0.175
+    clearance: float = 0.05
     sizes: tuple[float, ...] = SIZES
     yaw: float | None = None
     specks: tuple[float, float] = (0.05, 0.0025)

@@ -40,7 +40,7 @@ def labelled(map_: Map, lines: Iterable[Line]) -> Labels:
     free = is_free(map_)
     cut = free.copy()
     for line in lines:
-        columns, rows = _drawn(map_, line).T
+        columns, rows = drawn(map_, line).T
         cut[rows, columns] = False
     labels = np.asarray(ndimage.label(cut)[0], np.int32)
     if labels.any():    # what is below a line belongs to the room beside it
@@ -185,7 +185,7 @@ def _run(free: NDArray[np.bool_], starts: NDArray[np.int64],
     return reached
 
 
-def _drawn(map_: Map, line: Line) -> NDArray[np.int64]:
+def drawn(map_: Map, line: Line) -> NDArray[np.int64]:
     """Return the columns and rows of the pixels of a line, and of one more at its ends."""
     first, last = map_.pixels(line)
     length = float(np.hypot(*(last - first))) or 1.0

@@ -21,6 +21,7 @@ from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.simulation.cmp import TableCmp
+from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.world import World
 
@@ -101,15 +102,15 @@ class DiffDrive:
 
     def __init__(self, world: World, body: Body, seed: int = 0,
                  battery: Battery | None = None) -> None:
-        if body.radius >= world.cell_size / 2:
+        if body.radius >= world.most_radius:
             raise InvalidValueError(
                 f'a radius of {body.radius:g} m does not fit into the cells of {world.name}, '
-                f'expected less than {world.cell_size / 2:g} m')
+                f'expected less than {world.most_radius:g} m')
         self.world = world
         self.body = body
         self.battery = battery
         self.ticks = 0
-        self.pose = Pose(*world.centre(world.home), 0.0)
+        self.pose = world.home_pose
         self.odometry = Pose(0.0, 0.0, 0.0)
         self.speed = self.turn_rate = 0.0
         self.bumped = False
@@ -162,7 +163,7 @@ class DiffDrive:
 
     @property
     def _docked(self) -> bool:
-        x, y = self.world.centre(self.world.home)
+        x, y, _ = self.world.home_pose
         moves = self.speed or self.turn_rate
         return not moves and hypot(self.pose.x - x, self.pose.y - y) < self.body.radius
 
@@ -273,6 +274,8 @@ class Lockstep:
 
 def scenario_of(world: World) -> Scenario:
     """Return a world as ``grid_driver`` sees it, if moves always succeed; its states are cells."""
+    if isinstance(world, PlanWorld):
+        return world.scenario(_ACTIONS)
     grid = _grid(world)
     home = grid.cell_at(*world.centre(world.home))
     assert home is not None
@@ -282,14 +285,17 @@ def scenario_of(world: World) -> Scenario:
 
 def driver_parameters(world: World) -> dict[str, bool | float | int | str]:
     """Return by name the parameters of ``grid_driver`` for a world and the simulated robot."""
+    fast: dict[str, bool | float | int | str] = {
+        'pose_source': 'amcl_pose', 'max_speed': Body.max_speed, 'max_turn': Body.max_turn_rate,
+        'acceleration': Body.acceleration, 'turn_acceleration': Body.turn_acceleration}
+    if isinstance(world, PlanWorld):
+        return {**fast, 'plan': str(world.path.absolute()), 'declare_successors': True}
     home_x, home_y = world.centre(world.home)
     grid = _grid(world)
     return {
-        'pose_source': 'amcl_pose', 'use_map': True, 'cell_size': grid.cell_size,
-        'origin_x': grid.origin_x, 'origin_y': grid.origin_y, 'columns': grid.columns,
-        'rows': grid.rows, 'home_x': home_x, 'home_y': home_y, 'max_speed': Body.max_speed,
-        'max_turn': Body.max_turn_rate, 'acceleration': Body.acceleration,
-        'turn_acceleration': Body.turn_acceleration}
+        **fast, 'use_map': True, 'cell_size': grid.cell_size, 'origin_x': grid.origin_x,
+        'origin_y': grid.origin_y, 'columns': grid.columns, 'rows': grid.rows, 'home_x': home_x,
+        'home_y': home_y}
 
 
 def _grid(world: World) -> Grid:

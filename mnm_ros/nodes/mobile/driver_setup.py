@@ -18,6 +18,7 @@ from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMov
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import check_frames, PoseTopic, PoseTransforms
 from mnm_ros.parameters import Parameters
+from mnm_ros.plan.floor_plan import by_number, Plan, walls
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 from rclpy.node import Node
 
@@ -126,7 +127,7 @@ def _states(grid: Grid) -> int:
 
 
 def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
-             declaring: bool = False) -> RobotDescription:
+             declaring: bool = False, plan: Plan | None = None) -> RobotDescription:
     """
     Return names and centres of cells, unless these are too many.
 
@@ -135,6 +136,7 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     :param home: the state of the home pose.
     :param frame: of the poses.
     :param declaring: whether to say where the moves may lead, too.
+    :param plan: whose names and walls to tell.
     """
     grid = ways.grid
     if _states(grid) > MAX_STATES:
@@ -142,11 +144,12 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     headings = _HEADINGS if grid.with_heading else ('',)
     names, positions = {OUTSIDE: 'outside'}, {}
     for cell in range(grid.columns * grid.rows):
-        row, column = divmod(cell, grid.columns)
+        called = plan.cell_names[cell] if plan is not None else by_number(grid, cell)
         for heading, name in enumerate(headings):
             state = grid.state(cell, heading)
-            names[state] = f'r{row}c{column} {name}'.rstrip()
+            names[state] = f'{called} {name}'.rstrip()
             positions[state] = grid.centre(cell)
     declaration = Declaration(successors(ways, actions)) if declaring else Declaration()
     return RobotDescription(
-        tuple(actions), home, frame, names, positions, declaration=declaration)
+        tuple(actions), home, frame, names, positions,
+        () if plan is None else walls(plan.map), declaration)
