@@ -36,6 +36,9 @@ def _pair(change: PairChange, description: RobotDescription) -> str:
     leads = 'is blocked' if now == change.state else f'leads to {place(now, description)}'
     there = '' if now == was else (
         ' blocked' if was == change.state else f' to {place(was, description)}')
+    door = description.door(change.state, change.action)
+    if door and (now == change.state) != (was == change.state):
+        since += f'the door {door} is {"closed" if now == change.state else "open"}: '
     return (f'{since}"{description.action_name(change.action)}" in '
             f'{place(change.state, description)} {leads} (seen {times:,} of {tried:,} times; '
             f'before {worked:,} of {before:,}{there})')

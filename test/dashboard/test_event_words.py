@@ -28,6 +28,17 @@ def test_where_an_action_leads(change: PairChange, sentence: str) -> None:
         f'hint, outside of the promise: {sentence}')
 
 
+@pytest.mark.parametrize(('before', 'after', 'said'), [
+    ({6: 40}, {5: 9}, 'the door hall-kitchen is closed: "east" in r1c2 is blocked (seen'),
+    ({5: 9}, {6: 40}, 'the door hall-kitchen is open: "east" in r1c2 leads to r1c3 (seen'),
+    ({6: 40}, {9: 9}, '"east" in r1c2 leads to r0c4 (seen')])
+def test_a_door_is_told_of_by_its_name(before: dict, after: dict, said: str) -> None:
+    doors = RobotDescription(FLAT.actions, names=FLAT.names, doors={'hall-kitchen': ((5, 1),)})
+    for description in (doors, RobotDescription.from_text(doors.to_text())):
+        assert told(Event(9, 'changed', 'change', PairChange(5, 1, before, after)),
+                    description).startswith(said)
+
+
 @pytest.mark.parametrize(('ways', 'sentence'), [
     (WaysChange((5, 6, 7), (9,)), '3 places are now reached another way, r0c4 not at all'),
     (WaysChange((5,), (), (9, 1)), '1 place is now reached another way, new: r0c4, state 1'),

@@ -106,7 +106,7 @@ def test_every_command_does_what_the_page_says(
     assert trial.wait(DEADLINE) == 0
     assert done == ['map', 'run', 'preflight', 'trial', 'policies', 'stop', 'go', 'run', 'goal',
                     'export', 'report']
-    assert re.search(r'^reached (kitchen 1|3) in \d+ steps$', capsys.readouterr().out, re.MULTILINE)
+    assert re.search(r'^reached (kitchen 1|3) in \d+ step', capsys.readouterr().out, re.MULTILINE)
     assert judge(scenario_of(PlanWorld.of(load(Path('flat.plan.yaml')))).settings[1].cmp,
                  PolicySet.from_msg(policies[-1]), RADIUS, 1.0).ok
     assert {message.data.split(',')[0] for message in outcomes} >= {

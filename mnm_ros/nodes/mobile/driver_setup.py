@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 import math
 
 from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.continuity import PoseReach
 from mnm_ros.driving.drive import Limits
 from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, Ways
-from mnm_ros.driving.maneuvers import successors
+from mnm_ros.driving.maneuvers import successors, target
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
@@ -152,4 +153,20 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     declaration = Declaration(successors(ways, actions)) if declaring else Declaration()
     return RobotDescription(
         tuple(actions), home, frame, names, positions,
-        () if plan is None else walls(plan.map), declaration)
+        () if plan is None else walls(plan.map), declaration,
+        {} if plan is None else _doors(ways, actions, plan))
+
+
+def _doors(ways: Ways, actions: Sequence[str], plan: Plan) -> dict[str, tuple[Pair, ...]]:
+    """Return the states and actions that lead through each door."""
+    grid, found = ways.grid, {}
+    for door in plan.doors:
+        through = {*plan.through(door)}
+        found[door] = tuple(
+            (grid.state(cell, heading), number)
+            for cell in sorted({cell for cell, _ in through if cell is not None})
+            for heading in range(4 if grid.with_heading else 1)
+            for number, action in enumerate(actions)
+            if (there := target(ways, action, cell, heading)[0]) != cell
+            and (cell, there) in through)
+    return found
