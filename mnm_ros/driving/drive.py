@@ -10,12 +10,14 @@ from enum import Enum
 import math
 from typing import NamedTuple
 
+from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
 _ALIGNED = 0.1     # rad from the direction of the target, within which it starts to drive
 _ASTRAY = 0.5      # rad from that direction, beyond which it stops and turns again
 _LONGEST = 0.2     # s between two poses that count for acceleration; more may be a gap
+_SURE = 0.5        # s without room, during which it stops, until that is believed
 _PROGRESS = 0.1    # of the full speed; a robot that is slower on average is blocked
 
 
@@ -26,6 +28,7 @@ class Outcome(Enum):
     TIMEOUT = 'timeout'
     BUMPED = 'bumped'
     BLOCKED = 'blocked'
+    OBSTRUCTED = 'obstructed'    # by what was seen, before it was touched
     DETOUR = 'detour'            # given up on a long way round
     BROKEN_OFF = 'broken off'    # which says nothing about the world
     STOPPED = 'stopped'          # by a person
@@ -138,20 +141,29 @@ class Drive:
         self._leg = leg
         self._watch, self._steady = Stopwatch(now), Stopwatch(steady)
         self._velocity = STILL
+        self._room, self._room_time = math.inf, 0.0    # and when there was enough of it
         self._backwards = leg.backwards
         if self._backwards is None:
             self._backwards = abs(self._off_course(pose)) > math.pi / 2
         self._phase: _Phase = self._turning
         self._best, self._best_time = math.inf, 0.0
 
-    def step(self, now: float, pose: Pose, steady: float = 0.0) -> Velocity:
-        """Return the velocity from ``now`` on, which is zero once it is over."""
+    def step(self, now: float, pose: Pose, steady: float = 0.0,
+             room: float = math.inf) -> Velocity:
+        """
+        Return the velocity from ``now`` on, which is zero once it is over.
+
+        :param room: how far the ``way`` is free in m.
+        """
         if self.outcome:
             return STILL
         step, real = self._watch.lap(now), self._steady.lap(steady)
+        self._room = room
         wanted, remaining = self._phase(pose)
         if self._watch.elapsed >= self._leg.timeout:
             self.outcome = Outcome.TIMEOUT
+        elif self._obstructed(room):
+            self.outcome = Outcome.OBSTRUCTED
         elif self._blocked(remaining):
             self.outcome = Outcome.BLOCKED
         else:
@@ -160,6 +172,10 @@ class Drive:
             if self._phase == self._facing and self._velocity == STILL and wanted == STILL:
                 self.outcome = Outcome.REACHED
         return STILL if self.outcome else self._velocity
+
+    def way(self, pose: Pose) -> list[Point]:
+        """Return the points between which it drives straight on."""
+        return [(pose.x, pose.y), (self._leg.x, self._leg.y)]
 
     def bump(self) -> None:
         """Take note of a bump, which ends the leg unless that is a retreat."""
@@ -180,9 +196,7 @@ class Drive:
             return self._enter(self._facing, pose)
         if abs(error) > _ASTRAY:
             return self._enter(self._turning, pose)
-        speed = math.cos(error) * min(
-            self._limits.speed, math.sqrt(self._limits.acceleration * distance),
-            _GAIN * distance)
+        speed = math.cos(error) * self._speed(max(0.0, min(distance, self._room)))
         return (Velocity(-speed if self._backwards else speed, self._turn(error)[0].turn),
                 distance / self._limits.speed)
 
@@ -202,6 +216,11 @@ class Drive:
         course = math.atan2(self._leg.y - pose.y, self._leg.x - pose.x)
         return wrapped(course - pose.yaw + (math.pi if self._backwards else 0.0))
 
+    def _speed(self, distance: float) -> float:
+        """Return the speed from which the robot comes to rest within a distance."""
+        return min(self._limits.speed, math.sqrt(self._limits.acceleration * distance),
+                   _GAIN * distance)
+
     def _turn(self, error: float) -> tuple[Velocity, float]:
         speed = min(self._limits.turn, math.sqrt(self._limits.turn_acceleration * abs(error)),
                     _GAIN * abs(error))
@@ -213,6 +232,12 @@ class Drive:
         if remaining <= 0 or remaining < self._best - _PROGRESS * blocked_after:
             self._best, self._best_time = remaining, now
         return now - self._best_time >= blocked_after
+
+    def _obstructed(self, room: float) -> bool:
+        """Whether there has been no room for so long that it is not one bad pose or scan."""
+        if self._phase == self._facing or room > self._limits.tolerance:
+            self._room_time = self._watch.elapsed
+        return self._watch.elapsed - self._room_time >= _SURE
 
     def _towards(self, wanted: Velocity, step: float, braking: float) -> Velocity:
         limits = (self._limits.acceleration, self._limits.turn_acceleration)

@@ -208,7 +208,7 @@ class WayHome(Maneuver):
                           else f'{ended.value} {what}')
             return None
         self._retries -= 1
-        if ended in (Outcome.BUMPED, Outcome.BLOCKED) and not self._in_one_go:
+        if ended in (Outcome.BUMPED, Outcome.BLOCKED, Outcome.OBSTRUCTED) and not self._in_one_go:
             self._retreating = True
             return self._retreat
         return self._go_on(cell, pose)

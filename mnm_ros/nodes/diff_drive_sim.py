@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from importlib import import_module
-from math import isfinite
+import math
 import sys
 import time
 from typing import Any
@@ -31,6 +31,7 @@ from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep
 from mnm_ros.simulation.plan_world import PlanWorld
+from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
 import numpy as np
@@ -44,6 +45,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 _BATTERY_PERIOD = 1.0      # s of simulated time between two messages
 _MARKER_PERIOD = 0.1       # s, at least between two messages
 _LONGEST_TICK = 3600.0     # s, between two ticks, at most
+_RAYS = 360
 _HEIGHT = 0.4              # m, of walls and closed doors
 _COLOURS = {
     'walls': (0.45, 0.45, 0.5), 'open doors': (0.2, 0.7, 0.3), 'closed doors': (0.8, 0.25, 0.2),
@@ -106,6 +108,12 @@ class DiffDriveSim(Node):
             MarkerArray, 'world_markers', messages.LATCHED)
         self._map_publisher = self.create_publisher(OccupancyGrid, 'map', messages.LATCHED)
         self._map_publisher.publish(occupancy_grid(self._robot.world, self._map_frame))
+        self._scan_type = import_module('sensor_msgs.msg').LaserScan
+        self._scan_publisher = self.create_publisher(self._scan_type, 'scan', 10)
+        self._scan_frame: str = given['base_frame']
+        self._ticks_per_scan = max(1, round(given['scan_period'] / given['tick']))
+        self._scanner = Scanner(self._robot.world, _RAYS, given['scan_range'], given['scan_noise'],
+                                given['seed'])
         self._ticks_per_battery = max(1, round(_BATTERY_PERIOD * 1e9 / self._tick_ns))
         if self._robot.battery:
             self._battery_type = import_module('sensor_msgs.msg').BatteryState
@@ -117,7 +125,7 @@ class DiffDriveSim(Node):
     def _on_command(self, message: Twist | TwistStamped) -> None:
         twist = message.twist if isinstance(message, TwistStamped) else message
         speed, turn_rate = twist.linear.x, twist.angular.z
-        if not (isfinite(speed) and isfinite(turn_rate)):
+        if not (math.isfinite(speed) and math.isfinite(turn_rate)):
             self.get_logger().warning(
                 f'cmd_vel ignored: linear.x is {speed} and angular.z is {turn_rate}, expected '
                 'finite numbers', throttle_duration_sec=5.0)
@@ -145,6 +153,7 @@ class DiffDriveSim(Node):
         self._publish_changes()
         self._publish_time_and_poses()
         self._publish_battery()
+        self._publish_scan()
         if self._lockstep:
             self._lockstep.ticked(time.monotonic())
 
@@ -181,6 +190,18 @@ class DiffDriveSim(Node):
             message = self._battery_type(percentage=battery.charge, present=True)
             message.header.stamp = self._clock_message.clock
             self._battery_publisher.publish(message)
+
+    def _publish_scan(self) -> None:
+        robot, publisher = self._robot, self._scan_publisher
+        if robot.ticks % self._ticks_per_scan or not publisher.get_subscription_count():
+            return
+        message = self._scan_type(
+            angle_max=(_RAYS - 1) * math.tau / _RAYS, angle_increment=math.tau / _RAYS,
+            range_max=self._scanner.farthest,
+            ranges=self._scanner.scan(robot.pose, robot.closed).astype(np.float32))
+        message.header.frame_id = self._scan_frame
+        message.header.stamp = self._clock_message.clock
+        publisher.publish(message)
 
     def _publish_changes(self) -> None:
         """Publish bump and doors if they have changed."""

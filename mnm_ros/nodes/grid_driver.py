@@ -20,12 +20,14 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.driver_setup import (
     check,
     describe,
+    eyes_of,
     grid_of,
     home_of,
     movers_of,
     poses_of,
 )
-from mnm_ros.nodes.mobile.movers import VelocityMover
+from mnm_ros.nodes.mobile.eyes import hear_bumps
+from mnm_ros.nodes.mobile.movers import Mover, VelocityMover
 from mnm_ros.nodes.mobile.planned import plan_of, take
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
@@ -33,7 +35,7 @@ from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.robot_description import RobotDescription
 from nav_msgs.msg import OccupancyGrid
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 
 _PERIOD = 0.05    # s, between two looks at the time
 _ASTRAY = 2       # cells outside of the grid, beyond which nothing is driven
@@ -57,7 +59,9 @@ class GridDriver(RobotSide):
             self._ways.read(plan.driven_map, given['robot_radius'])
         self._map_frame = self._described_frame = ''
         self._tracker = PoseTracker(self, given)
-        self._base_mover, self._home_mover = movers_of(self, given)
+        self._poses = poses_of(self, given, self._on_pose)
+        self._eyes = eyes_of(self, given, self._poses.mount_of)
+        self._base_mover, self._home_mover = movers_of(self, given, self._eyes)
         self._mover = self._base_mover    # that of the last maneuver
 
         self._action = RESET              # that of the last maneuver
@@ -70,8 +74,7 @@ class GridDriver(RobotSide):
         self._answer_from = -math.inf     # and for this time
         self._reported_state: int | None = None    # where the explorer believes the robot
         self._outcomes = self.create_publisher(String, 'outcome', messages.LATCHED)
-        self._poses = poses_of(self, given, self._on_pose)
-        self.create_subscription(Bool, 'bump', self._on_bump, messages.STEP)
+        hear_bumps(self, given['bump_type'], self._on_bump)
         if given['use_map'] and plan is None:
             self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
         self.create_timer(_PERIOD, self._on_time, clock=self.steady_clock)
@@ -151,7 +154,13 @@ class GridDriver(RobotSide):
             return f'pose on {self._poses.name}'
         if self._given['use_map'] and self._ways.free is None:
             return 'map'
-        return (self._home_mover if self._action == RESET else self._base_mover).missing
+        mover = self._home_mover if self._action == RESET else self._base_mover
+        return self._blindness(mover) or mover.missing
+
+    def _blindness(self, mover: Mover) -> str:
+        """Return what a mover has to see and does not."""
+        blind = self._eyes and not self._eyes.fresh and mover is self._base_mover
+        return f'scan on {self._eyes.name}' if self._eyes and blind else ''
 
     def _request(self, action: int, make_maneuver: Callable[[], Maneuver]) -> int | None:
         self._action, self._requested = action, make_maneuver
@@ -264,6 +273,8 @@ class GridDriver(RobotSide):
 
     def _go_on(self, pose: StampedPose) -> None:
         """Do what a pose that says where the robot is allows."""
+        if self._eyes:
+            self._eyes.locate(pose)
         if pose.frame != self._described_frame:
             self._described_frame = pose.frame
             self.describe_again()
@@ -285,8 +296,8 @@ class GridDriver(RobotSide):
             self._tracker.reached_home = None
             self.report(state)
 
-    def _on_bump(self, message: Bool) -> None:
-        if message.data and self._maneuver:
+    def _on_bump(self) -> None:
+        if self._maneuver:
             self._mover.bump()
 
     def _on_map(self, message: OccupancyGrid) -> None:
@@ -314,7 +325,9 @@ class GridDriver(RobotSide):
         if settled:
             self._go_on(settled)
         pose, fresh, loss = self._tracker.last, self._tracker.fresh, self._tracker.loss
-        if self._maneuver and loss:
+        if self._maneuver and self._blindness(self._mover):
+            self._cancel(f'no {self._blindness(self._mover)}')
+        elif self._maneuver and loss:
             self.get_logger().error(
                 f'no {loss} on {self._poses.name} for {self._given["pose_timeout"]:g} s: stopped')
             self._abort('pose lost')

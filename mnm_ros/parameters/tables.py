@@ -16,6 +16,7 @@ from mnm_ros.core.progress.trust import Trust
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
+from mnm_ros.driving.sight import BUMP_TYPES
 from mnm_ros.parameters.parameter_spec import ParameterSpec
 
 PROBLEM = (
@@ -189,6 +190,16 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   'none through a wall between'),
     ParameterSpec('robot_radius', 0.0, 'm around the centres of cells and around the ways between '
                   'them that have to be free on the map', minimum=0, maximum=100),
+    ParameterSpec('use_scan', False, 'what the LaserScan on scan has in its way ends a leg, and '
+                  'without one nothing is driven; needs robot_radius'),
+    ParameterSpec('scan_margin', 0.05, 'm that the robot keeps from what it sees', minimum=0,
+                  maximum=100),
+    _coordinate('scan_x', 0.0, 'm, where the scanner is on the robot, to the front; with '
+                'pose_source tf2 by its frame'),
+    _coordinate('scan_y', 0.0, 'm, the same, to the left'),
+    ParameterSpec('scan_yaw', 0.0, 'rad, the same, its direction', minimum=-math.pi,
+                  maximum=math.pi),
+    ParameterSpec('bump_type', BUMP_TYPES[0], 'type of the topic bump', choices=BUMP_TYPES),
     ParameterSpec('declare_successors', False, 'declare where each move may lead: to the next '
                   'cell, if the way there is free, or nowhere'),
     _length('cell_size', 0.5, 'm, side of a cell'),
@@ -215,8 +226,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     ParameterSpec('max_detour', 2.0, 'times the straight way, or the side of a cell if that is '
                   'longer, that a planner may drive', minimum=1, maximum=1000),
-    ParameterSpec('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for '
-                  'never', minimum=0, maximum=_LONG),
+    ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
+                  'stopped; 0 for never', minimum=0, maximum=_LONG),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
@@ -262,6 +273,12 @@ DIFF_DRIVE_SIM = _fixed(
                   minimum=0, maximum=100),
     ParameterSpec('heading_noise', 0.0, 'rad, standard deviation of the heading of amcl_pose',
                   minimum=0, maximum=1),
+    ParameterSpec('scan_period', 0.2, 's of simulated time between two messages on scan',
+                  minimum=0.001, maximum=3600),
+    ParameterSpec('scan_range', 3.5, 'm, beyond which the scanner sees nothing', minimum=0.001,
+                  maximum=1e6),
+    ParameterSpec('scan_noise', 0.0, 'm, standard deviation of what the scanner measures',
+                  minimum=0, maximum=100),
 )
 
 GYM_SIDE = _fixed(

@@ -97,6 +97,7 @@ class DiffDrive:
     :ivar bumped: whether something stopped the robot in the last tick.
     :ivar setting: the index of the setting in force.
     :ivar doors: whether each door is open; a door does not close while the robot stands in it.
+    :ivar closed: the cells of those that are not.
     :raises ValueError: if the robot does not fit into a cell.
     """
 
@@ -116,7 +117,7 @@ class DiffDrive:
         self.bumped = False
         self.setting = 0
         self.doors = dict(world.settings[0])
-        self._closed = world.closed(self.doors)
+        self.closed = world.closed(self.doors)
         self._target = (0.0, 0.0)
         self._ticks_until_braking = 0
         # Generators of their own: to switch one noise on does not change the others.
@@ -195,7 +196,7 @@ class DiffDrive:
 
         def free(part: float) -> bool:
             return self.world.is_free(
-                x + part * dx, y + part * dy, self.body.radius, self._closed)
+                x + part * dx, y + part * dy, self.body.radius, self.closed)
 
         # Points so close to each other that no corner is jumped over.
         points = ceil(hypot(dx, dy) / (self.body.radius / 4)) or 1
@@ -214,7 +215,7 @@ class DiffDrive:
         for door, is_open in self.world.settings[self.setting].items():
             if is_open or not here & self.world.doors[door]:
                 self.doors[door] = is_open
-        self._closed = self.world.closed(self.doors)
+        self.closed = self.world.closed(self.doors)
 
     def _arc(self, left: float, right: float) -> tuple[float, float]:
         return (left + right) / 2, (right - left) / self.body.wheel_separation

@@ -15,7 +15,7 @@ from mnm_ros.driving.pose import Pose
 import pytest
 
 GRID = Grid(0.0, 0.0, 1.0, 4, 4)
-REACHED, TIMEOUT, BUMPED, BLOCKED, DETOUR, BROKEN_OFF, _ = Outcome
+REACHED, TIMEOUT, BUMPED, BLOCKED, OBSTRUCTED, DETOUR, BROKEN_OFF, _ = Outcome
 Judge = Callable[[int, int], Outcome]
 
 
@@ -100,7 +100,7 @@ def test_a_move_ends_where_it_is_declared_to(moves: str, with_heading: bool) -> 
     driven = 0
     for cell, heading, (number, action), outcome, back in product(
             (None, *range(9)), range(4), enumerate(MOVES[moves]),
-            (REACHED, TIMEOUT, BUMPED, BLOCKED), (REACHED, BLOCKED)):
+            (REACHED, TIMEOUT, BUMPED, BLOCKED, OBSTRUCTED), (REACHED, BLOCKED)):
         pose = Pose(*(ways.grid.centre(cell) if cell is not None else (-0.6, 1.4)),
                     heading * QUARTER)
         move, ended = Move(ways, action, cell, heading, 9.0), None
@@ -117,7 +117,8 @@ def test_a_move_ends_where_it_is_declared_to(moves: str, with_heading: bool) -> 
     assert driven > 100
 
 
-@pytest.mark.parametrize(('outcome', 'retreats'), [(TIMEOUT, 0), (BUMPED, 1), (BLOCKED, 1)])
+@pytest.mark.parametrize(('outcome', 'retreats'), [
+    (TIMEOUT, 0), (BUMPED, 1), (BLOCKED, 1), (OBSTRUCTED, 1)])
 def test_a_move_that_fails(outcome: Outcome, retreats: int) -> None:
     move = Move(Ways(GRID), 'east', 5, 0, 9.0)
     cell, legs = play(move, 5, closed((5, 6), how=outcome))

@@ -387,6 +387,7 @@ def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:
     ({'base_frame': ''}, "'base_frame' is '', expected the name of a frame"),
     ({'map_frame': '/map'}, "'map_frame' is '/map', expected the name of a frame, without a"),
     ({'base_frame': 'map'}, "'base_frame' is 'map', expected another frame than that of 'map_f"),
+    ({'use_scan': True}, "'use_scan' is True, expected drive cmd_vel"),
     ({'drive': 'hover'}, "'drive' is 'hover', expected a string, one of cmd_vel, goal_pose")])
 def test_parameters_that_do_not_fit(start: Callable[..., NodeProcess], parameters: dict,
                                     refusal: str) -> None:

@@ -110,5 +110,5 @@ def test_every_command_does_what_the_page_says(
     assert judge(scenario_of(PlanWorld.of(load(Path('flat.plan.yaml')))).settings[1].cmp,
                  PolicySet.from_msg(policies[-1]), RADIUS, 1.0).ok
     assert {message.data.split(',')[0] for message in outcomes} >= {
-        'west: reached', 'south: reached', 'west: bumped', 'RESET: reached'}
+        'west: reached', 'south: reached', 'west: obstructed', 'RESET: reached'}
     assert len(json.loads(Path('flat.geojson').read_text())['features']) > 3

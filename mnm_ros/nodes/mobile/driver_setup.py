@@ -15,6 +15,8 @@ from mnm_ros.driving.drive import Limits
 from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, Ways
 from mnm_ros.driving.maneuvers import successors, target
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
+from mnm_ros.driving.sight import Sight
+from mnm_ros.nodes.mobile.eyes import Eyes, MountOf
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import check_frames, PoseTopic, PoseTransforms
@@ -55,13 +57,22 @@ def home_of(given: Parameters) -> Pose:
     return Pose(given['home_x'], given['home_y'], given['home_yaw'])
 
 
-def movers_of(node: Node, given: Parameters) -> tuple[Mover, Mover]:
+def eyes_of(node: Node, given: Parameters, mount_of: MountOf) -> Eyes | None:
+    """Return what sees obstacles; None without a scanner."""
+    if not given['use_scan']:
+        return None
+    mount = Pose(given['scan_x'], given['scan_y'], given['scan_yaw'])
+    return Eyes(node, Sight(given['robot_radius'], given['scan_margin']), mount, mount_of,
+                given['pose_timeout'])
+
+
+def movers_of(node: Node, given: Parameters, eyes: Eyes | None = None) -> tuple[Mover, Mover]:
     """Return what moves the robot between cells, and what moves it home."""
     mover: Mover
     planned = node, limits_of(given), given['max_detour'], given['cell_size']
     if given['drive'] == 'cmd_vel':
         mover = VelocityMover(
-            node, limits_of(given), given['base_frame'] if given['stamped'] else None)
+            node, limits_of(given), given['base_frame'] if given['stamped'] else None, eyes)
     elif given['drive'] == 'goal_pose':
         mover = GoalMover(*planned)
     else:
@@ -103,6 +114,10 @@ def check(given: Parameters) -> None:
         raise ParameterError(
             f"parameter 'robot_radius' is {given['robot_radius']:g}, expected <= "
             f'{grid.cell_size / 2:g}: a robot has to be within its cell')
+    if given['use_scan'] and not (given['drive'] == 'cmd_vel' and given['robot_radius']):
+        raise ParameterError(
+            "parameter 'use_scan' is True, expected drive cmd_vel, as planners look for "
+            'themselves, and a robot_radius above 0')
     if given['declare_successors'] and _states(grid) > MAX_STATES:
         raise ParameterError(
             f"parameter 'declare_successors' is True with {_states(grid)} states, expected at "

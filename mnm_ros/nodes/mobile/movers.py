@@ -22,6 +22,7 @@ from mnm_ros.driving.drive import (
 )
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.common.commanding import HomeService
+from mnm_ros.nodes.mobile.eyes import Eyes
 from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -80,14 +81,17 @@ class VelocityMover(Mover):
 
     :param limits: of velocities.
     :param frame: of the robot, with a stamp; None for velocities without frame and stamp.
+    :param eyes: None for a robot that sees nothing.
     """
 
     needs_time = False
 
-    def __init__(self, node: Node, limits: Limits, frame: str | None) -> None:
+    def __init__(self, node: Node, limits: Limits, frame: str | None,
+                 eyes: Eyes | None = None) -> None:
         self._node = node
         self._limits = limits
         self._frame = frame
+        self._eyes = eyes
         self._drive: Drive | None = None
         self._answered_ahead = False     # whether the next pose has its velocity already
         self._resting: Stopwatch | None = None
@@ -116,7 +120,7 @@ class VelocityMover(Mover):
         if self._answered_ahead:
             self._answered_ahead = False
         else:
-            self._publish(self._drive.step(pose.time, pose.pose, time.monotonic()))
+            self._publish(self._step(self._drive, pose))
         return self._drive.outcome
 
     def bump(self) -> None:
@@ -148,6 +152,10 @@ class VelocityMover(Mover):
         """Publish a last zero and wait for it to arrive: it would be lost with the node."""
         self._publish(STILL)
         self._publisher.wait_for_all_acked(_ACKNOWLEDGE)
+
+    def _step(self, drive: Drive, pose: StampedPose) -> Velocity:
+        room = self._eyes.room(drive.way(pose.pose)) if self._eyes else math.inf
+        return drive.step(pose.time, pose.pose, time.monotonic(), room)
 
     def _halt(self) -> None:
         # A simulator that waits for a velocity after each pose must not get one too many.

@@ -90,6 +90,10 @@ class PoseTopic:
             self._node.create_subscription(
                 self._kind, self.name, self._on_latched, messages.LATCHED)
 
+    def mount_of(self, frame: str) -> Transform | None:
+        """Return None: it is not told where a frame is on the robot."""
+        return None
+
     def _on_pose(self, message: Located) -> None:
         self._received = True
         self._take(message)
@@ -189,6 +193,11 @@ class PoseTransforms:
 
     def ask_for_latched(self) -> None:
         """Do nothing: what never changes is latched anyway."""
+
+    def mount_of(self, frame: str) -> Transform | None:
+        """Return where a frame is on the robot; None if that was not heard."""
+        found = self._frames.find(frame.lstrip('/'), self._base_frame)
+        return found and found.transform
 
     def _hear_all(self, message: Any, static: bool) -> None:
         """
