@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 import math
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.driving.occupancy import Map, Points
+from mnm_ros.driving.occupancy import Map, Point, Points
+from mnm_ros.driving.path import smooth_part
 from mnm_ros.driving.pose import Pose, wrapped
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,7 @@ QUARTER = math.pi / 2
 
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
 _BLOCK = 1 << 16    # cells that are looked at together on a map
+_CUT = 1 / 8        # of an arc's radius, by which one who looks as far ahead cuts it
 _NEAREST = 16       # cells to which a robot that is in none is driven, if the way there is free
 
 
@@ -256,9 +258,9 @@ class Ways:
         self._detours[cell, there] = self._detours.get((cell, there), 0) + 1
         return self._detours[cell, there]
 
-    def next_cell(self, cell: int, goal: int, blocked: Collection[Edge]) -> int | None:
+    def route(self, cell: int, goal: int, blocked: Collection[Edge]) -> list[int] | None:
         """
-        Return the first cell of a shortest route to the goal; None if there is no route.
+        Return the cells of a shortest route to the goal; None if there is no route.
 
         Without a map, the first choice is a route over moves that have succeeded before. The
         second is one without moves that failed when they were last tried, the third any route.
@@ -274,8 +276,24 @@ class Ways:
                 there for there in self._around(at, blocked)
                 if trusted((at, there))))    # noqa: B023
             if route:
-                return route[0]
+                return route
         return None
+
+    def smooth_part(self, points: Sequence[Point]) -> tuple[list[Point], int]:
+        """
+        Return ``smooth_part`` of the way along a route.
+
+        An arc of half a cell keeps as far from the corner between the cells as a straight way
+        does, and so a robot on it stays in the cells of the route. The map has to be free, too.
+        """
+        room = self.grid.cell_size / 2
+        radius = self._radius + room * _CUT
+
+        def is_free(way: Sequence[Point]) -> bool:
+            return radius <= room and (self._map is None or bool(
+                self._map.is_free(way[:-1], way[1:], radius).all()))
+
+        return smooth_part(points, room, is_free)
 
     def entry(self, x: float, y: float, cell: int | None, blocked: Collection[Edge]) -> int | None:
         """

@@ -11,6 +11,7 @@ import math
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.grid import Edge, Ways
+from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose
 
 MOVES = {
@@ -140,10 +141,10 @@ class Move(Maneuver):
 
 class WayHome(Maneuver):
     """
-    RESET: cell by cell over free cells, or in one leg, with retries.
+    RESET: along free cells, or in one leg, with retries.
 
     :param retries: how many legs may fail.
-    :param timeout: of each leg in s.
+    :param timeout: for each cell of a leg in s.
     :param in_one_go: whether the mover finds the way by itself, in one leg.
     :param limit: of the whole way in s; with the highest speed, it bounds how far is driven.
     :param farthest: m outside of the grid, beyond which nothing is driven.
@@ -164,9 +165,9 @@ class WayHome(Maneuver):
         self._limit = self._left = limit
         self._farthest = farthest
         self._blocked: set[Edge] = set()
-        self._from: int | None = None
-        self._to: int | None = None    # None: to the home pose itself
-        self._retreat: Leg | None = None
+        self._route: list[int | None] = []    # the cells of the leg, from where it begins
+        self._start: Point = (0.0, 0.0)       # to go back to, if it fails
+        self._last = False                    # whether the leg ends at the home pose
         self._retreating = False
 
     def next(    # noqa: A003
@@ -185,56 +186,82 @@ class WayHome(Maneuver):
             return self._go_on(cell, pose)
         if ended is not Outcome.REACHED:
             return self._fail(ended, cell, pose)
-        if self._to is None:
-            at_home = cell == self._home_cell and (
-                not self._ways.grid.with_heading
-                or self._ways.grid.heading_at(pose.yaw)
-                == self._ways.grid.heading_at(self._home.yaw))
-            return None if at_home else self._fail(ended, cell, pose)
-        if self._from is not None:
-            self._ways.succeeded(self._from, self._to)
-        return self._go_on(cell, pose)
+        self._passed(len(self._route) - 1)
+        if not self._last:
+            return self._go_on(cell, pose)
+        at_home = cell == self._home_cell and (
+            not self._ways.grid.with_heading
+            or self._ways.grid.heading_at(pose.yaw)
+            == self._ways.grid.heading_at(self._home.yaw))
+        return None if at_home else self._fail(ended, cell, pose)
+
+    def _passed(self, moves: int) -> None:
+        """Take note of moves of the leg that have succeeded."""
+        for start, there in zip(self._route[:moves], self._route[1:]):
+            if start is not None and there is not None:
+                self._ways.succeeded(start, there)
 
     def _fail(self, ended: Outcome, cell: int | None, pose: Pose) -> Leg | None:
         """Take note of a leg that has failed; return the next leg, or None to give up."""
         what = 'on the way home'
-        if self._to is not None and self._left > 0:
-            self._blocked.add((self._from, self._to))
-            what = f'from {_named(self._from)} to cell {self._to}'
-            if self._from is not None:
-                self._ways.failed(self._from, self._to)
+        if ended is not Outcome.REACHED and len(self._route) > 1 and self._left > 0:
+            passed = min(self._route.index(cell) if cell in self._route else 0,
+                         len(self._route) - 2)
+            self._passed(passed)
+            start, there = self._route[passed:passed + 2]
+            assert there is not None
+            self._blocked.add((start, there))
+            what = f'from {_named(start)} to cell {there}'
+            if start is not None:
+                self._ways.failed(start, there)
         if not self._retries:
             self._give_up(ended, 'home was missed' if ended is Outcome.REACHED
                           else f'{ended.value} {what}')
             return None
         self._retries -= 1
-        if ended in (Outcome.BUMPED, Outcome.BLOCKED, Outcome.OBSTRUCTED) and not self._in_one_go:
-            self._retreating = True
-            return self._retreat
-        return self._go_on(cell, pose)
+        if self._in_one_go or ended not in (
+                Outcome.BUMPED, Outcome.BLOCKED, Outcome.OBSTRUCTED):
+            return self._go_on(cell, pose)
+        self._retreating = True
+        if cell is not None and self._ways.is_free(cell):
+            self._start = self._ways.grid.centre(cell)
+        return Leg(*self._start, None, self._timeout, None, retreat=True)
 
     def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
-        """Return the leg to the next cell on the way, or to the home pose itself."""
-        self._from, self._to = cell, None
+        """Return the leg that leads as far as there is no stop, or home."""
+        self._route, self._start = [cell], (pose.x, pose.y)
         outside = self._ways.grid.distance_outside(pose.x, pose.y)
         if outside > self._farthest:
             self._give_up(
                 Outcome.BLOCKED, f'the robot is {outside:.3g} m outside of the grid, expected at '
                 f'most {self._farthest:g} m')
             return None
-        free_cell = cell if self._ways.is_free(cell) else None
-        if not self._in_one_go and cell != self._home_cell:
-            self._to = (
-                self._ways.entry(pose.x, pose.y, cell, self._blocked) if free_cell is None
-                else self._ways.next_cell(free_cell, self._home_cell, self._blocked))
-            if self._to is None:
-                self._give_up(Outcome.BLOCKED, f'no free way leads home from {_named(cell)}')
-                return None
-        start = (pose.x, pose.y) if free_cell is None else self._ways.grid.centre(free_cell)
-        self._retreat = Leg(*start, None, self._timeout, None, retreat=True)
-        if self._to is None:
+        self._last = self._in_one_go or cell == self._home_cell
+        if self._last:
             return Leg(*self._home, self._timeout)
-        return Leg(*self._ways.grid.centre(self._to), None, self._timeout)
+        if cell is not None and self._ways.is_free(cell):
+            route = self._ways.route(cell, self._home_cell, self._blocked)
+            if route:
+                return self._along(route)
+        else:
+            there = self._ways.entry(pose.x, pose.y, cell, self._blocked)
+            if there is not None:
+                self._route.append(there)
+                return Leg(*self._ways.grid.centre(there), None, self._timeout)
+        self._give_up(Outcome.BLOCKED, f'no free way leads home from {_named(cell)}')
+        return None
+
+    def _along(self, route: Sequence[int]) -> Leg:
+        """Return the leg along a route, up to the first corner that cannot be rounded."""
+        grid = self._ways.grid
+        points = [self._start, *map(grid.centre, route), self._home[:2]]
+        part, end = self._ways.smooth_part(points)
+        self._last = end > len(route)
+        self._route += route[:end]
+        yaw = self._home.yaw if self._last else None
+        via = tuple(part[1:-1]) if end > 1 else ()
+        return Leg(*part[-1], yaw, self._timeout * min(end, len(route)), via=via,
+                   ahead=grid.cell_size / 2)
 
     def _give_up(self, outcome: Outcome, problem: str) -> None:
         self.outcome, self.problem = outcome, problem
