@@ -21,6 +21,7 @@ _LOST = 1.0        # rad, the same on a path, whose curves need more than a stra
 _EARLY = 0.5       # s, at least, that it looks ahead on a path
 _SWAY = 0.9        # of the turning speed, which curves may take
 _SHORTEST = 1e-6   # m, and 1/m, in place of 0
+_BEHIND = 2.5      # rad from the direction of the target, beyond which either turn will do
 _LONGEST = 0.2     # s between two poses that count for acceleration; more may be a gap
 _SURE = 0.5        # s without room, during which it stops, until that is believed
 _PROGRESS = 0.1    # of the full speed; a robot that is slower on average is blocked
@@ -140,16 +141,19 @@ class Drive:
     :param now: by the stamps of the poses.
     :param steady: by the steady clock, so that stamps that hardly advance do not keep it from
         braking.
+    :param velocity: with which it begins.
+    :ivar velocity: the last one.
     :ivar outcome: None while it is under way.
     """
 
     def __init__(
-            self, limits: Limits, leg: Leg, now: float, pose: Pose, steady: float = 0.0) -> None:
+            self, limits: Limits, leg: Leg, now: float, pose: Pose, steady: float = 0.0,
+            velocity: Velocity = STILL) -> None:
         self.outcome: Outcome | None = None
         self._limits = limits
         self._leg = leg
         self._watch, self._steady = Stopwatch(now), Stopwatch(steady)
-        self._velocity = STILL
+        self.velocity = velocity
         self._path = Path([pose[:2], *leg.via, (leg.x, leg.y)], leg.ahead) if leg.via else None
         self._room, self._room_time = math.inf, 0.0    # and when there was enough of it
         self._backwards = leg.backwards
@@ -179,11 +183,11 @@ class Drive:
         elif self._blocked(remaining):
             self.outcome = Outcome.BLOCKED
         else:
-            self._velocity = self._towards(
+            self.velocity = self._towards(
                 wanted, min(step, _LONGEST), min(max(step, real), _LONGEST))
-            if self._phase == self._facing and self._velocity == STILL and wanted == STILL:
+            if self._phase == self._facing and self.velocity == STILL and wanted == STILL:
                 self.outcome = Outcome.REACHED
-        return STILL if self.outcome else self._velocity
+        return STILL if self.outcome else self.velocity
 
     def way(self, pose: Pose) -> list[Point]:
         """Return the points between which it drives straight on, as far as it can see."""
@@ -202,6 +206,8 @@ class Drive:
             return self._enter(self._facing, pose)
         if abs(error) <= _ALIGNED:
             return self._enter(self._going if self._path is None else self._following, pose)
+        if abs(error) > _BEHIND and error * self.velocity.turn < 0:
+            error -= math.copysign(math.tau, error)    # noise is no reason to turn the other way
         return self._turn(error)
 
     def _going(self, pose: Pose) -> tuple[Velocity, float]:
@@ -275,7 +281,7 @@ class Drive:
     def _towards(self, wanted: Velocity, step: float, braking: float) -> Velocity:
         limits = (self._limits.acceleration, self._limits.turn_acceleration)
         return Velocity(*(_approach(value, there, most * step, most * braking)
-                          for value, there, most in zip(self._velocity, wanted, limits)))
+                          for value, there, most in zip(self.velocity, wanted, limits)))
 
 
 def _approach(value: float, wanted: float, gain: float, loss: float) -> float:

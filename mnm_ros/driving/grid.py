@@ -31,6 +31,7 @@ QUARTER = math.pi / 2
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
 _BLOCK = 1 << 16    # cells that are looked at together on a map
 _CUT = 1 / 8        # of an arc's radius, by which one who looks as far ahead cuts it
+_OFF = 1 / 8        # of a cell, from whose centre straight ways to the next one are free
 _NEAREST = 16       # cells to which a robot that is in none is driven, if the way there is free
 
 
@@ -239,6 +240,12 @@ class Ways:
         there = self.grid.neighbour(cell, heading)
         may_go = self.is_free(cell) and self.is_free(there) and (cell, there) not in self._closed
         return there if may_go else None
+
+    def is_off(self, place: Point, cell: int, there: int) -> bool:
+        """Whether a robot has to go to the centre of its cell before it goes to another one."""
+        return self._map is not None and (
+            math.dist(place, self.grid.centre(cell)) > _OFF * self.grid.cell_size
+            and not self._map.is_free([place], [self.grid.centre(there)], self._radius).all())
 
     def succeeded(self, cell: int, there: int) -> None:
         """Remember that a move, and hence the one back, is possible."""

@@ -19,6 +19,7 @@ MOVES = {
     'relative': ('forward', 'left', 'right', 'back')}   # to the next cell, or a quarter turn
 """The names of the actions."""
 
+_AGREEING = 3    # poses that have to say that a robot has arrived which still rolls
 _DETOURS = 3    # in a row, after which a move counts as blocked: else it would be tried for ever
 
 
@@ -97,12 +98,18 @@ class Move(Maneuver):
         self._start, self._heading = cell, heading
         self._there, self._facing = target(ways, action, cell, heading)
         self._backwards = action == 'back'
-        self._retreating = False
+        self._retreating = self._aligning = False
+        self._inside = 0    # poses in a row that were well within the next cell
 
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,
             elapsed: float = 0.0) -> Leg | None:
-        if ended is None and self._there is not None:
+        if ended is None and self._start is not None and self._there is not None and (
+                self._ways.is_off(pose[:2], self._start, self._there)):
+            self._aligning = True
+            return Leg(*self._ways.grid.centre(self._start), None, self._timeout, None)
+        if self._there is not None and (ended is None or self._aligning):
+            self._aligning = False
             return self._leg(self._there, self._facing)
         if ended is Outcome.DETOUR:
             ended = self._after_a_detour()
@@ -111,6 +118,23 @@ class Move(Maneuver):
         elif not self._retreating:
             return self._way_back(ended)
         return None
+
+    def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
+        """
+        Take a pose on the way; return whether the robot has arrived, though it still rolls.
+
+        :param depth: how far within the next cell poses have to be, as a part of a cell.
+        """
+        grid, there = self._ways.grid, self._there
+        inside = (there is not None and there == cell != self._start
+                  and not self._retreating and not self._aligning
+                  and (heading == self._facing or not grid.with_heading)
+                  and grid.distance_beyond(there, *pose[:2]) <= -depth * grid.cell_size)
+        self._inside = self._inside + 1 if inside else 0
+        if self._inside < _AGREEING or self._start is None or there is None:
+            return False
+        self._ways.succeeded(self._start, there)
+        return True
 
     def _after_a_detour(self) -> Outcome:
         """Return what it means: by itself nothing, again and again that the move is blocked."""
@@ -167,6 +191,7 @@ class WayHome(Maneuver):
         self._blocked: set[Edge] = set()
         self._route: list[int | None] = []    # the cells of the leg, from where it begins
         self._start: Point = (0.0, 0.0)       # to go back to, if it fails
+        self._aligned = False                 # whether it has just gone to the centre of its cell
         self._last = False                    # whether the leg ends at the home pose
         self._retreating = False
 
@@ -187,6 +212,7 @@ class WayHome(Maneuver):
         if ended is not Outcome.REACHED:
             return self._fail(ended, cell, pose)
         self._passed(len(self._route) - 1)
+        self._aligned = len(self._route) == 1
         if not self._last:
             return self._go_on(cell, pose)
         at_home = cell == self._home_cell and (
@@ -253,11 +279,14 @@ class WayHome(Maneuver):
 
     def _along(self, route: Sequence[int]) -> Leg:
         """Return the leg along a route, up to the first corner that cannot be rounded."""
-        grid = self._ways.grid
+        grid, begin = self._ways.grid, self._route[0]
+        if not self._aligned and begin is not None and self._ways.is_off(
+                self._start, begin, route[0]):
+            route = [begin, *route]
         points = [self._start, *map(grid.centre, route), self._home[:2]]
         part, end = self._ways.smooth_part(points)
         self._last = end > len(route)
-        self._route += route[:end]
+        self._route += [cell for cell in route[:end] if cell != begin]
         yaw = self._home.yaw if self._last else None
         via = tuple(part[1:-1]) if end > 1 else ()
         return Leg(*part[-1], yaw, self._timeout * min(end, len(route)), via=via,

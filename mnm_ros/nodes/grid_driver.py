@@ -232,7 +232,8 @@ class GridDriver(RobotSide):
         if outcome is Outcome.STOPPED:
             self.stand(self._mover.detail)
             return
-        state = self._next_leg(maneuver, pose, outcome) if outcome else None
+        state = self._next_leg(maneuver, pose, outcome) if outcome else self._decided(
+            maneuver, pose)
         if state is None:
             return
         if self._action != RESET:
@@ -244,6 +245,17 @@ class GridDriver(RobotSide):
             self.get_logger().error(f'nothing is learnt: {self._broken_off} moves in a row were '
                                     f'broken off, the last one because: {self._failure}')
         self.break_off(state, self._failure)
+
+    def _decided(self, maneuver: Maneuver, pose: StampedPose) -> int | None:
+        """Return the state of a move that has arrived, while the robot rolls on to its end."""
+        place = self._tracker.place
+        if not (isinstance(maneuver, Move) and maneuver.is_decided(
+                place.cell, place.heading, pose.pose, self._given['decided_at'])
+                and self._mover.roll()):
+            return None
+        self._maneuver, self._failure = None, ''
+        self._publish_outcome(Outcome.REACHED.value)
+        return place.state
 
     def _abort(self, reason: str) -> None:
         self._requested = None
@@ -268,7 +280,10 @@ class GridDriver(RobotSide):
             self._go_on(pose)
         elif self._tracker.doubt and self._maneuver and self._mover is self._base_mover:
             self._cancel(self._tracker.doubt)
-        elif self._tracker.doubt and self._pending_answer is None:
+            return
+        if self._tracker.doubt:
+            self._base_mover.stop_rolling()
+        if self._tracker.doubt and self._pending_answer is None:
             self.get_logger().warning(self._tracker.doubt, throttle_duration_sec=5.0)
 
     def _go_on(self, pose: StampedPose) -> None:
@@ -286,6 +301,8 @@ class GridDriver(RobotSide):
         if self._maneuver:
             self._advance(self._maneuver, pose)
             return
+        if self._stopped or self._blindness(self._base_mover):
+            self._base_mover.stop_rolling()
         self._base_mover.rest(pose)
         if self._pending_answer is not None:
             if self._can_answer:
@@ -299,6 +316,8 @@ class GridDriver(RobotSide):
     def _on_bump(self) -> None:
         if self._maneuver:
             self._mover.bump()
+        else:
+            self._base_mover.stop_rolling()
 
     def _on_map(self, message: OccupancyGrid) -> None:
         info = message.info
@@ -341,6 +360,7 @@ class GridDriver(RobotSide):
             if self._maneuver and self._mover.needs_time and fresh:
                 self._advance(self._maneuver, present)
             elif not fresh:
+                self._base_mover.stop_rolling()
                 self._base_mover.rest(present)
 
 

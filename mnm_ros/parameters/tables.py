@@ -213,6 +213,9 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
     ParameterSpec('hysteresis', 0.1, 'fraction of a cell that a pose has to be beyond a border to '
                   'count', minimum=0, maximum=0.4),
+    ParameterSpec('decided_at', 0.2, 'fraction of a cell within its border at which a move has '
+                  'arrived and is answered, while the robot rolls on to the centre; 0.5 at rest '
+                  'only; with cmd_vel', minimum=0, maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
     _coordinate('home_x', 0.0, 'm, x of the home pose'),

@@ -11,6 +11,7 @@ from random import Random
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, shortest, Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
+from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 import pytest
 
@@ -142,6 +143,48 @@ def test_a_move_that_fails(outcome: Outcome, retreats: int) -> None:
     cell, legs = play(move, 5, closed((5, 6), how=outcome))
     assert cell == 5 and move.outcome is outcome
     assert legs[1:] == [Leg(*GRID.centre(5), None, 9.0, None, retreat=True)] * retreats
+
+
+def test_a_move_is_decided_well_within_the_next_cell() -> None:
+    """By three poses in a row; not one that is given up, or turns, or has yet to turn."""
+    ways = Ways(Grid(0.0, 0.0, 1.0, 4, 4, True))
+    deep, shallow = Pose(2.25, 1.5, 0.0), Pose(2.15, 1.5, 0.0)
+    move = Move(ways, 'forward', 5, 0, 9.0)
+    move.next(None, 5, Pose(1.5, 1.5, 0.0))
+    assert [move.is_decided(6, 0, pose, 0.2) for pose in (
+        deep, deep, shallow, deep, deep, deep)] == [False] * 5 + [True]
+    for cell, heading in ((5, 0), (6, 1)):    # by the hysteresis not yet there
+        move = Move(ways, 'forward', 5, 0, 9.0)
+        assert not any(move.is_decided(cell, heading, deep, 0.2) for _ in range(9))
+    turn = Move(ways, 'left', 6, 0, 9.0)
+    assert not any(turn.is_decided(6, 1, deep, 0.2) for _ in range(9))
+    failed = Move(ways, 'forward', 5, 0, 9.0)
+    assert failed.next(None, 5, deep) and failed.next(BUMPED, 6, deep).retreat
+    assert not any(failed.is_decided(6, 0, deep, 0.2) for _ in range(9))
+
+
+def test_by_way_of_the_centre_if_something_is_in_the_way() -> None:
+    """Of a robot that is still rolling, or stands elsewhere in its cell; on the way home, too."""
+    ways = Ways(Grid(0.0, 0.0, 1.0, 4, 4))
+    pixels = [0] * 1600
+    pixels[18 * 40 + 18] = pixels[18 * 40 + 19] = 100    # in the corner of cell 5
+    map_ = Map(0.1, 40, 40, Pose(0.0, 0.0, 0.0), pixels)
+    ways.read(map_, 0.3)
+    assert ways.neighbour(5, 1) == 9
+    for begin, direct in ((Pose(1.5, 1.5, 0.0), True), (Pose(1.2, 1.4, 0.0), True),
+                          (Pose(1.7, 1.4, 0.0), False)):
+        move = Move(ways, 'north', 5, 0, 9.0)
+        leg = move.next(None, 5, begin)
+        assert (leg[:2] == GRID.centre(9)) is direct
+        if not direct:
+            assert leg[:2] == GRID.centre(5)
+            assert not any(move.is_decided(9, 1, Pose(1.5, 2.5, 0.0), 0.2) for _ in range(9))
+            assert move.next(REACHED, 5, Pose(1.53, 1.5, 0.0))[:2] == GRID.centre(9)
+        way = WayHome(ways, Pose(1.5, 3.5, 0.0), 3, 9.0, in_one_go=False)
+        leg = way.next(None, 5, begin)
+        points = [begin[:2], *leg.via, leg[:2]]
+        assert map_.is_free(points[1:-1] or points[1:], points[2:] or points[1:], 0.3).all()
+        assert (9 in cells_of(leg)) is direct or GRID.centre(5) in points
 
 
 @pytest.mark.parametrize('before', [None, BLOCKED])

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Ways without a stop: where they lead, and that a robot with late and noisy poses keeps to them."""
+"""Ways without a stop: where they lead, and that robots with late and noisy poses keep to them."""
 
 from __future__ import annotations
 
