@@ -17,7 +17,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
-from mnm_ros.nodes.common.callbacks import answering, every
+from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
@@ -169,7 +169,7 @@ class Navigator(Node):
         if self._loop is None:
             self._loop = StepLoop(
                 self._navigation, step_limits(self._given), time.time_ns(), self._send,
-                self._home.call if self._home else None)
+                self._home.call if self._home else None, seconds_of(self))
         self._loop.drive(self._navigation)
         self._loop.adjust(step_limits(self._given))
         self._graph.update()

@@ -28,15 +28,17 @@ class StepLoop(RobotLoop):
     :param send: publishes ``[seq, action]``.
     :param call_home: calls the service ``return_home`` and hands the attempt's number back to
         ``on_home_response``; None to send RESET as an action like any other.
+    :param clock: by which ``seconds`` are measured; None for that of all times passed in.
     """
 
     def __init__(
             self, task: StepTask, limits: StepLimits, first_seq: int,
-            send: Callable[[int, int], None], call_home: Callable[[int], object] | None) -> None:
+            send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
+            clock: Callable[[], float] | None = None) -> None:
         super().__init__(task, limits)
         self._client = StepClient(first_seq, self.timer)
         self._return_home = ReturnHome(call_home, self.timer) if call_home else None
-        self._answers = AnswerTimes()
+        self._answers = AnswerTimes(clock)
         self._send = send
         self._yield_reason = ''
         self._joined = self._left = False    # others, since the last step began

@@ -17,6 +17,7 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.task.resting import RestRules
 from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, Orders, RobotSides
@@ -190,7 +191,7 @@ class CommandLink(RobotLink):
             node, self._orders.topic_name, number, time.monotonic())
         self.loop = StepLoop(
             task, step_limits(parameters), number, self._order,
-            self._home.call if self._home else None)
+            self._home.call if self._home else None, seconds_of(node))
         self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
