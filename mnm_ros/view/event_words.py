@@ -23,17 +23,22 @@ def told(event: Event, description: RobotDescription) -> str:
     """Return the sentence about an event."""
     if event.change is not None and event.change.before and event.change.after:
         hint = event.kind == 'hint'
-        return ('hint, outside of the promise: ' * hint) + _pair(event.change, description)
+        return ('hint, outside of the promise: ' * hint) + _pair(event.change, description, hint)
     if event.ways is not None:
         return f'{event.text}: {_ways(event.ways, description)}'
     return named(event.text, description)
 
 
-def _pair(change: PairChange, description: RobotDescription) -> str:
-    """Return since when an action has led where, and where it did before."""
+def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
+    """
+    Return since when an action has led where, and where it did before.
+
+    :param hint: whether that is not proven: somebody may stand there, and go again.
+    """
     since = '' if change.time is None else f'since {moment(change.time)} '
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
-    leads = 'is blocked' if now == change.state else f'leads to {place(now, description)}'
+    stays = 'is occupied, or blocked' if hint else 'is blocked'
+    leads = stays if now == change.state else f'leads to {place(now, description)}'
     there = '' if now == was else (
         ' blocked' if was == change.state else f' to {place(was, description)}')
     door = description.door(change.state, change.action)
