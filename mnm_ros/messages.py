@@ -28,6 +28,7 @@ from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from math import inf, prod
+from reprlib import repr as shortened
 import time
 from typing import Any, NamedTuple, Protocol, TYPE_CHECKING, TypeVar
 
@@ -206,11 +207,13 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
 
 def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
     """Return ``(round, revision)`` of provisional policies, and what is told by state."""
+    _check_type('trust', message, String)
     return from_json(message.data)
 
 
 def decode_way(message: String) -> WayAnswer:
     """Return an answer on ``way``."""
+    _check_type('way', message, String)
     return way_from_json(message.data)
 
 
@@ -483,6 +486,7 @@ def _encode(
 
 def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[int, ...]:
     """Return the sizes of the dimensions; MessageError if labels or strides are wrong."""
+    _check_type(name, message, Int64MultiArray)
     dimensions = message.layout.dim
     found = [dimension.label for dimension in dimensions]
     if found != list(labels):
@@ -494,6 +498,11 @@ def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[
                 f'{name}: stride of dimension {dimension.label} is {dimension.stride}, '
                 f'expected {prod(sizes[i:])}')
     return sizes
+
+
+def _check_type(name: str, message: object, kind: type) -> None:
+    if not isinstance(message, kind):
+        raise MessageError(f'{name}: {shortened(message)}, expected a message {kind.__name__}')
 
 
 def _check_length(name: str, message: Int64MultiArray, head: int, entries: int) -> None:

@@ -8,8 +8,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from reprlib import repr as shortened
+from types import MappingProxyType
 from typing import Any, Union
 
+from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
     Input,
@@ -29,6 +32,7 @@ from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair, TransitionRecord
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
+from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
@@ -38,6 +42,10 @@ from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.trust_ledger import TrustLedger
+
+_BEGINNING: Mapping[str, Any] = MappingProxyType({
+    'counts': (), 'news': 'waiting for the robot to come home', 'last_change': '', 'steps': 0,
+    'misses': 0, 'mnm': None, 'here': None})
 
 ALGORITHM = 5
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
@@ -70,13 +78,13 @@ class Exploration(PausableTask):
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
         itself finds the same in what ``observe`` and its like return.
+    :raises SnapshotError: if ``resume`` is nothing of the kind.
     """
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
-        point = resume or {'counts': (), 'news': 'waiting for the robot to come home',
-                           'last_change': '', 'steps': 0, 'misses': 0, 'mnm': None, 'here': None}
+        point = _point(resume) if resume else _BEGINNING
         self._settings, self._seed = settings, seed
         self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
@@ -300,12 +308,16 @@ class Exploration(PausableTask):
 
         A RESET that misses home is no step of the algorithm: the next action is RESET again.
         The robot has answered.
+
+        :raises InvalidTypeError: if one of them is no integer; nothing is counted.
+        :raises InvalidValueError: if there is no such action, or no such state.
         """
+        made = Observation(as_action(action, self._problem.actions), as_state(state), robot)
         self.robot_answers()
-        return self.take(Observation(action, state, robot))
+        return self.take(made)
 
     def relocate(self, state: int) -> Update:
-        return self.take(Relocation(state))
+        return self.take(Relocation(as_state(state)))
 
     def lose_place(self, robot: str = '') -> Update:
         return self.take(Interruption(robot=robot))
@@ -406,3 +418,14 @@ class Exploration(PausableTask):
     def _happened(self, event: Event) -> None:
         self.events.append(event)
         self._decided_since.append(event)
+
+
+def _point(resume: Any) -> Mapping[str, Any]:
+    if not isinstance(resume, Mapping):
+        raise SnapshotError(
+            f'resume is {shortened(resume)}, expected what to_state has returned')
+    lacking = [name for name in _BEGINNING if name not in resume]
+    if lacking:
+        raise SnapshotError(
+            f'resume lacks {", ".join(lacking)}, expected what to_state has returned')
+    return resume

@@ -19,6 +19,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead
 from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 import numpy as np
@@ -47,7 +48,7 @@ class Fleet:
     ``advance`` alone touches the exploration, and may run in another thread than all else.
 
     :param exploration: that of one robot, which does not exist.
-    :param actions: how many there are.
+    :ivar actions: how many there are.
     :param limit: ``(1 + epsilon) L``.
     :param seed: of all random choices but those of the exploration.
     :ivar members: the robots by name; each joins when it is made.
@@ -59,7 +60,7 @@ class Fleet:
         self.exploration = exploration
         self.members: dict[str, PausableTask] = {}
         self.steps = exploration.steps
-        self._actions = actions
+        self.actions = actions
         self._limit = limit
         self._pool = SamplePool()
         self._assignments = Assignments(exploration.home)
@@ -101,7 +102,7 @@ class Fleet:
             action = self._assignments.action(name, here)
         if action is None:
             self._idle = True
-            begun = {each: self._pool.begun[here, each] for each in range(self._actions)
+            begun = {each: self._pool.begun[here, each] for each in range(self.actions)
                      if not forbids(here, each)}
             # What was wanted here may be wanted again, one day.
             action = min(begun, key=begun.__getitem__) if any(begun.values()) else RESET
@@ -246,6 +247,7 @@ class Member(PausableTask):
         return self._open
 
     def observe(self, action: int, state: int) -> None:
+        action, state = as_action(action, self._fleet.actions), as_state(state)
         self.robot_answers()
         here, self.last_state, self._open = self.last_state, state, None
         self.steps += 1
@@ -262,6 +264,7 @@ class Member(PausableTask):
             self._settle(state)
 
     def relocate(self, state: int) -> None:
+        state = as_state(state)
         self.lose_place()
         self.last_state = state
 

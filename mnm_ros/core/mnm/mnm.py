@@ -16,6 +16,7 @@ from mnm_ros.core.mnm.checking_phase import ChangeLog, CheckingPhase, CheckingPh
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
@@ -169,7 +170,9 @@ class Mnm(Phased):
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
         driver = self.checking or self.building
-        return RESET if driver is None else driver.next_action()
+        return RESET if driver is None else as_action(
+            driver.next_action(), self._settings.problem.actions,
+            'next action of the base algorithm')
 
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""

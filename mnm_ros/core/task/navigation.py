@@ -9,6 +9,7 @@ from enum import Enum
 
 from mnm_ros.core.model.direct_way import DirectWay
 from mnm_ros.core.model.episode import Attempts
+from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
@@ -143,6 +144,7 @@ class Navigation(StepTask):
         return self._attempts.action(self.last_state)
 
     def observe(self, action: int, state: int) -> None:
+        state = as_state(state)
         self.steps += self.attempts > 0
         self.last_state = state
         if state == self._target:

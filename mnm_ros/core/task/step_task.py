@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from mnm_ros.core.errors import InvalidTypeError
+from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.problem import RESET
 from transitions import Machine
 
@@ -130,15 +130,13 @@ def play(task: StepTask, robot: Callable[[int], int], steps: int) -> None:
     :param task: what says the actions, and learns.
     :param robot: executes an action, RESET (-1) among them, and returns the state it ended in.
     :param steps: how many.
-    :raises InvalidTypeError: if the robot returns no state.
+    :raises InvalidTypeError: if the robot returns no integer.
+    :raises InvalidValueError: if it has more than 64 bits.
     """
     for _ in range(steps):
         action = task.next_action()
-        state = robot(action)
-        if not isinstance(state, int):
-            raise InvalidTypeError(
-                f'the robot returned {state!r} after action {action}, expected an int')
-        task.observe(action, state)
+        task.observe(action, as_state(
+            robot(action), f'what the robot returned after action {action}'))
 
 
 Table = Sequence[tuple[str, Enum, Enum]]
