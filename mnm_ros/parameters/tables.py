@@ -32,10 +32,11 @@ RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts t
 
 def spec_of(option: Option) -> ParameterSpec:
     """Return an option of the presets as a parameter."""
+    importable = option.importable and option.parameter    # ``overrides`` imports nothing
     return ParameterSpec(
         option.name, option.default, option.description, option.minimum, option.maximum,
-        choices=option.choices, or_default=True, importable=option.importable,
-        read_only=option.importable)    # over the network it would import any module
+        choices=option.choices, or_default=True, importable=importable,
+        read_only=importable)    # over the network it would import any module
 
 
 EXPLORER: tuple[ParameterSpec, ...] = (

@@ -128,6 +128,7 @@ def test_a_checkpoint_names_every_option_whichever_way_it_is_given() -> None:
 @pytest.mark.parametrize(('overrides', 'text'), [
     ('c1=many', "c1 is 'many', expected a number"), ('c1', "c1 is '', expected a number"),
     ('base=disco', "parameter 'overrides' has 'base', expected name=value with one of evaluation"),
+    ('planner=os:system', "'overrides' has planner=os:system, expected a name without a module"),
     ('c1=3, c2=1', "c1 is '3,', expected a number"), ('C1=3', "'overrides' has 'C1', expected")])
 def test_overrides_that_are_none_are_refused(overrides: str, text: str) -> None:
     with pytest.raises(ValueError, match=text):
