@@ -79,9 +79,12 @@ def presets(options: Sequence[Option]) -> Mapping[str, Mapping[str, Value]]:
 
 
 PRESETS: Mapping[str, Mapping[str, Value]] = presets(OPTIONS)
+DEFAULT = 'onboard'
+VARIED = tuple(name for name in PRESETS if name != DEFAULT)
+"""Presets that the parameter ``overrides`` varies: on the parts of the other its promise rests."""
 
 
-def settings(problem: Problem, preset: str = 'onboard',
+def settings(problem: Problem, preset: str = DEFAULT,
              overrides: Mapping[str, Value] = MappingProxyType({})) -> Settings:
     """
     Resolve a preset and what overrides it; empty values ('', 0) override nothing.

@@ -10,7 +10,7 @@ import math
 
 from mnm_ros.core.model.declaration import AUDIT
 from mnm_ros.core.model.problem import EPSILON, RADIUS
-from mnm_ros.core.presets import Option, OPTIONS, PRESETS
+from mnm_ros.core.presets import DEFAULT, Option, OPTIONS, PRESETS, VARIED
 from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.driving.grid import FARTHEST
@@ -48,7 +48,7 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     *PROBLEM,
     ParameterSpec('delta', 0.1, 'probability with which the promise may fail', minimum=1e-12,
                   maximum=1, open_ends=True),
-    ParameterSpec('preset', 'onboard', 'named set of parts and constants of the algorithm',
+    ParameterSpec('preset', DEFAULT, 'named set of parts and constants of the algorithm',
                   choices=tuple(PRESETS)),
     SEED,
     ParameterSpec('step_timeout', 5.0, 's, before an action is sent again', minimum=0.01,
@@ -99,8 +99,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   'be tried otherwise; 0 for none', minimum=0, maximum=0.5),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
-    ParameterSpec('overrides', '', 'other options of the preset paper, name=value with spaces '
-                  "between, such as c1=0.03; '' for none"),
+    ParameterSpec('overrides', '', f'other options of the preset {" or ".join(VARIED)}, '
+                  "name=value with spaces between, such as c1=0.03; '' for none"),
 )
 
 CMP_SIM: tuple[ParameterSpec, ...] = (

@@ -17,7 +17,7 @@ import sys
 from typing import Any
 
 from mnm_ros.core.errors import ParameterError
-from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.presets import OPTIONS, VARIED
 from mnm_ros.located_yaml import WithExponents
 from mnm_ros.parameters.parameter_spec import Kind, ParameterSpec
 from mnm_ros.parameters.params_file import check, entries
@@ -28,7 +28,7 @@ from rclpy.parameter import Parameter
 import yaml
 
 _OF_ROS = re.compile(r'use_sim_time$|start_type_description_service$|qos_overrides\.')
-_VARIED = frozenset(option.name for option in OPTIONS if not option.parameter)
+_IN_OVERRIDES = frozenset(option.name for option in OPTIONS if not option.parameter)
 
 
 class Parameters:
@@ -164,9 +164,10 @@ def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
         if name in known or node.has_parameter(name) or _OF_ROS.match(name):
             continue
         value = node._parameter_overrides[name].value
-        if name in _VARIED and value and node.has_parameter('overrides'):
+        if name in _IN_OVERRIDES and value and node.has_parameter('overrides'):
             raise ParameterError(f"parameter '{name}' is {value!r}, expected {name}={value} in "
-                                 "the parameter 'overrides', which varies the preset paper")
+                                 "the parameter 'overrides', which varies the preset "
+                                 + ' or '.join(VARIED))
         node.get_logger().warning(
             f"parameter '{name}' is ignored: no node has one of that name{nearest(name, known)}")
 

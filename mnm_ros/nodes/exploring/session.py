@@ -16,6 +16,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.presets import VARIED
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
 from mnm_ros.nodes.common.callbacks import every
@@ -363,10 +364,10 @@ def _check(parameters: Parameters) -> None:
         raise ParameterError(
             "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
             'a RESET that is a call of a service cannot be overheard')
-    if parameters['overrides'] and parameters['preset'] != 'paper':
+    if parameters['overrides'] and parameters['preset'] not in VARIED:
         raise ParameterError(
             f"parameter 'overrides' is {parameters['overrides']!r} with 'preset' "
-            f"{parameters['preset']!r}, expected 'paper', the only one that they vary")
+            f"{parameters['preset']!r}, expected {' or '.join(map(repr, VARIED))}")
     if parameters['battery_low'] and parameters['battery_ok'] < parameters['battery_low']:
         raise ParameterError(
             f"parameter 'battery_ok' is {parameters['battery_ok']!r}, expected at least "
