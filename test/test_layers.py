@@ -36,8 +36,8 @@ ROOMS = {
     'core': 'core/model core/task core/detection core/progress core/knowledge core/mnm core/watch'
             ' core/disco core/paper core/statistics core/planning',
     'core/fleet': 'core core/model core/task core/mnm',
-    'core/__init__': 'core core/detection core/fleet core/mnm core/model core/paper'
-                     ' core/planning core/progress core/task',
+    'core/__init__': 'core core/detection core/fleet core/knowledge core/mnm core/model'
+                     ' core/paper core/planning core/progress core/task',
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': '',

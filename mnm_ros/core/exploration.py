@@ -26,7 +26,6 @@ from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
-from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair, TransitionRecord
@@ -133,12 +132,6 @@ class Exploration(PausableTask):
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
                 **({'audits': audits} if (audits := self._audit.to_state()) else {}),
                 **({'trust': trust} if (trust := self._ledger.to_state()) else {})}
-
-    def understudy(self) -> Mnm | None:
-        """Return an MNM that would do the same from here on; None where there can be none."""
-        if not (self.at_restart_point or self.can_snapshot):
-            return None
-        return new_mnm(self._settings, self._seed, resume=self._mnm.to_state())
 
     @property
     def phase(self) -> Phase:
@@ -262,11 +255,6 @@ class Exploration(PausableTask):
     def round(self) -> int:    # noqa: A003
         """Return the number of the round of MNM, 0 before the first RESET."""
         return self._mnm.round
-
-    @property
-    def log(self) -> ChangeLog:
-        """Return what was noticed and relearnt."""
-        return self._mnm.log
 
     @property
     def changes_noticed(self) -> int:
@@ -418,6 +406,14 @@ class Exploration(PausableTask):
     def _happened(self, event: Event) -> None:
         self.events.append(event)
         self._decided_since.append(event)
+
+
+def understudy(exploration: Exploration) -> Mnm | None:
+    """Return an MNM that would do the same from here on; None where there can be none."""
+    if not (exploration.at_restart_point or exploration.can_snapshot):
+        return None
+    return new_mnm(
+        exploration._settings, exploration._seed, resume=exploration._mnm.to_state())
 
 
 def _point(resume: Any) -> Mapping[str, Any]:

@@ -11,7 +11,7 @@ from typing import Any, cast
 from binomial import binomial_tail
 from hours import FLAT, flat
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, understudy
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import AUDIT, Declaration
@@ -163,8 +163,8 @@ def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None
         action = explored.next_action()
         state = 0 if action == RESET else ends[state][action][0]
         explored.observe(action, state)
-    understudy = explored.understudy()
-    run = understudy.active if understudy is not None else None
+    mnm = understudy(explored)
+    run = mnm.active if mnm is not None else None
     assert run is not None
     tries: Counter[Pair] = Counter()
     for _ in range(60):

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from binomial import binomial_tail
 from families import draw
 from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, understudy
 from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
@@ -228,7 +228,7 @@ def test_streams_miss_what_another_one_has_lost() -> None:
             exploration.observe(action, here)
             # The policy for state 1 takes 9 steps, as 4 of 5 attempts end in the pit.
             assert exploration.hypothesis is None or 1 not in exploration.hypothesis.targets
-        mnm = exploration.understudy()
+        mnm = understudy(exploration)
         building = mnm.building if mnm is not None else None
         assert building is not None and len(building.streams) > 1
 

@@ -138,15 +138,15 @@ def test_no_robot_does_what_is_declared_to_lead_nowhere() -> None:
         fleet._begin((0, action), 'r')
         fleet.ended((0, action), after)
     assignments.want({(1, 2): [0]}, 1)
-    assert fleet.choose('r', 0)[0] == 0    # the way to what is wanted
+    assert fleet._choose('r', 0)[0] == 0    # the way to what is wanted
     assignments.want({(0, 0): [0, 1], (3, 1): [2]}, 1)
     exploration.declare(Declaration({0: ((), (0,), (0, 3), (0,))}))
-    assert fleet.choose('r', 0)[0] == 2    # to the other that is wanted
+    assert fleet._choose('r', 0)[0] == 2    # to the other that is wanted
     assert not assignments.wanted((0, 0))
     assignments.want({(1, 2): [0]}, 1)
-    assert 0 not in [fleet.choose('r', 0)[0] for _ in range(8)]
+    assert 0 not in [fleet._choose('r', 0)[0] for _ in range(8)]
     exploration.declare(Declaration({0: ((), (), (), ())}))
-    assert fleet.choose('r', 0) == (RESET, None)
+    assert fleet._choose('r', 0) == (RESET, None)
 
 
 def test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed() -> None:

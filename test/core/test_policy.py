@@ -109,9 +109,9 @@ def test_a_state_listed_twice_is_refused_beside_policies_over_the_same_beginning
 
 def test_the_policies_of_a_hypothesis_share_what_tells_columns() -> None:
     policies = [Policy(target, 5, (70, 73), ((1, 2),)) for target in (70, 73)]
-    assert policies[0].order is not policies[1].order
+    assert policies[0]._order is not policies[1]._order
     Hypothesis(1, 0, 5, tuple(policies))
-    assert policies[0].order is policies[1].order
+    assert policies[0]._order is policies[1]._order
     assert policies[1].action(0, 73) == 2
 
 

@@ -132,7 +132,7 @@ def test_policies_in_use_stay_what_they_are_while_a_snapshot_is_read() -> None:
     kept = snapshot.take(Policy(2, 5, (2, 1, 0), ((0, 0, 0),)))
     fresh, in_use = Policy(0, 5, (0, 7), ((RESET, 1),)), Policy(7, 5, (0, 7), ((1, 1),))
     Hypothesis(1, 0, 5, (fresh, in_use))
-    assert fresh.order is in_use.order
+    assert fresh._order is in_use._order
     assert snapshot.put(kept, fresh).action(0, 2) == 0
     assert in_use.action(0, 7) == 1 and not in_use.covers(2) and fresh.action(0, 0) == RESET
 

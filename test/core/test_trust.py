@@ -116,7 +116,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     assert proven[0].policy.target == run.exploration.home and not proven[0].at_most_steps
     assert {each.at_most_steps for each in proven[1:]} == {(1 + EPSILON) * RADIUS}
     run.simulator.change()
-    while not run.exploration.log.open:
+    while not run.exploration._mnm.log.open:
         run.step()
     told = run.exploration.trust()
     doubted = targets(told, Trust.DOUBTED)
@@ -125,7 +125,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     since = {each.policy.target: each.since_step for each in told}
     run.step()
     assert {each.policy.target: each.since_step for each in run.exploration.trust()} == since
-    while run.exploration.log.open:
+    while run.exploration._mnm.log.open:
         run.step()
     assert {each.trust for each in run.exploration.trust()} == {Trust.PROVEN}
 

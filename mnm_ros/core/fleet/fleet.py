@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, understudy
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead
 from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.counts import Counts, Pair
@@ -90,7 +90,7 @@ class Fleet:
             self.members[name].lose_place()
         self.members[name] = member
 
-    def choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
+    def _choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
         """Return what a robot does next, and what to settle afterwards if it matters."""
         if self._outdated:
             self._pool.clear()
@@ -200,7 +200,7 @@ class Fleet:
         """Find out what is wanted soon and has not begun."""
         self._idle = False
         self._looked_at = self._pool.taken
-        robots, mnm = max(1, self.robots), self.exploration.understudy()
+        robots, mnm = max(1, self.robots), understudy(self.exploration)
         if mnm is None:    # no more is known of what is wanted next
             asked = {self._next: [0]} if self._next else {}
         else:
@@ -243,7 +243,7 @@ class Member(PausableTask):
         if self._open is None:
             self._open = RESET
             if not self._lost and self.last_state is not None:
-                self._open, self._ticket = self._fleet.choose(self._name, self.last_state)
+                self._open, self._ticket = self._fleet._choose(self._name, self.last_state)
         return self._open
 
     def observe(self, action: int, state: int) -> None:

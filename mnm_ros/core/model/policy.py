@@ -83,11 +83,6 @@ class Policy:
             return RESET
         return self.actions[step if len(self.actions) > 1 else 0][column]
 
-    @property
-    def order(self) -> StateOrder:
-        """Return where its states stand; those of a hypothesis share it."""
-        return self._order
-
     def covers(self, state: int) -> bool:
         """Return whether the policy knows what to do in ``state``."""
         return self._order.column.get(state, len(self.states)) < len(self.states)
