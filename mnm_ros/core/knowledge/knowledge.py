@@ -19,7 +19,7 @@ from typing import NamedTuple
 from mnm_ros.core.knowledge.expected_plays import expected_plays, steps_of
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
@@ -140,6 +140,13 @@ class Knowledge:
     def of(self, *kinds: StateKind) -> tuple[int, ...]:
         """Return the states of some kinds, in the order of ``kinds``."""
         return tuple(state for state, kind in self.kinds.items() if kind in kinds)
+
+    @cached_property
+    def goals(self) -> Mapping[int, None]:
+        """Return the states that a robot may be sent to if nobody asks for less trust."""
+        known = {*self.known, *((self.home,) if self.home in self.trust else ())}
+        return {state: None for state in self.kinds
+                if may_follow(self.trust.get(state), state in known)}
 
     @cached_property
     def seen(self) -> Mapping[int, None]:

@@ -10,7 +10,7 @@ from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import PolicyRequests
 from rclpy.node import Node
@@ -56,15 +56,13 @@ class LearntPolicies:
         """Return why there is no policy for a state that may be trusted enough, or nothing."""
         known = self._is_known(target) or self._is_home(target)
         told = None if target is None else self._told.get(target)
-        if known and (told is None or told.trust is not Trust.DOUBTED):
-            return ''    # the hypothesis is newer than what was told of it
-        if told is None or told.trust is Trust.PROVEN or not (
-                known or self._provisional_for(target)):
+        there = known or self._provisional_for(target) is not None
+        if there and may_follow(told, known, least):
+            return ''
+        if told is None or told.trust is Trust.PROVEN or not there:
             if self._policies is not None:
                 return 'unknown state'
             return 'no policy for it yet' if self._provisional else 'no policies heard yet'
-        if told.trust.rank <= least.rank:
-            return ''
         return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
                 f'{told.why}')
 

@@ -8,7 +8,6 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
@@ -285,6 +284,7 @@ def refusal_to_go(state: int | None, heard: Telemetry) -> str:
         return 'needs a navigator, which is not running'
     if state is None:
         return 'choose a known state first'
-    if state not in heard.known and heard.knowledge.kind(state) is not StateKind.CERTIFIED:
-        return f'state {heard.description.name(state)} is neither known nor certified'
-    return ''
+    if state in heard.knowledge.goals:
+        return ''
+    return f'state {heard.description.name(state)} is ' + (
+        'doubted' if state in heard.known else 'neither known nor certified')
