@@ -169,10 +169,9 @@ def given(heard: Telemetry) -> str:
 
 def progress(heard: Telemetry) -> str:
     """Return one line that says how far the exploration is."""
-    candidates = heard.count('candidates')
     usable = f', {found}' if (found := _certified(heard)) else ''
     line = (f'{heard.phase or "starting"}, {len(heard.known)} known{usable}{given(heard)}, '
-            f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
+            f'{whole(heard.candidates)} candidate{"s" * (heard.candidates != 1)}, '
             f'{whole(heard.count("steps"))} steps{" taken" if heard.robots else ""}{rate(heard)}')
     if heard.made:
         line += f', {heard.made}'
@@ -235,7 +234,7 @@ def tiles(heard: Telemetry) -> list[tuple[str, str, str]]:
         ('known', str(len(heard.known)),
          _certified(heard) or _trusted(heard, Trust.DOUBTED)
          or f'states with a policy{given(heard)}'),
-        ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
+        ('candidates', str(heard.candidates or 0),
          _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
          f'{_per_second(heard) or ("" if heard.heartbeat is None else "0 per second")}'),

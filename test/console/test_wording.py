@@ -72,6 +72,10 @@ def test_progress_is_one_line() -> None:
     assert '1 known, 1 candidate, ' in progress(
         Telemetry(known=(0,), report={'candidates': '1'}))
     assert progress(Telemetry()).startswith('starting, 0 known, - candidates')
+    # What is met again while all is settled is no news, wherever it is counted.
+    settled = replace(FULL, activity=Activity(candidates=(4, 5), current=1, limit=8.0))
+    assert '2 known, 0 candidates, ' in progress(settled)
+    assert tiles(settled)[1][:2] == ('candidates', '0')
     # Before the first hypothesis, what is certified can be used.
     usable = Telemetry(trust={
         state: PolicyTrust(Trust.CERTIFIED, 2.0, 7.0, 9, '') for state in (3, 4)})

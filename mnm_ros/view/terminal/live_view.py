@@ -133,12 +133,9 @@ class View:
         if now.activity.progress is not None:
             yield 'progress', self._progress(room)
         yield 'known', words.known(now, 2 * room)
-        candidates, beyond, lost = map(
-            now.knowledge.of, (StateKind.CANDIDATE, StateKind.BEYOND, StateKind.LOST))
-        if now.hypothesis is None or candidates or not beyond:
-            # The activity is told more often than the report.
-            yield 'candidates', words.whole(
-                len(candidates) if now.activity.limit else now.count('candidates'))
+        beyond, lost = map(now.knowledge.of, (StateKind.BEYOND, StateKind.LOST))
+        if now.hypothesis is None or now.candidates or not beyond:
+            yield 'candidates', words.whole(now.candidates)
         if beyond:
             yield 'beyond radius', words.numbered(beyond, room)
         if lost:

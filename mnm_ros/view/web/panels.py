@@ -128,7 +128,7 @@ class Timeline:
                 (noticed, self._before[0], self.noticed), (setting, self._before[1], self.true)):
             if None not in (before, now) and before != now:
                 steps_of.append(steps)
-        point = _Point(steps, len(heard.known), heard.count('candidates') or 0,
+        point = _Point(steps, len(heard.known), heard.candidates or 0,
                        heard.exploration_steps)
         if self._points[-1:] == [point]:
             return False
