@@ -257,7 +257,7 @@ def declaration(scenario: Scenario, kind: str, seed: int) -> Declaration:
 def _robots(family: str, scenario: Scenario, seed: int, exploration: Exploration,
             problem: Problem) -> Robots:
     manners = COMPANIES[family].manners(np.random.default_rng(seed))
-    return Robots(Fleet(exploration, problem.actions, problem.limit, seed),
+    return Robots(Fleet(exploration, seed),
                   [Simulator(scenario, seed + i) for i in range(len(manners))], manners, seed)
 
 

@@ -72,6 +72,7 @@ class Exploration(PausableTask):
     :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
         RESET; None to begin.
     :param recollection: what is known of the CMP from before; the promise holds as without.
+    :ivar problem: with the ends that were added to what is declared.
     :ivar steps: all that were observed, RESETs included.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
@@ -88,7 +89,7 @@ class Exploration(PausableTask):
         self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self.homing.misses = point['misses']
-        self._problem = replace(settings.problem, support=self._mnm.support)
+        self.problem = replace(settings.problem, support=self._mnm.support)
         self._observed = TransitionRecord(point['counts'], point.get('outdated'))
         if self.home is not None:
             self._observed.met.add(self.home)
@@ -212,7 +213,7 @@ class Exploration(PausableTask):
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
-            self._problem.limit, expected_steps, self.revising)
+            self.problem.limit, expected_steps, self.revising)
 
     def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
@@ -241,14 +242,14 @@ class Exploration(PausableTask):
             self.candidates, self.lost, self.revising, nested(self.transitions()),
             () if self.last_state is None else (self.last_state,),
             {policy.target: policy for policy in (*(each.policy for each in told), *hypothesis)},
-            {each.policy.target: each for each in told}, {}, self._problem.limit,
+            {each.policy.target: each for each in told}, {}, self.problem.limit,
             names or {}, places or {})
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""
         policies = self.hypothesis.policies if self.hypothesis else tuple(
             told.policy for told in self.trust(0) if told.trust.rank <= Trust.CERTIFIED.rank)
-        return direct_way(target, policies, self._observed, self._problem,
+        return direct_way(target, policies, self._observed, self.problem,
                           self._settings.steps_horizon) if policies else None
 
     @property
@@ -320,7 +321,7 @@ class Exploration(PausableTask):
         :returns: What has come of it; None if just that is declared already.
         :raises ValueError: if it is for another number of actions.
         """
-        declared.check(self._problem.actions)
+        declared.check(self.problem.actions)
         declared = declared.audited()
         if declared == self._mnm.support.declared:
             return None

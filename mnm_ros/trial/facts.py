@@ -87,7 +87,7 @@ class Facts:
         self._label = description.label
         self._exploration = summary.exploration
         identity = saved.identity
-        self.limit = (1 + identity['epsilon']) * identity['radius']
+        self.limit = summary.exploration.problem.limit
         self.actions: list[str] = list(identity['actions'])
 
     @property

@@ -34,7 +34,7 @@ class World:
         actions = len(scenario.actions)
         problem = Problem(actions, RADIUS, EPSILON, DELTA)
         self.exploration = Exploration(settings(problem, overrides=options), seed)
-        self.fleet = Fleet(self.exploration, actions, problem.limit, seed)
+        self.fleet = Fleet(self.exploration, seed)
         self.simulators = [Simulator(scenario, 1000 * seed + i) for i in range(robots)]
         self.robots = Robots(self.fleet, self.simulators, manners, seed)
         self._judged, self._right = (None, None), False
@@ -131,7 +131,7 @@ def test_a_change_is_noticed_and_relearnt(name: str) -> None:
 def test_no_robot_does_what_is_declared_to_lead_nowhere() -> None:
     """Neither one that has nothing to do, nor one that had begun to go there before."""
     exploration = Exploration(settings(Problem(4, RADIUS, EPSILON, DELTA)))
-    fleet = Fleet(exploration, 4, 2 * RADIUS)
+    fleet = Fleet(exploration)
     fleet.came_home(0)
     assignments = fleet._assignments
     for action, after in ((0, 1), (1, 0), (2, 3), (3, 0)):

@@ -50,8 +50,7 @@ class WatchedFleet(Fleet):
     """Keeps what each robot has to settle."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(
-            Exploration(settings(PROBLEM), seed), PROBLEM.actions, PROBLEM.limit, seed)
+        super().__init__(Exploration(settings(PROBLEM), seed), seed)
         self.tickets: dict[str, Ticket | None] = {}
 
     def _choose(self, name: str, here: int) -> tuple[int, Ticket | None]:

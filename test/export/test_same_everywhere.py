@@ -147,7 +147,7 @@ def fleet(run: Run) -> None:
     """Explore with three robots, which close the door between them."""
     exploration = run.exploration
     simulators = [Simulator(ROOMS, seed) for seed in range(3)]
-    robots = Robots(Fleet(exploration, len(ROOMS.actions), 6.0, 0), simulators, (), 0)
+    robots = Robots(Fleet(exploration), simulators, (), 0)
     while exploration.hypothesis is None or not exploration.can_snapshot:
         robots.step()
     run.point = json.loads(json.dumps(exploration.to_state())), len(run.inputs)

@@ -48,20 +48,15 @@ class Fleet:
     ``advance`` alone touches the exploration, and may run in another thread than all else.
 
     :param exploration: that of one robot, which does not exist.
-    :ivar actions: how many there are.
-    :param limit: ``(1 + epsilon) L``.
     :param seed: of all random choices but those of the exploration.
     :ivar members: the robots by name; each joins when it is made.
     :ivar steps: that all robots have made, RESETs included, and those of the exploration before.
     """
 
-    def __init__(self, exploration: Exploration, actions: int, limit: float,
-                 seed: int = 0) -> None:
+    def __init__(self, exploration: Exploration, seed: int = 0) -> None:
         self.exploration = exploration
         self.members: dict[str, PausableTask] = {}
         self.steps = exploration.steps
-        self.actions = actions
-        self._limit = limit
         self._pool = SamplePool()
         self._assignments = Assignments(exploration.home)
         self._rng = np.random.default_rng([seed, 1])
@@ -102,7 +97,8 @@ class Fleet:
             action = self._assignments.action(name, here)
         if action is None:
             self._idle = True
-            begun = {each: self._pool.begun[here, each] for each in range(self.actions)
+            begun = {each: self._pool.begun[here, each]
+                     for each in range(self.exploration.problem.actions)
                      if not forbids(here, each)}
             # What was wanted here may be wanted again, one day.
             action = min(begun, key=begun.__getitem__) if any(begun.values()) else RESET
@@ -187,7 +183,8 @@ class Fleet:
         blocked, since = self._blocked
         if blocked != pair or self._pool.waiting(pair):
             self._blocked = pair, self.steps
-        elif self.steps > since + _LIMITS_TO_WAIT * self._limit * max(1, self.robots):
+        elif self.steps > since + (
+                _LIMITS_TO_WAIT * self.exploration.problem.limit * max(1, self.robots)):
             self._blocked = None, self.steps
             self._heed(self.exploration.lose_place())
 
@@ -247,7 +244,7 @@ class Member(PausableTask):
         return self._open
 
     def observe(self, action: int, state: int) -> None:
-        action, state = as_action(action, self._fleet.actions), as_state(state)
+        action, state = as_action(action, self._fleet.exploration.problem.actions), as_state(state)
         self.robot_answers()
         here, self.last_state, self._open = self.last_state, state, None
         self.steps += 1

@@ -145,9 +145,7 @@ class FleetLink(Link):
     def _begin(self, exploration: Exploration) -> None:
         given = self._parameters
         self.exploration = exploration
-        self._fleet = Fleet(
-            exploration, len(given['actions']), (1 + given['epsilon']) * given['radius'],
-            given['seed'])
+        self._fleet = Fleet(exploration, given['seed'])
         self._members = {name: Member(self._fleet, name) for name in given['robots']}
 
     def _wake(self) -> None:
