@@ -150,7 +150,7 @@ class LastPairs:
         return None if first is None else now - first
 
 
-def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, int]],
+def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, float]],
          ) -> dict[int, tuple[Pair, ...]]:
     """
     Return by which states and actions each policy leads from home, as a rule; () if unknown.
