@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import time
 
+from mnm_ros.core.model.counts import usual
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, place
@@ -51,7 +52,8 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
     """Return the most frequent next state, how often it was, and of how many executions."""
-    most = max(following, key=following.__getitem__)
+    most = usual(following)
+    assert most is not None
     return most, following[most], sum(following.values())
 
 

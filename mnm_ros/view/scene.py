@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mnm_ros.core.knowledge.knowledge import Knowledge
+from mnm_ros.core.model.counts import usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.view.telemetry import Telemetry
@@ -62,14 +63,12 @@ TRUSTED = ('doubted', 'certified', 'assumed')
 
 def links(known: Knowledge, state: int) -> dict[int, tuple[float, int]]:
     """Return for each other state that followed its probability by the best action, and that."""
-    led = list(known.successors(state))
-    tried: dict[int, int] = {}
-    for action, _, count in led:
-        tried[action] = tried.get(action, 0) + count
     found: dict[int, tuple[float, int]] = {}
-    for action, after, count in led:
-        if after != state:
-            found[after] = max(found.get(after, (0.0, 0)), (count / tried[action], action))
+    for action in known.counts.get(state, ()):
+        for led in known.after(state, action) if action != RESET else ():
+            if led.following != state:
+                found[led.following] = max(
+                    found.get(led.following, (0.0, 0)), (led.probability, action))
     return found
 
 
@@ -81,11 +80,9 @@ def steps(known: Knowledge, policy: Policy) -> Iterator[tuple[int, int, int | No
     """
     for state in policy.states:
         action = policy.action(0, state)
-        following = {after: count for played, after, count in known.successors(state)
-                     if played == action}
-        likely = max(following, key=following.__getitem__, default=None)
         if state != policy.target:
-            yield state, action, known.home if action == RESET else likely
+            yield state, action, known.home if action == RESET else usual(
+                known.next_states(state, action))
 
 
 def kinds(heard: Telemetry) -> dict[int, str]:

@@ -306,13 +306,13 @@ def about(heard: Telemetry, state: int) -> list[str]:
     if told is not None and (told.trust is not Trust.PROVEN or told.declared):
         lines.append(f'its policy is {told.in_words}: {told.why}' + (
             f'; {told.declared} of its actions are as declared' if told.declared else ''))
-    said, actions = heard.description, heard.counts.get(state, {})
-    for action in sorted(action for action in actions if action != RESET):
-        following = actions[action]
-        tried = sum(following.values())
-        often = sorted(following.items(), key=lambda item: -item[1])[:3]
-        lines.append(f'{said.action_name(action)}, {whole(tried)} times: ' + ', '.join(
-            f'to {said.name(after)} in {count / tried:.0%}' for after, count in often))
+    said = heard.description
+    for action in sorted({*heard.counts.get(state, ())} - {RESET}):
+        led = sorted(heard.knowledge.after(state, action), key=lambda each: -each.times)
+        lines.append(
+            f'{said.action_name(action)}, {whole(sum(each.times for each in led))} times: '
+            + ', '.join(f'to {said.name(each.following)} in {each.probability:.0%}'
+                        for each in led[:3]))
     return lines
 
 
