@@ -24,6 +24,7 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import check_state, Declaration, shown, state_of_key
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.json_values import load
 
 MAX_ACTIONS = 1000
 MAX_STATES = 10_000
@@ -165,7 +166,8 @@ class RobotDescription:
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        found = _entries(_parse(text), 'the description', (
+        _check_length(text)
+        found = _entries(load('the description', text, distinct=True), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
@@ -231,31 +233,6 @@ def spacing(positions: Iterable[Point]) -> float:
 def _check_length(text: str) -> None:
     if len(text) > MAX_TEXT:
         raise InvalidValueError(f'{len(text)} characters, expected at most {MAX_TEXT}')
-
-
-def _parse(text: str) -> Any:
-    _check_length(text)
-    try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise InvalidValueError(f'no JSON: {error}, expected a JSON object') from None
-    except RecursionError:
-        raise InvalidValueError(
-            'nested too deeply, expected a JSON object with the entry actions'
-            ) from None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise InvalidValueError(f'the entry {shown(key)} appears twice, expected it once')
-        found[key] = value
-    return found
-
-
-def _no_constant(name: str) -> None:
-    raise InvalidValueError(f'found {name}, expected finite numbers')
 
 
 def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
