@@ -54,8 +54,19 @@ class PolicyRequests:
                       self._take)
         self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
 
-    def policy_to(self, target: int, version: tuple[int, int] | None, now: float) -> Policy | None:
-        """Return a policy of that version; until it is there None, and it is asked for again."""
+    def policy_to(self, target: int, told: Hypothesis | None,
+                  version: tuple[int, int] | None, now: float,
+                  known: bool = True) -> Policy | None:
+        """
+        Return the policy to a state; until it is there None, and it is asked for again if known.
+
+        :param told: the policies that were told of themselves; of many that is none.
+        :param version: that an answer has to be of.
+        """
+        if told is not None and target in told.targets:
+            return told.policy_for(target)
+        if not known:
+            return None
         answer, (asked, when) = self.answer, self._asked
         if answer is not None and (answer.target, answer.version) == (target, version):
             return answer.policy
@@ -113,11 +124,8 @@ class Subscriptions:
                     None if message is None else messages.PolicySet.from_msg(message))
             except MessageError:
                 self._decoded = message, None
-        found = self._decoded[1]
-        if found is not None and state in found.targets:
-            return found.policy_for(state)
-        return None if state not in self.heard.known else self._requests.policy_to(
-            state, self.heard.version, time.monotonic())
+        return self._requests.policy_to(state, self._decoded[1], self.heard.version,
+                                        time.monotonic(), state in self.heard.known)
 
     def forget(self) -> None:
         """Forget what an explorer has said, and hear what another one says."""

@@ -87,9 +87,7 @@ class LearntPolicies:
         """
         if self._policies is None or not self._is_known(target):
             return self._provisional_for(target)
-        if self._policies.policies:
-            return self._policies.policy_for(target)
-        policy = self._requests.policy_to(target, self._policies.version, now)
+        policy = self._requests.policy_to(target, self._policies, self._policies.version, now)
         if policy is None and target != self._wanted:
             self._wanted, self._ask_until = target, now + _WAIT
         late = policy is None and now >= self._ask_until
