@@ -237,8 +237,9 @@ def test_disco_looks_a_little_beyond_the_radius_but_not_near_the_limit(
 def test_a_goal_is_over_unless_it_waits_or_is_under_way() -> None:
     report = GoalReport(3, 7, GoalStatus.UNDER_WAY, 'going', expected_steps_left=2.0)
     assert report.steps == report.attempts == report.accepted == 0 and report.ended is None
-    ended = replace(report, steps=4).over('reached: state 7', ended=99)
+    ended = replace(report, steps=4).over(GoalStatus.REACHED, 'in 4 steps', ended=99)
     assert (ended.id, ended.target, ended.steps, ended.ended) == (3, 7, 4, 99)
-    assert ended.status is GoalStatus.REACHED and ended.expected_steps_left is None
+    assert ended.status is GoalStatus.REACHED and ended.text == 'reached 7 in 4 steps'
+    assert ended.expected_steps_left is None
     assert [status for status in GoalStatus if not status.over] == [
         GoalStatus.WAITING, GoalStatus.UNDER_WAY]
