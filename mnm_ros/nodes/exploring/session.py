@@ -28,7 +28,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
-from mnm_ros.nodes.exploring.output.event_topic import EventTopic
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.parameters import Parameters
@@ -125,8 +125,8 @@ class ExplorationSession:
         if wanted:
             self._call(self._loop.resume, time.monotonic())
         else:
-            self._link.stop('service explore called')
-            self._call(self._loop.pause_after_step, 'service explore called')
+            self._link.stop(EXPLORE_CALLED)
+            self._call(self._loop.pause_after_step, EXPLORE_CALLED)
 
     def recover(self) -> None:
         """Go on after a fault of the robot."""

@@ -23,7 +23,7 @@ from mnm_ros.view.named import named, place
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
-_ASKED_FOR = 'paused: service explore called'
+EXPLORE_CALLED = 'service explore called'    # why it is paused then
 
 
 class EventTopic:
@@ -58,8 +58,8 @@ class EventTopic:
         if not self._samples or step > self._samples[-1][0]:
             self._samples.append((step, self._clock()))
 
-    def tell(self, event: Event, description: RobotDescription) -> Event:
-        """Publish an event, in the words of people, and return it so."""
+    def tell(self, event: Event, description: RobotDescription, why: str = '') -> Event:
+        """Publish an event, in the words of people, and return it so; ``why`` it is paused."""
         event = replace(event, time=self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)))
         text = told(event, description)
@@ -67,10 +67,10 @@ class EventTopic:
             self._change = event.text, text
         event = replace(event, text=text)
         # A navigator that was killed leaves its last goal.
-        if (event.text == _ASKED_FOR and self._goal is not None
+        if (why == EXPLORE_CALLED and self._goal is not None
                 and self._node.count_publishers('goal/status')):
             goal = place(self._goal, description)
-            event = replace(event, text=f'{_ASKED_FOR}, for the goal {goal}')
+            event = replace(event, text=f'{event.text}, for the goal {goal}')
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
         return event
