@@ -27,13 +27,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from math import inf, prod
+from math import atan2, hypot, inf, prod
 from reprlib import repr as shortened
 import time
 from typing import Any, NamedTuple, Protocol, TYPE_CHECKING, TypeVar
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import Quaternion
 from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
@@ -100,6 +101,7 @@ if TYPE_CHECKING:
 
 _QUIET = 10.0       # s, between two warnings about a topic
 _MOST_SAID = 300    # characters of one
+_SHORTEST = 1e-3    # length of a quaternion; what is shorter, or longer than 1000, is no rotation
 _MsgT = TypeVar('_MsgT')
 
 
@@ -155,6 +157,14 @@ def plain(text: str) -> str:
     """Return a text of any node as one line that a terminal shows and does not obey."""
     return text if text.isprintable() else ''.join(
         each if each.isprintable() else ' ' for each in text)
+
+
+def yaw_of(turn: Quaternion) -> float | None:
+    """Return the yaw of a rotation in rad; None of what is too short or too long to be one."""
+    if not _SHORTEST < hypot(turn.x, turn.y, turn.z, turn.w) < 1 / _SHORTEST:
+        return None
+    return atan2(2 * (turn.w * turn.z + turn.x * turn.y),    # of any length
+                 turn.w * turn.w + turn.x * turn.x - turn.y * turn.y - turn.z * turn.z)
 
 
 def decode_count(message: Int64) -> int:
