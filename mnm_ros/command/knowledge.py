@@ -70,14 +70,10 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
             f'{learnt.source} has no hypothesis yet: {len(known.kinds)} states '
             f'were seen in {known.steps:,} steps')
     if state is not None and policy is None:
+        from mnm_ros.view.scene import KINDS
         kind = known.kind(state)
-        raise InvalidValueError(f'state {learnt.description.label(state)} ' + {
-            StateKind.BEYOND: 'was seen, but lies beyond the radius by what is known so far',
-            StateKind.MET: 'was seen, and is not examined yet',
-            StateKind.CANDIDATE: 'was seen, and may become known',
-            StateKind.LOST: 'was known or certified, until a change took its policy',
-            None: 'was never seen'}.get(kind, f'is {kind and kind.value}, but its policy was not '
-                                              'told'))
+        raise InvalidValueError(f'no policy to state {learnt.description.label(state)} was told; '
+                                f'{KINDS[kind.value if kind else "unmet"].meaning}')
     return policy
 
 
@@ -99,6 +95,7 @@ def _grid(*columns: str) -> Table:
 
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     from mnm_ros.export.contents import in_words, route
+    from mnm_ros.view.scene import KINDS
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
     known = learnt.knowledge
@@ -123,13 +120,10 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
                 + ('' if steps is None else f' ({_steps(steps)} steps{_time(told)})'))
     for said in sorted(others, key=lambda said: _SAID.index(said.split(',')[0])):
         yield f'{said}: {", ".join(others[said])}'
-    for kind, words in ((StateKind.LOST, 'no longer reached'),
-                        (StateKind.CANDIDATE, 'may become known'),
-                        (StateKind.MET, 'seen, and not examined yet'),
-                        (StateKind.BEYOND, 'seen, but beyond the radius')):
+    for kind in (StateKind.LOST, StateKind.CANDIDATE, StateKind.MET, StateKind.BEYOND):
         states = [learnt.description.label(state) for state in known.of(kind)]
         if states:
-            yield f'{words}: {", ".join(states)}'
+            yield f'{KINDS[kind.value].meaning}: {", ".join(states)}'
 
 
 def _trust(learnt: ExportContents, state: int) -> str:

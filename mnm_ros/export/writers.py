@@ -32,6 +32,7 @@ from mnm_ros.core.knowledge.knowledge import StateKind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents, route
+from mnm_ros.view.scene import KINDS
 
 
 def as_json(learnt: ExportContents) -> bytes:
@@ -154,11 +155,7 @@ def graphml(learnt: ExportContents) -> bytes:
     return written.getvalue()
 
 
-_COLOURS = {
-    StateKind.HOME: 'palegreen', StateKind.KNOWN: 'palegreen',
-    StateKind.CERTIFIED: 'darkseagreen1', StateKind.LOST: 'salmon', StateKind.DOUBTED: 'orange',
-    StateKind.CANDIDATE: 'khaki', StateKind.ASSUMED: 'lightgrey', StateKind.BEYOND: 'plum',
-    StateKind.MET: 'lightblue'}
+_LIGHT = '80'    # how far a colour covers the ground, of ff, so that black can be read on it
 
 
 def dot(learnt: ExportContents) -> bytes:
@@ -167,7 +164,8 @@ def dot(learnt: ExportContents) -> bytes:
     for state, kind in learnt.knowledge.kinds.items():
         shape = 'doublecircle' if kind is StateKind.HOME else 'ellipse'
         lines.append(f'  {_quoted(str(state))} [label={_quoted(learnt.description.label(state))}, '
-                     f'fillcolor={_COLOURS[kind]}, shape={shape}, class={kind.value}];')
+                     f'fillcolor="{KINDS[kind.value].colour}{_LIGHT}", shape={shape}, '
+                     f'class={kind.value}];')
     for leg in learnt.knowledge.transitions:
         if leg.action != RESET:
             label = f'{learnt.description.action_name(leg.action)} {leg.probability:.0%}'

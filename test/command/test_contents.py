@@ -66,12 +66,13 @@ def test_one_policy_is_asked_for_where_all_are_too_many(
     told += [Telemetry(), MANY]
     status, out, _ = run(capsys)
     assert status == 0 and 'There are too many policies to tell all' in out
-    assert '2          2.10' in out and out.endswith('seen, but beyond the radius: 4\n')
+    assert '2          2.10' in out and out.endswith(
+        'met, but beyond the radius by what is known so far: 4\n')
     status, out, _ = run(capsys, '--to', '2')
     assert status == 0 and out.startswith('to 2: 2.10 expected steps of at most 8\n')
     assert out.count('east') == 2    # by the names that the explorer has, as no robot side told
     status, out, error = run(capsys, '--to', '1')
-    assert (status, out) == (1, '') and 'state 1 is known, but its policy was not told' in error
+    assert (status, out) == (1, '') and 'no policy to state 1 was told; known: ' in error
 
 
 def test_names_are_those_of_the_robot_side(
