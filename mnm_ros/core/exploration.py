@@ -301,7 +301,7 @@ class Exploration(PausableTask):
         :raises InvalidTypeError: if one of them is no integer; nothing is counted.
         :raises InvalidValueError: if there is no such action, or no such state.
         """
-        made = Observation(as_action(action, self._problem.actions), as_state(state), robot)
+        made = Observation(as_action(action, self.problem.actions), as_state(state), robot)
         self.robot_answers()
         return self.take(made)
 
