@@ -11,7 +11,7 @@ from math import cos, floor, hypot, sin
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.driving.grid import Ways
 from mnm_ros.driving.occupancy import OCCUPIED
-from mnm_ros.driving.pose import Pose
+from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.rooms import drawn, is_free
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
@@ -64,6 +64,11 @@ class PlanWorld(World):
         origin = self.plan.map.origin
         along, across = cos(origin.yaw), sin(origin.yaw)
         return (origin.x + along * right - across * up, origin.y + across * right + along * up)
+
+    def local(self, pose: Pose) -> Pose:
+        column, row = self._pixel(pose.x, pose.y)
+        return Pose(column * self.cell_size, row * self.cell_size,
+                    wrapped(pose.yaw - self.plan.map.origin.yaw))
 
     def _pixel(self, x: float, y: float) -> tuple[float, float]:
         """Return the column and row of a point; numpy would take long for a single one."""

@@ -38,6 +38,7 @@ class Scanner:
         """Return the range of each ray in m, infinite for nothing; ``closed`` cells stop it."""
         if closed is not self._closed:
             self._closed, self._solid = closed, self._solid_cells(closed)
+        pose = self._world.local(pose)
         angles = self._angles + pose.yaw
         along, up = np.cos(angles), np.sin(angles)
         ranges = np.minimum(self._to_borders(pose.x, pose.y, along, up, self._solid),

@@ -59,6 +59,10 @@ class World:
         """Return where the robot starts: in the middle of home, heading east."""
         return Pose(*self.centre(self.home), 0.0)
 
+    def local(self, pose: Pose) -> Pose:
+        """Return a pose as seen from the corner of the cell 0, 0 along the rows."""
+        return pose
+
     @property
     def most_radius(self) -> float:
         """Return the radius of a robot that does not fit any more, in m."""

@@ -15,6 +15,7 @@ from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.simulation.diff_drive import Body, DiffDrive, driver_parameters, scenario_of
 from mnm_ros.simulation.plan_world import PlanWorld
+from mnm_ros.simulation.scanner import Scanner
 import pytest
 
 LINE = (2.05, -0.4), (2.05, 0.4)
@@ -51,6 +52,23 @@ def test_the_robot_starts_at_home_and_stops_at_a_wall() -> None:
         robot.command(-0.5, 0.0)
         robot.tick()
     assert robot.pose.x < 1.2 and not robot.bumped
+
+
+@pytest.mark.parametrize('turned', [0.0, 0.4])
+def test_a_scanner_sees_where_walls_and_doors_are(turned: float) -> None:
+    """Of a map whose corner is not at 0, 0, and whose rows may be turned."""
+    def placed(x: float, y: float) -> tuple[float, float]:
+        return (math.cos(turned) * x - math.sin(turned) * y,
+                math.sin(turned) * x + math.cos(turned) * y)
+    world = PlanWorld.of(replace(
+        PLAN, doors={'kitchen-hall': tuple(placed(*end) for end in LINE)},
+        map=replace(PLAN.map, origin=Pose(*placed(*PLAN.map.origin[:2]), turned))))
+    pose = Pose(*placed(0.3, 0.02), turned)    # looking through the door
+    scanner = Scanner(world, 4, 10.0, 0.0, 0)
+    ahead, left, behind, right = scanner.scan(pose, world.closed({'kitchen-hall': False}))
+    assert ahead == pytest.approx(1.75, abs=0.06)    # the door is at 2.05, in pixels of 0.05
+    assert scanner.scan(pose, frozenset())[0] > 3.0
+    assert (behind, left, right) == pytest.approx((1.2, 1.38, 1.42), abs=0.06)
 
 
 def test_doors_close_one_after_the_other() -> None:
