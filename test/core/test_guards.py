@@ -53,7 +53,7 @@ def astray(wanted: Any, monkeypatch: pytest.MonkeyPatch) -> Exploration:
 def test_what_is_no_step_is_refused_and_counts_for_nothing(
         action: Any, state: Any, kind: type[MnmError], text: str) -> None:
     exploration = Exploration(settings(PROBLEM))
-    fleet = Fleet(exploration, 2, PROBLEM.limit)
+    fleet = Fleet(exploration)
     for task in (exploration, Member(fleet, 'r1')):
         before = task.state
         with pytest.raises(kind, match=text):
