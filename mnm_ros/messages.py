@@ -27,12 +27,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from math import inf, prod
+from math import atan2, hypot, inf, prod
+from reprlib import repr as shortened
 import time
 from typing import Any, NamedTuple, Protocol, TYPE_CHECKING, TypeVar
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import Quaternion
 from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
@@ -99,6 +101,7 @@ if TYPE_CHECKING:
 
 _QUIET = 10.0       # s, between two warnings about a topic
 _MOST_SAID = 300    # characters of one
+_SHORTEST = 1e-3    # length of a quaternion; what is shorter, or longer than 1000, is no rotation
 _MsgT = TypeVar('_MsgT')
 
 
@@ -156,6 +159,14 @@ def plain(text: str) -> str:
         each if each.isprintable() else ' ' for each in text)
 
 
+def yaw_of(turn: Quaternion) -> float | None:
+    """Return the yaw of a rotation in rad; None of what is too short or too long to be one."""
+    if not _SHORTEST < hypot(turn.x, turn.y, turn.z, turn.w) < 1 / _SHORTEST:
+        return None
+    return atan2(2 * (turn.w * turn.z + turn.x * turn.y),    # of any length
+                 turn.w * turn.w + turn.x * turn.x - turn.y * turn.y - turn.z * turn.z)
+
+
 def decode_count(message: Int64) -> int:
     """Return a number of steps, or of a setting."""
     if message.data < 0:
@@ -206,11 +217,13 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
 
 def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
     """Return ``(round, revision)`` of provisional policies, and what is told by state."""
+    _check_type('trust', message, String)
     return from_json(message.data)
 
 
 def decode_way(message: String) -> WayAnswer:
     """Return an answer on ``way``."""
+    _check_type('way', message, String)
     return way_from_json(message.data)
 
 
@@ -483,6 +496,7 @@ def _encode(
 
 def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[int, ...]:
     """Return the sizes of the dimensions; MessageError if labels or strides are wrong."""
+    _check_type(name, message, Int64MultiArray)
     dimensions = message.layout.dim
     found = [dimension.label for dimension in dimensions]
     if found != list(labels):
@@ -494,6 +508,11 @@ def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[
                 f'{name}: stride of dimension {dimension.label} is {dimension.stride}, '
                 f'expected {prod(sizes[i:])}')
     return sizes
+
+
+def _check_type(name: str, message: object, kind: type) -> None:
+    if not isinstance(message, kind):
+        raise MessageError(f'{name}: {shortened(message)}, expected a message {kind.__name__}')
 
 
 def _check_length(name: str, message: Int64MultiArray, head: int, entries: int) -> None:

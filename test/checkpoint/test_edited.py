@@ -57,6 +57,9 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_no_module_is_imported_because_a_file_names_it(module: Path, tmp_path: Path) -> None:
     report = pytest.importorskip('mnm_ros.trial.report')
+    for kind in ('planner', 'detector'):
+        with pytest.raises(ValueError, match=f"{kind} is 'of_somebody_else:base', which is not"):
+            settings_of_file({**ASKED, kind: 'of_somebody_else:base'})
     path = log(tmp_path, base='of_somebody_else:base')
     for read in (contents.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'}),
                  lambda path: report.write_one(path, tmp_path / 'report.html')):

@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
+import time
 from typing import Protocol, TypeVar
 
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from rclpy.clock import Clock, ClockType
+from rclpy.clock import Clock, ClockType, ROSClock
 from rclpy.timer import Timer
 
 
@@ -26,6 +27,15 @@ _AnswerT = TypeVar('_AnswerT', bound=_Answer)
 def every(seconds: float, node: NodeInterface, callback: Callable[[], None]) -> Timer:
     """Return a timer by the steady clock, which does not follow simulated time."""
     return node.create_timer(seconds, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
+
+
+def seconds_of(node: NodeInterface) -> Callable[[], float]:
+    """Return what measures s for people: by simulated time, 0.0 before there is any, if asked."""
+    def seconds() -> float:
+        clock = node.get_clock()
+        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
+        return clock.now().nanoseconds * 1e-9 if simulated else time.monotonic()
+    return seconds
 
 
 def answering(

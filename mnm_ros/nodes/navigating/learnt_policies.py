@@ -10,13 +10,13 @@ from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.subscriptions import PolicyRequests
 from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray, String
+from std_msgs.msg import Int64MultiArray, String
 
-_REPEAT = 0.5    # s, after which a policy is asked for again
-_WAIT = 5.0      # s, for a policy that was asked for
+_WAIT = 5.0    # s, for a policy that was asked for
 
 
 class LearntPolicies:
@@ -31,9 +31,8 @@ class LearntPolicies:
         self._known: tuple[int, ...] | None = None
         self._provisional: messages.PolicySet | None = None
         self._told: dict[int, PolicyTrust] = {}
-        self._answer: messages.PolicyAnswer | None = None
         self._wanted: int | None = None
-        self._ask_at = self._ask_until = 0.0
+        self._ask_until = 0.0
         hear, latched = messages.hear, messages.LATCHED
         hear(node, Int64MultiArray, 'known_states', latched, messages.decode_known_states,
              self._on_known)
@@ -42,9 +41,7 @@ class LearntPolicies:
         hear(node, Int64MultiArray, 'provisional_policies', latched, messages.PolicySet.from_msg,
              self._on_provisional)
         hear(node, String, 'trust', latched, messages.decode_trust, self._on_trust)
-        hear(node, Int64MultiArray, 'policy', messages.STEP, messages.decode_policy,
-             self._on_policy)
-        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
+        self._requests = PolicyRequests(node)
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -59,15 +56,13 @@ class LearntPolicies:
         """Return why there is no policy for a state that may be trusted enough, or nothing."""
         known = self._is_known(target) or self._is_home(target)
         told = None if target is None else self._told.get(target)
-        if known and (told is None or told.trust is not Trust.DOUBTED):
-            return ''    # the hypothesis is newer than what was told of it
-        if told is None or told.trust is Trust.PROVEN or not (
-                known or self._provisional_for(target)):
+        there = known or self._provisional_for(target) is not None
+        if there and may_follow(told, known, least):
+            return ''
+        if told is None or told.trust is Trust.PROVEN or not there:
             if self._policies is not None:
                 return 'unknown state'
             return 'no policy for it yet' if self._provisional else 'no policies heard yet'
-        if told.trust.rank <= least.rank:
-            return ''
         return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
                 f'{told.why}')
 
@@ -92,21 +87,15 @@ class LearntPolicies:
         """
         if self._policies is None or not self._is_known(target):
             return self._provisional_for(target)
-        if self._policies.policies:
-            return self._policies.policy_for(target)
-        answer = self._answer
-        if answer and (answer.version, answer.target) == (self._policies.version, target):
+        policy = self._requests.policy_to(target, self._policies, self._policies.version, now)
+        if policy is None and target != self._wanted:
+            self._wanted, self._ask_until = target, now + _WAIT
+        late = policy is None and now >= self._ask_until
+        if late or policy is not None:
             self._wanted = None
-            return answer.policy
-        if target != self._wanted:
-            self._wanted, self._ask_at, self._ask_until = target, now, now + _WAIT
-        if now >= self._ask_until:
-            self._wanted = None
+        if late:
             raise TimeoutError(f'its policy was not heard within {_WAIT:g} s')
-        if now >= self._ask_at:
-            self._ask_at = now + _REPEAT
-            self._requests.publish(Int64(data=target))
-        return None
+        return policy
 
     def _on_known(self, said: tuple[object, tuple[int, ...]]) -> None:
         _, self._known = said
@@ -119,10 +108,6 @@ class LearntPolicies:
 
     def _on_trust(self, said: tuple[object, dict[int, PolicyTrust]]) -> None:
         _, self._told = said
-
-    def _on_policy(self, answer: messages.PolicyAnswer) -> None:
-        if answer.target == self._wanted and answer.policy:    # others ask, too
-            self._answer = answer
 
 
 class ForbiddenPairs:

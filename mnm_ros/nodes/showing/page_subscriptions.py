@@ -204,10 +204,10 @@ def _with_map(ground: Ground, message: OccupancyGrid) -> Ground:
 
 
 def _planar(pose: Pose) -> tuple[float, float, float]:
-    turn = pose.orientation
-    yaw = math.atan2(2 * (turn.w * turn.z + turn.x * turn.y),
-                     1 - 2 * (turn.y * turn.y + turn.z * turn.z))
-    return _finite(pose.position.x), _finite(pose.position.y), _finite(yaw)
+    yaw = messages.yaw_of(pose.orientation)
+    if yaw is None:
+        raise MessageError(f'found {pose.orientation}, expected a rotation')
+    return _finite(pose.position.x), _finite(pose.position.y), yaw
 
 
 def _finite(number: float) -> float:
