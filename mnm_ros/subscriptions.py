@@ -252,6 +252,11 @@ class Listener:
         return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
 
     @property
+    def found(self) -> bool:
+        """Return whether a node publishes ``phase``."""
+        return self._node.count_publishers('phase') > 0
+
+    @property
     def described(self) -> bool:
         """Return whether a node publishes ``robot_side``."""
         return self._node.count_publishers('robot_side') > 0

@@ -31,7 +31,8 @@ from mnm_ros.view.words import known, LABEL, robots, setting, steps, version, wh
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
 PAGE = 'dashboard'
-OTHERS_S = 5.0     # in which an explorer that is there already is heard
+OTHERS_S = 3.0     # in which an explorer that is there already is found
+HEARD_S = 10.0     # in which one that was found is heard, unless it was killed
 REPORT_S = 10.0    # in which the next report arrives, one a second; later on a busy machine
 
 
@@ -95,8 +96,9 @@ class LiveRun:
 
     def _is_there(self, listener: Listener) -> bool:
         """Return whether an explorer tells of itself already; one that was killed does not."""
-        end = time.monotonic() + OTHERS_S
-        while time.monotonic() < end and not self._interrupt.times:
+        begun = time.monotonic()
+        while not self._interrupt.times and time.monotonic() < begun + (
+                HEARD_S if listener.found else OTHERS_S):
             if listener.listen(TICK_S).phase:
                 return True
         return False
