@@ -13,10 +13,10 @@ from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.plan.findings import Finding, findings
 from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.making import degrees, Made, make
 from mnm_ros.plan.nav2_map import save_mask
 from mnm_ros.plan.picture import svg
 from mnm_ros.plan.plan_file import load, text_of
+from mnm_ros.plan.plan_maker import degrees, MadePlan, make
 from mnm_ros.plan.request import Request
 from mnm_ros.simulation.config_files import shared
 
@@ -62,7 +62,7 @@ def _shown(plan: Plan, path: Path, mask: Path | None, *files: str) -> bool:
     return any(finding.fatal for finding in wrong)
 
 
-def _told(made: Made) -> Iterator[str]:
+def _told(made: MadePlan) -> Iterator[str]:
     """Yield what was decided."""
     for kind, occupied in (('unknown', False), ('occupied', True)):
         found = [speck for speck in made.specks if speck.occupied is occupied]

@@ -113,7 +113,7 @@ class Stopwatch:
         return step
 
 
-class WayDriven:
+class Odometer:
     """
     Measures the way driven by poses.
 

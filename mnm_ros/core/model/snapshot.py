@@ -40,7 +40,8 @@ _FEW = 64    # numbers, which are written as they are more quickly than packed
 _WIDTHS = ('<i1', '<i2', '<i4', '<i8')
 _RENAMED = {
     'TransitionWatch': 'TransitionMonitor', 'PolicyWatch': 'PolicyMonitor',
-    'Watching': 'PolicyChecks', 'watching': 'checks', '_watching': '_checks', 'watched': 'monitor'}
+    'Watching': 'PolicyChecks', 'watching': 'checks', '_watching': '_checks', 'watched': 'monitor',
+    'Certifying': 'Certification', 'RulingOut': 'Exclusion'}
 """Names of classes and attributes that are other ones since the version 0.1.0."""
 
 _GONE = 'ModelVerdicts', 'Suspicion'

@@ -12,7 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.protocol.loop import Loop, StepLimits
 
 TICK = 0.02    # s, resolution of timeouts

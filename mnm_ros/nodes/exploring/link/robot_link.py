@@ -15,13 +15,13 @@ import time
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.core.task.resting import RestRules
+from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
-from mnm_ros.nodes.common.describing import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, Orders, RobotSides
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK
@@ -42,7 +42,7 @@ _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
 
-class Resting:
+class RestTopics:
     """The topics ``battery``, once there is a ``battery_low``, and ``rest`` of one robot."""
 
     def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard) -> None:
@@ -103,7 +103,7 @@ class RobotLink(Link):
             node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
         self.profile = RobotProfile(
             node, parameters['actions'], guard.while_open(self._on_description))
-        self._rest = Resting(node, parameters, guard)
+        self._rest = RestTopics(node, parameters, guard)
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 

@@ -11,7 +11,7 @@ from flats import DOOR, flat
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.pose import Pose
-from mnm_ros.plan.fitting import best_fit, counts, covered_area, evaluated, wall_direction, Wish
+from mnm_ros.plan.grid_fit import best_fit, counts, covered_area, evaluated, wall_direction, Wish
 from mnm_ros.plan.rooms import find_doors, is_free
 import pytest
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mnm_ros.messages import LATCHED
-from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer

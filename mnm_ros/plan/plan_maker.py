@@ -11,7 +11,7 @@ import math
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.driving.pose import Pose
-from mnm_ros.plan import fitting, nav2_map
+from mnm_ros.plan import grid_fit, nav2_map
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.request import Request
 from mnm_ros.plan.rooms import find_doors, label_at, labelled, Labels, letters, Line, middle, sides
@@ -22,7 +22,7 @@ _MARGIN = 2    # pixels around what is known that are kept of a map
 
 
 @dataclass(frozen=True)
-class Made:
+class MadePlan:
     """
     A plan, and what was decided on the way.
 
@@ -38,7 +38,7 @@ class Made:
     better_home: tuple[Point, int] | None
 
 
-def make(request: Request) -> Made:
+def make(request: Request) -> MadePlan:
     """
     Return a plan.
 
@@ -54,11 +54,11 @@ def make(request: Request) -> Made:
     plan = Plan(request.map_file.stem, map_, Grid(0.0, 0.0, 1.0, 1, 1), request.home,
                 request.robot_radius, request.clearance, rooms, doors, dict(request.keep_outs),
                 masked)
-    yaws = ((0.0, fitting.wall_direction(map_)) if request.yaw is None else (request.yaw,))
-    wish = fitting.Wish(request.home, plan.ways_radius)
-    fit = fitting.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
-    return Made(replace(plan, grid=fit.grid), specks,
-                fitting.counts(plan.driven_map, wish, fit.grid),
+    yaws = ((0.0, grid_fit.wall_direction(map_)) if request.yaw is None else (request.yaw,))
+    wish = grid_fit.Wish(request.home, plan.ways_radius)
+    fit = grid_fit.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
+    return MadePlan(replace(plan, grid=fit.grid), specks,
+                grid_fit.counts(plan.driven_map, wish, fit.grid),
                 _better_home(plan.driven_map, wish, fit))
 
 
@@ -107,10 +107,10 @@ def _room(map_: Map, labels: Labels, rooms: Mapping[str, Point], label: int) -> 
                  if label_at(map_, labels, point) == label), 'elsewhere')
 
 
-def _better_home(map_: Map, wish: fitting.Wish, fit: fitting.Fit) -> tuple[Point, int] | None:
+def _better_home(map_: Map, wish: grid_fit.Wish, fit: grid_fit.Fit) -> tuple[Point, int] | None:
     """Return where home had to be for more cells, at most half a cell from where it is."""
     anywhere = replace(wish, slack=(0.0, 0.0))
-    other = fitting.best_fit(map_, anywhere, (), (fit.grid.cell_size,), (fit.grid.yaw,))
+    other = grid_fit.best_fit(map_, anywhere, (), (fit.grid.cell_size,), (fit.grid.yaw,))
     cell = other.grid.cell_at(wish.home.x, wish.home.y)
     if cell is None or len(other.cells) <= len(fit.cells):
         return None
