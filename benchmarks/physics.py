@@ -46,7 +46,7 @@ from mnm_ros.nodes.common.spin import FastExecutor
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import physics
-from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
+from mnm_ros.simulation.diff_drive import scenario_of
 from mnm_ros.simulation.world import load, shipped, World
 import numpy as np
 import rclpy
@@ -104,7 +104,7 @@ class DrivenRobot:
                 messages.decode_step(message)), messages.STEP)
         described: list[String] = []
         self._node.create_subscription(String, 'robot_side', described.append, messages.LATCHED)
-        driver = {**driver_parameters(world, physics.TURTLEBOT), 'declare_successors': True}
+        driver = physics.driver_parameters(world)
         self.driver = Child('grid_driver', [
             sys.executable, '-m', 'mnm_ros.nodes.grid_driver', '--ros-args', *(
                 word for name, value in driver.items()
@@ -143,7 +143,7 @@ class DrivenRobot:
     def carry_home(self) -> None:
         """Do what a person does with a robot that finds no way."""
         self.carried += 1
-        self._robot.put(Pose(*self._robot.world.start, 0.0))
+        self._robot.put(self._robot.world.home_pose)
 
     @property
     def _robot(self) -> physics.PhysicalDrive:

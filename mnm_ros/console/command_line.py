@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 import json
 import math
@@ -19,10 +19,12 @@ from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
+from mnm_ros.plan.plan_file import load as load_plan
 from mnm_ros.simulation import physics
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import Body, driver_parameters, scenario_of
+from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.view.telemetry import Telemetry
 
 EPILOG = """\
@@ -104,21 +106,27 @@ def _subject(
         raise InvalidValueError(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
             f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
-    is_world = name in worlds.shipped() if shipped else (
-        path.is_file() and 'rows' in read(path).mapping('a world or a scenario'))
-    if not is_world:
-        if given.physics:
-            raise InvalidValueError(
-                f'argument --physics: not allowed with {path_or_name}, expected a world')
+    keys = read(path).mapping('a world, a plan or a scenario') if (
+        not shipped and path.is_file()) else {}
+    if 'plan' in keys:
+        world: worlds.World = PlanWorld.of(load_plan(path))
+    elif name in worlds.shipped() if shipped else 'rows' in keys:
+        world = worlds.load(path_or_name)
+    elif given.physics:
+        raise InvalidValueError(
+            f'argument --physics: not allowed with {path_or_name}, expected a world or a plan')
+    else:
         return scenarios.load(path_or_name), None
     if given.physics:
         physics.check_installed('argument --physics')
-    world = worlds.load(path_or_name)
-    return scenario_of(world, _body(given.physics).radius), world
+    return scenario_of(world, _body(given.physics, world).radius), world
 
 
-def _body(physical: bool) -> Body:
-    return physics.TURTLEBOT if physical else Body()
+def _body(physical: bool, world: worlds.World) -> Body:
+    """Return the simulated robot, of the size for which a plan was made."""
+    body = physics.TURTLEBOT if physical else Body()
+    return replace(body, radius=world.plan.robot_radius) if (
+        isinstance(world, PlanWorld)) else body
 
 
 def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> tuple[str, ...]:
@@ -161,7 +169,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help='parameters of the explorer, only with --robot')
     made.add_argument(
         '--physics', action='store_true',
-        help=f'a robot with wheels, friction and contacts, by MuJoCo, in a world (default: '
+        help=f'a robot with wheels, friction and contacts, by MuJoCo, in a world or a plan (default: '
              f'{FURNISHED})')
     made.add_argument(
         '--page', action='store_true',
@@ -356,14 +364,17 @@ class Options:
                 path = json.dumps(str(scenario.path))
                 found[f'{before}cmp_sim'] = [*shared, seed, f'scenario:={path}']
                 continue
-            path = json.dumps(str(self.world.path))
+            path = json.dumps(str(self.world.path.absolute()))
+            body = _body(self.physics, self.world)
             found[f'{before}diff_drive_sim'] = [
-                seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1',
+                seed, f'{"plan" if isinstance(self.world, PlanWorld) else "world"}:={path}',
+                'real_time_factor:=0.0', 'tick:=0.1',
                 *(['publish_clock:=false'] if robot else []),
-                *(_assigned(physics.simulator_parameters()) if self.physics else ())]
+                *_assigned(physics.simulator_parameters(body) if self.physics
+                           else {'robot_radius': body.radius})]
             found[f'{before}grid_driver'] = [
-                *_assigned(driver_parameters(self.world, _body(self.physics))),
-                *(['declare_successors:=true'] if self.physics else [])]
+                *_assigned((physics.driver_parameters if self.physics else driver_parameters)(
+                    self.world, body))]
         return {**found, 'explorer': explorer}
 
 

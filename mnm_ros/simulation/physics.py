@@ -12,7 +12,7 @@ as far as their motors are strong enough. Nothing else imports this module, whic
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import asdict
 import math
 from random import Random
@@ -20,10 +20,11 @@ from typing import Any
 
 from mnm_ros.core.errors import MissingPackageError
 from mnm_ros.driving.pose import Pose, Transform, wrapped
+from mnm_ros.simulation import diff_drive
 from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive
+from mnm_ros.simulation.scanner import Ranges, Scanner
 from mnm_ros.simulation.world import Cell, World
 import numpy as np
-from numpy.typing import NDArray
 
 try:
     import mujoco
@@ -65,6 +66,13 @@ def simulator_parameters(body: Body = TURTLEBOT) -> dict[str, bool | float]:
     """Return by name the parameters of ``diff_drive_sim`` for a body, but the tick."""
     given = {**asdict(body), 'robot_radius': body.radius, 'physics': True}
     return {name: value for name, value in given.items() if name not in ('tick', 'radius')}
+
+
+def driver_parameters(
+        world: World, body: Body = TURTLEBOT) -> dict[str, bool | float | int | str]:
+    """Return by name the parameters of ``grid_driver`` for a body that has a scanner."""
+    return {**diff_drive.driver_parameters(world, body), 'declare_successors': True,
+            'use_scan': True}
 
 
 class PhysicalDrive(DiffDrive):
@@ -120,7 +128,10 @@ class PhysicalDrive(DiffDrive):
             self._correction = Transform.planar(super().localised()).then(
                 Transform.planar(self.odometry).inverse)
 
-    def distances(self, rays: int, farthest: float) -> NDArray[np.float64]:
+    def scanner(self, rays: int, farthest: float, noise: float, seed: int) -> Scanner:
+        return _PhysicalScanner(self, rays, farthest, noise, seed)
+
+    def distances(self, rays: int, farthest: float) -> Ranges:
         """
         Return what a scanner above the middle of the robot sees.
 
@@ -157,7 +168,8 @@ class PhysicalDrive(DiffDrive):
         """Set how well each wheel holds in this tick."""
         size = self.world.cell_size
         for wheel in self._wheels_at:
-            x, y, _ = self._data.geom_xpos[wheel]
+            at = self._data.geom_xpos[wheel].tolist()
+            x, y, _ = self.world.local(Pose(at[0], at[1], 0.0))
             cell = math.floor(x / size), math.floor(y / size)
             grip = _ON_CARPET if cell in self.world.carpet else _GRIP
             self._model.geom_friction[wheel, 0] = self._gripping(grip) or _SLIPPING
@@ -180,16 +192,30 @@ class PhysicalDrive(DiffDrive):
             self._data.mocap_pos[mocap, 2] = _AWAY if self.doors[door] else 0.0
 
 
+class _PhysicalScanner(Scanner):
+    """Sees what the robot would touch."""
+
+    def __init__(self, robot: PhysicalDrive, rays: int, farthest: float, noise: float,
+                 seed: int) -> None:
+        super().__init__(robot.world, rays, farthest, noise, seed)
+        self._robot = robot
+
+    def _free_ways(self, pose: Pose, closed: Collection[Cell]) -> Ranges:
+        return self._robot.distances(len(self._angles), self.farthest)
+
+
 def described(world: World, body: Body) -> str:
     """Return the world and the robot in it, in the XML of MuJoCo."""
     size, (columns, rows) = world.cell_size, world.size
     sides = ((-1, -1, 1, rows + 2), (columns, -1, 1, rows + 2), (0, -1, columns, 1),
              (0, rows, columns, 1))
     still = ''.join(_box(*each, size) for each in (*sides, *rectangles(world.walls - world.legs)))
-    still += ''.join(_post(*world.centre(leg), _THIN * size) for leg in sorted(world.legs))
+    still += ''.join(_post(*_middle(leg, size), _THIN * size) for leg in sorted(world.legs))
     doors = ''.join(
         f'<body name="{_door(door)}" mocap="true">{_standing(world, door)}</body>'
         for door in world.doors)
+    corner = world.corner
+    along, across = math.cos(corner.yaw / 2), math.sin(corner.yaw / 2)
     return f"""<mujoco>
   <option timestep="{_STEP}" integrator="implicitfast" iterations="10"/>
   <default>
@@ -200,7 +226,10 @@ def described(world: World, body: Body) -> str:
   </default>
   <worldbody>
     <geom name="floor" type="plane" size="0 0 1" contype="1" conaffinity="1"/>
-    {still}{doors}{_robot(body)}
+    <frame pos="{corner.x} {corner.y} 0" quat="{along} 0 0 {across}">
+      {still}{doors}
+    </frame>
+    {_robot(body)}
   </worldbody>
   <actuator>
     {''.join(f'<velocity joint="{side}" kv="{_SERVO}" forcerange="-{_TORQUE} {_TORQUE}"/>'
@@ -234,7 +263,7 @@ def _standing(world: World, door: str) -> str:
     cells = world.doors[door]
     if door not in world.persons:
         return ''.join(_box(*each, world.cell_size) for each in rectangles(cells))
-    centres = [world.centre(cell) for cell in cells]
+    centres = [_middle(cell, world.cell_size) for cell in cells]
     x, y = (sum(parts) / len(centres) for parts in zip(*centres))
     return _post(x, y, max(math.dist((x, y), each) for each in centres) + world.cell_size / 2)
 
@@ -263,6 +292,11 @@ def _box(column: int, row: int, width: int, height: int, size: float) -> str:
 def _post(x: float, y: float, radius: float) -> str:
     return (f'<geom class="obstacle" type="capsule" size="{radius} {_TALL}" '
             f'pos="{x} {y} 0"/>')
+
+
+def _middle(cell: Cell, size: float) -> tuple[float, float]:
+    column, row = cell
+    return (column + 0.5) * size, (row + 0.5) * size
 
 
 def _door(letter: str) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import Grid
+from mnm_ros.driving.pose import Pose
 from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.simulation.config_files import files, find, floor_plan
 
@@ -67,11 +68,25 @@ class World:
         return self.coarser or Grid(0.0, 0.0, self.cell_size, *self.size)
 
     @property
-    def start(self) -> tuple[float, float]:
-        """Return x and y of where the robot starts: the middle of a cell of ``grid``."""
+    def home_pose(self) -> Pose:
+        """Return where the robot starts: in the middle of a cell of ``grid``, heading east."""
         x, y = self.centre(self.home)
         cell = self.grid.cell_at(x, y)
-        return (x, y) if cell is None else self.grid.centre(cell)
+        return Pose(*((x, y) if cell is None else self.grid.centre(cell)), 0.0)
+
+    @property
+    def corner(self) -> Pose:
+        """Return the corner of the cell 0, 0, in the direction of the rows."""
+        return Pose(0.0, 0.0, 0.0)
+
+    def local(self, pose: Pose) -> Pose:
+        """Return a pose as seen from the corner."""
+        return pose
+
+    @property
+    def most_radius(self) -> float:
+        """Return the radius of a robot that does not fit any more, in m."""
+        return self.grid.cell_size / 2
 
     def described(self, doors: Mapping[str, bool]) -> str:
         """Return in words whether each door is open, and each person away."""

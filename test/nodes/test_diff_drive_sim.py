@@ -77,7 +77,7 @@ def test_to_the_far_room_and_not_back(start: Callable, peer: Peer) -> None:
     assert driver.x == pytest.approx(1.25, abs=0.003 + 1e-9)
     driver.command = (0.4, 0.0)
     driver.wait(lambda: driver.x > 2.5, 'the far room')
-    assert [message.data for message in late] == ['D open']
+    peer.wait_for(lambda: [message.data for message in late] == ['D open'], 'the door')
     assert peer.call(Trigger, 'change').message == 'setting 1 is in force: D closed'
     driver.command = (-0.4, 0.0)
     driver.wait(lambda: bump and bump[-1].data, 'a bump at the door')
@@ -215,11 +215,11 @@ def test_refused(start: Callable, tmp_path: Path, parameters: dict[str, object],
     assert reason in process.output and 'Traceback' not in process.output
 
 
-def test_physics_without_mujoco(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_physics_without_mujoco(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(physics, 'mujoco', None)
     given = {spec.name: spec.default for spec in NODES['diff_drive_sim']}
     with pytest.raises(ParameterError, match="'physics' is True: .* needs the package mujoco"):
-        diff_drive_sim._robot({**given, 'world': 'one_room', 'physics': True})
+        diff_drive_sim._robot(peer.node, {**given, 'world': 'one_room', 'physics': True})
 
 
 def test_physics(start: Callable, peer: Peer) -> None:

@@ -5,13 +5,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import hypot, inf, pi, remainder, tau
+from math import cos, hypot, inf, pi, remainder, sin, tau
+from pathlib import Path
 import random
 
+from flats import DOOR, flat
 from mnm_ros.core.errors import MissingPackageError
+from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.pose import Pose
+from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.simulation import physics
 from mnm_ros.simulation.physics import PhysicalDrive, rectangles, TURTLEBOT
+from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import load, World
 import pytest
 
@@ -48,7 +53,7 @@ def robot() -> PhysicalDrive:
 
 
 def test_it_rolls_as_its_wheels_turn(robot: PhysicalDrive) -> None:
-    x, y = FLAT.start
+    x, y = FLAT.home_pose[:2]
     robot.put(Pose(x - 0.4, y + 0.5, 0.0))
     drive(robot, 0.3, 0.0, 3.0)
     drive(robot, 0.0, 0.0, 1.0)
@@ -155,7 +160,7 @@ def test_a_command_takes_its_time(robot: PhysicalDrive) -> None:
     moved = []
     for each in (robot, late):
         drive(each, 0.3, 0.0, 0.3)
-        moved.append(each.pose.x - FLAT.start[0])
+        moved.append(each.pose.x - FLAT.home_pose.x)
     assert moved[0] > 0.02 and moved[1] == pytest.approx(0, abs=1e-3)
 
 
@@ -195,3 +200,29 @@ def test_any_world_will_do() -> None:
     robot = PhysicalDrive(plain, CALM)
     drive(robot, 0.3, 0.0, 6.0)
     assert robot.bumped and robot.pose.x == pytest.approx(3 - CALM.radius, abs=0.005)
+
+
+@pytest.mark.parametrize('turned', [0.0, 0.4])
+def test_a_plan_will_do_however_its_map_is_turned(turned: float) -> None:
+    """It sees and is held by the door, and is not when that is open."""
+    pytest.importorskip('mujoco', reason='mujoco is not installed')
+
+    def placed(x: float, y: float) -> tuple[float, float]:
+        return cos(turned) * x - sin(turned) * y, sin(turned) * x + cos(turned) * y
+
+    mapped = flat(DOOR)
+    world = PlanWorld.of(Plan(
+        'flat', replace(mapped, origin=Pose(*placed(*mapped.origin[:2]), turned)),
+        Grid(0.0, 0.0, 0.5, 1, 1), Pose(*placed(0.3, 0.02), turned), 0.17,
+        doors={'kitchen-hall': (placed(2.05, -0.4), placed(2.05, 0.4))}, path=Path('flat.yaml')))
+    robot = PhysicalDrive(world, CALM)
+    assert robot.pose == world.home_pose
+    robot.change()
+    robot.tick()
+    scan = robot.scanner(4, 10.0, 0.0, 0).scan(robot.pose, robot.closed)
+    assert scan == pytest.approx([1.75, 1.38, 1.2, 1.42], abs=0.06)
+    drive(robot, 0.3, 0.0, 8.0)
+    assert robot.bumped and robot.pose[:2] == pytest.approx(placed(2.05 - 0.17, 0.02), abs=0.06)
+    robot.change()
+    drive(robot, 0.3, 0.0, 4.0)
+    assert world.local(robot.pose).x - world.local(world.home_pose).x > 2.2

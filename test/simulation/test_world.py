@@ -60,7 +60,7 @@ def test_the_furnished_flat() -> None:
     """The cells of the driver are those of the moves; legs are no part of the map."""
     world = load('furnished_flat')
     assert world.persons == {'P'} and world.grid == Grid(0.05, 0.05, 0.5, 9, 6)
-    assert world.start == pytest.approx((2.3, 0.8)) and len(world.legs) == 4
+    assert world.home_pose[:2] == pytest.approx((2.3, 0.8)) and len(world.legs) == 4
     assert world.legs < world.walls and not world.carpet & world.walls
     assert world.described(world.settings[2]) == 'B open, D open, P there'
     scenario = scenario_of(world, 0.17)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.scenario import Scenario
@@ -151,8 +151,8 @@ class WorldView:
     def _in_order(self) -> Iterator[int]:
         """Yield home first, then what is known, then the others by what they are."""
         known = self._heard.knowledge
-        yield from dict.fromkeys((*known.of(Kind.HOME), *known.known, *(
-            state for kind in Kind for state in known.of(kind))))
+        yield from dict.fromkeys((*known.of(StateKind.HOME), *known.known, *(
+            state for kind in StateKind for state in known.of(kind))))
 
     def _line(self, state: int, columns: int) -> Text:
         heard = self._heard
