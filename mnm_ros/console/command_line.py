@@ -169,8 +169,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help='parameters of the explorer, only with --robot')
     made.add_argument(
         '--physics', action='store_true',
-        help=f'a robot with wheels, friction and contacts, by MuJoCo, in a world or a plan (default: '
-             f'{FURNISHED})')
+        help='a robot with wheels, friction and contacts, by MuJoCo, in a world or a plan '
+             f'(default: {FURNISHED})')
     made.add_argument(
         '--page', action='store_true',
         help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
