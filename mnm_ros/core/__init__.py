@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         Observation,
         Relocation,
         Update,
+        WorkObservation,
     )
     from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
     from mnm_ros.core.mnm.options import Settings
@@ -66,14 +67,15 @@ __all__ = [
     'Member', 'MnmError', 'Navigation', 'OPTIONS', 'Observation', 'OptimisticPlan',
     'OptimisticPlanner', 'PRESETS', 'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory',
     'Policy', 'PolicyDetector', 'Problem', 'RESET', 'Recollection', 'Relocation', 'Settings',
-    'Support', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'new_base', 'play',
-    'settings']
+    'Support', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'WorkObservation',
+    'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
     'errors': 'InvalidTypeError InvalidValueError MnmError UnknownStateError',
     'exploration': 'Exploration Phase', 'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
+    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update '
+              'WorkObservation',
     'mnm.base': 'BaseAlgorithm BaseFactory Recollection', 'mnm.options': 'Settings',
     'model.declaration': 'Declaration', 'model.empirical_model': 'EmpiricalModel',
     'model.policy': 'Hypothesis Policy',

@@ -53,6 +53,24 @@ class Interruption:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkObservation:
+    """
+    Somebody else had ``action`` executed in ``state``, and it has led to ``after``.
+
+    The exploration stays where it is, paused or not.
+
+    :ivar after: None if the step was broken off.
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    state: int
+    action: int
+    after: int | None
+    asked: int | None = None
+    robot: str = ''
+
+
+@dataclass(frozen=True, slots=True)
 class DeclarationInput:
     """
     It was declared where actions may lead.
@@ -65,7 +83,7 @@ class DeclarationInput:
     robot: ClassVar[str] = ''
 
 
-Input = Union[Observation, Relocation, Interruption, DeclarationInput]
+Input = Union[Observation, Relocation, Interruption, WorkObservation, DeclarationInput]
 
 
 class Update(NamedTuple):

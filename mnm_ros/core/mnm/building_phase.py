@@ -140,9 +140,12 @@ class BuildingPhase:
     :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
     :ivar steps_taken: steps of all streams.
+    :ivar worked: whether they have learnt from what others had executed.
 
     Source: Gajane et al. 2019, section 4.
     """
+
+    worked = False    # not in a snapshot without it
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  new_schedule: Callable[[], Schedule], shared: bool,
@@ -244,6 +247,21 @@ class BuildingPhase:
         if not self.active.finished and self._quantum_over():
             self._activate()
         return change
+
+    def observe_work(self, state: int, action: int, after: int | None) -> PairChange | None:
+        """
+        Let all streams learn from a step that is none of theirs, if they learn from each other.
+
+        :param after: where it has led; None if it was broken off.
+        :returns: as ``observe``.
+        """
+        self.worked = True
+        for stream in self.learning if self._shared else ():
+            if after is None:
+                stream.add_censored(state, action)
+            else:
+                stream.add_transition(state, action, after)
+        return None if after is None else self._watch(state, action, after)
 
     def _watch(self, state: int, action: int, next_state: int) -> PairChange | None:
         """Take note of where a pair has led; at its alarm, let the streams forget it."""

@@ -135,10 +135,7 @@ class WatchPhase(CheckingPhase):
         here, self._here, self._asked = self._here, state, None
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
-        self._watching.patrol.executed(seen[:2] if seen else None)
-        if self._pauses.step():
-            self._heed_pauses()
-        self._blocked.executed(self.base, seen[:2] if seen else None)
+        self._count(seen[:2] if seen else None)
         if self.rediscovering:
             self._rediscovery.fresh = False
             self.base.observe(action, state)
@@ -151,6 +148,24 @@ class WatchPhase(CheckingPhase):
                 self.base.add_transition(*seen)
                 self._watch_transition(*seen)
             self._watch(here, action, state)
+
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
+        """Learn from it as from a step of an attempt, but that it is part of none."""
+        self._rediscovery.fresh = False
+        if after is None:
+            self._reach.add_censored(state, action)
+            self.base.add_censored(state, action)
+            return
+        self._count((state, action))
+        self.base.add_transition(state, action, after)
+        self._watch_transition(state, action, after)
+
+    def _count(self, pair: Pair | None) -> None:
+        """Take note of a step; None is a RESET, or one from where it is not known."""
+        self._watching.patrol.executed(pair)
+        if self._pauses.step():
+            self._heed_pauses()
+        self._blocked.executed(self.base, pair)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
