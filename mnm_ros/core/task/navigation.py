@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.direct_way import DirectWay
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Policy
@@ -77,6 +79,9 @@ class Navigation(StepTask):
         policy, which ``(1 + epsilon) * radius`` limits.
     :ivar attempts: begun so far.
     :ivar plan: how it begins, and what that is expected to take, in words.
+    :ivar on_execution: called with state, action and next state of each step but RESETs that
+        began where the robot was known to be; None instead of a state that is not known, as the
+        step was broken off.
     :ivar result: what came of it, beginning with ``reached``, ``cancelled`` or ``failed``; ''
         as long as it is under way.
     """
@@ -89,6 +94,8 @@ class Navigation(StepTask):
         self.homing = Homing(home)
         self.last_state = None
         self.result = ''
+        self.on_execution: Callable[[int, int, int | None], object] = lambda *execution: None
+        self._open: Pair | None = None    # of the step under way
         self._home = home
         self._target = policy.target
         self._steps_to_go = steps_to_go or StepsToGo(policy)
@@ -140,9 +147,12 @@ class Navigation(StepTask):
     def next_action(self) -> int:
         if self.last_state is None:
             return RESET
-        return self._attempts.action(self.last_state)
+        action = self._attempts.action(self.last_state)
+        self._open = None if action == RESET else (self.last_state, action)
+        return action
 
     def observe(self, action: int, state: int) -> None:
+        self._end_step(state)
         self.steps += self.attempts > 0
         self.last_state = state
         if state == self._target:
@@ -169,6 +179,7 @@ class Navigation(StepTask):
 
     def lose_place(self) -> None:
         """Take note that the robot may be anywhere: the next attempt begins."""
+        self._end_step(None)
         self.last_state = None
         if self._direct:
             self._end_direct(failed=True)
@@ -195,6 +206,12 @@ class Navigation(StepTask):
         """Where the attempt under way has got to; None if RESET is next."""
         return self.last_state if self._attempts.under_way else None
 
+    def _end_step(self, state: int | None) -> None:
+        """Tell of the step under way, if there is one, and where it has led."""
+        if self._open is not None:
+            execution, self._open = (*self._open, state), None
+            self.on_execution(*execution)
+
     def _end_direct(self, failed: bool = False) -> None:
         """Settle what the direct way has cost; from now on it goes from home."""
         known, direct = self._steps_to_go, self._direct
@@ -204,6 +221,7 @@ class Navigation(StepTask):
         self._direct, self._attempts = None, self._from_home
 
     def _end(self, result: str) -> None:
+        self._end_step(None)
         if self._direct:
             self._end_direct()
         self.result = self.result or result
