@@ -34,7 +34,7 @@ import numpy as np
 
 RADIUS, EPSILON, DELTA = 12.0, 1.0, 0.1
 ACTIONS = tuple(GRID_MOVES)
-SLIP, MOST = 0.1, 200_000
+SLIP, MOST = 0.1, 20_000
 FLAT = ('.....#...',
         '.....#...',
         '..S......',
