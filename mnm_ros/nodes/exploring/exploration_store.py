@@ -41,7 +41,7 @@ class RestoredExploration(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class Checkpointing:
+class ExplorationStore:
     """
     Makes the exploration that the parameters ask for, and keeps it.
 
