@@ -206,7 +206,7 @@ def test_what_is_declared_is_corrected_by_work_too() -> None:
 @pytest.mark.parametrize('action', [RESET, 2])
 def test_no_action_is_refused(action: int) -> None:
     exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
-    with pytest.raises(InvalidValueError, match=f'action {action} in state 7, expected 0 to 1'):
+    with pytest.raises(InvalidValueError, match=f'action at work is {action}, expected'):
         exploration.observe_work(7, action, 8)
     assert exploration.work == 0
 

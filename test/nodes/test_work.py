@@ -48,7 +48,8 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     peer.wait_for(work.get_subscription_count, 'the subscription')
     for numbers in ([5, -1, 0], [5], [5, 2, 0], [5, 1, 0, 3]):    # a RESET is no pair
         work.publish(Int64MultiArray(data=numbers))
-    peer.wait_for(lambda: 'work ignored: action -1, expected 0 to 1' in process.output, 'it said')
+    peer.wait_for(lambda: 'work ignored: action is -1, expected an int from 0' in process.output,
+                  'it said')
     for after in (6, 6, None):
         work.publish(messages.encode_work(5, 1, after))
     peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 3, 'three executions')

@@ -7,10 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnm_ros import messages
-from mnm_ros.core.errors import MessageError
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.task.step_task import OVER
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from std_msgs.msg import Int64MultiArray
@@ -30,14 +29,12 @@ class WorkTopic:
                  exploration: Callable[[], Exploration]) -> None:
         self._actions = actions
         self._exploration = exploration
-        hear(node, 'work', self._read, guard.for_topic(
-            lambda execution: guard.call(self._take, *execution), _WAITING), messages.STEP)
+        messages.hear(node, Int64MultiArray, 'work', messages.STEP, self._read, guard.for_topic(
+            lambda execution: guard.call(self._take, *execution), _WAITING))
 
     def _read(self, message: Int64MultiArray) -> tuple[int, int, int | None]:
         execution = messages.decode_work(message)
-        if not 0 <= execution[1] < self._actions:
-            raise MessageError(
-                f'action {execution[1]}, expected 0 to {self._actions - 1}, and no RESET')
+        as_action(execution[1], self._actions, reset=False)
         return execution
 
     def _take(self, state: int, action: int, after: int | None) -> None:

@@ -15,16 +15,15 @@ from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
-from mnm_ros.view.named import place
+from mnm_ros.view.named import named, place
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
-_ASKED_FOR = 'paused: service explore called'
+EXPLORE_CALLED = 'service explore called'    # why it is paused then
 
 
 class EventTopic:
@@ -49,28 +48,37 @@ class EventTopic:
             self._publisher.publish(String(data=event.to_json()))
         self._goal: int | None = None    # under way
         self._robots: dict[str, RunState] = {}    # of several
-        hear(node, 'goal/status', messages.decode_goals, self._on_goals, messages.LATCHED,
-             DiagnosticArray)
+        messages.hear(node, DiagnosticArray, 'goal/status', messages.LATCHED,
+                      messages.decode_goals, self._on_goals)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
+        self._change = ('', '')    # the last one, in the words of the core and of people
 
     def pass_time(self, step: int) -> None:
         """Take note of how many steps there are by now; to be called about once a second."""
         if not self._samples or step > self._samples[-1][0]:
             self._samples.append((step, self._clock()))
 
-    def tell(self, event: Event, description: RobotDescription) -> Event:
-        """Publish an event, in the words of people, and return it so."""
+    def tell(self, event: Event, description: RobotDescription, why: str = '') -> Event:
+        """Publish an event, in the words of people, and return it so; ``why`` it is paused."""
         event = replace(event, time=self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)))
-        event = replace(event, text=told(event, description))
+        text = told(event, description)
+        if event.change is not None:
+            self._change = event.text, text
+        event = replace(event, text=text)
         # A navigator that was killed leaves its last goal.
-        if (event.text == _ASKED_FOR and self._goal is not None
+        if (why == EXPLORE_CALLED and self._goal is not None
                 and self._node.count_publishers('goal/status')):
             goal = place(self._goal, description)
-            event = replace(event, text=f'{_ASKED_FOR}, for the goal {goal}')
+            event = replace(event, text=f'{event.text}, for the goal {goal}')
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
         return event
+
+    def in_words(self, sentence: str, description: RobotDescription) -> str:
+        """Return a sentence of the core in the words of people: a change in those of its event."""
+        said, words = self._change
+        return words if said and sentence == said else named(sentence, description)
 
     def watch(self, robots: Iterable[RobotReport], step: int,
               description: RobotDescription) -> None:
