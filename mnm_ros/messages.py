@@ -6,6 +6,8 @@ Message layouts, both ways, and the quality-of-service profiles.
 Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 
 - step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions.
+- work: ``[state, action, next state]``, or without the last where a step was broken off; no head,
+  no dimensions.
 - requested goals: ``[goal id, state]``, no head, no dimensions.
 - known states: head ``[round, revision]``, ``dim = [state: n]``.
 - policies: head ``[round, revision, horizon, id_0 .. id_(n-1)]``,
@@ -194,6 +196,21 @@ class StepEncoder:
 def decode_step(message: Int64MultiArray) -> tuple[int, int]:
     """Return ``(seq, action)`` or ``(seq, state)``."""
     return _pair('step message', '[seq, value]', message)
+
+
+def encode_work(state: int, action: int, after: int | None) -> Int64MultiArray:
+    """Return ``[state, action, next state]``, or the first two of a step that was broken off."""
+    known = () if after is None else (after,)
+    return Int64MultiArray(data=array('q', (state, action, *known)))
+
+
+def decode_work(message: Int64MultiArray) -> tuple[int, int, int | None]:
+    """Return ``(state, action, next state)``, None for that of a step that was broken off."""
+    data = message.data[message.layout.data_offset:]
+    if len(data) not in (2, 3):
+        raise MessageError(f'work has {len(data)} numbers, expected [state, action, next state], '
+                           'or the first two of a step that was broken off')
+    return data[0], data[1], data[2] if len(data) == 3 else None
 
 
 def encode_request(goal_id: int, state: int, least: Trust | None = None) -> Int64MultiArray:

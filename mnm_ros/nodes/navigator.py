@@ -58,6 +58,7 @@ class Navigator(Node):
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
+        self._work = self.create_publisher(Int64MultiArray, 'work', messages.STEP)
         self._states = messages.hear(
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
         self._home = (HomeService(self, self._on_home)
@@ -160,6 +161,7 @@ class Navigator(Node):
         if objection:
             self._end(GoalStatus.REFUSED, objection)
             return
+        way.on_execution = lambda *execution: self._work.publish(messages.encode_work(*execution))
         self._navigation = way
         why = f', as {beginning.reason}' if beginning.reason else ''
         self._goal = replace(goal, status=GoalStatus.UNDER_WAY,

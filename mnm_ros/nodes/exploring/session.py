@@ -31,6 +31,7 @@ from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
+from mnm_ros.nodes.exploring.work_topic import WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.view.named import named
@@ -70,6 +71,8 @@ class ExplorationSession:
         self._link.after_description = self._declare
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
+        if not (parameters['advisory'] or parameters.is_set('robots')):
+            WorkTopic(node, self._guard, len(parameters['actions']), lambda: self.exploration)
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
         self._ticks = every(TICK, node, self._guard.while_open(self._tick))

@@ -97,7 +97,7 @@ class LiveTopics:
         :param names: of states and actions.
         """
         if self._paces[self._model].wanted(self._model.get_subscription_count(), now):
-            counted = (exploration, exploration.steps)
+            counted = (exploration, exploration.steps, exploration.work)
             if counted != self._counted:
                 self._counted = counted
                 self._paces[self._model].do(lambda: self._publish_model(exploration), now)
