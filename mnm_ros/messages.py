@@ -298,7 +298,7 @@ _LEVELS = {
 
 _GOAL_FIGURES: Mapping[str, type[int | float]] = {
     'target': int, 'steps': int, 'attempts': int, 'expected_steps_left': float,
-    'expected_seconds_left': float, 'accepted': int, 'ended': int}
+    'expected_seconds_left': float, 'accepted': int, 'ended': int, 'stays': float}
 
 
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:

@@ -164,6 +164,8 @@ TOPICS = {
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
+        Topic('pauses', 'std_msgs/Int64', 'LATCHED', _EXPLORERS, 'navigator',
+              'how often the service `explore` was called with false since it was last with true'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '

@@ -21,6 +21,7 @@ from mnm_ros.nodes.common.callbacks import answering, every, hear
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.navigating.dwell import Dwell
 from mnm_ros.nodes.navigating.forbidden_pairs import ForbiddenPairs
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
@@ -63,6 +64,7 @@ class Navigator(Node):
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
+        self._dwell = Dwell(self._pause, self._board)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._actions)
         self._poses = PoseGoals(
@@ -86,6 +88,9 @@ class Navigator(Node):
         if self._leave_by is None:
             self._leave_by = now + _LEAVE
             self._cancel('the node is ending')
+            if self._dwell.under_way:
+                self._dwell.end()
+                self._pause.end(now)
         elif self._navigation and now >= self._leave_by:
             self._navigation.pause('the node is ending')
             self._settle()
@@ -130,6 +135,7 @@ class Navigator(Node):
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
     def _begin(self, goal: GoalReport) -> None:
+        self._dwell.end()
         self._goal = goal
         self._deadline = time.monotonic() + self._given['pause_timeout']
         self._board.tell(goal)
@@ -194,15 +200,17 @@ class Navigator(Node):
                        expected_seconds_left=left * mean(moves) if left and moves else None)
 
     def _end(self, result: str) -> None:
-        if self._goal is not None:
-            self._board.end(self._report(self._goal), result)
+        report = self._report(self._goal) if self._goal else None
         self._goal = self._navigation = None
         if self._loop:
             self._loop.running = False    # also if an answer is still outstanding
         following, self._next = self._next, None
-        if following is None:
-            self._pause.end(time.monotonic())
-        else:
+        if report and following is None:
+            stays = 0.0 if self._leave_by is not None else self._given['dwell']
+            self._dwell.end_goal(report, result, stays, time.monotonic())
+        elif report:
+            self._board.end(report, result)
+        if following:
             self._begin(following)
 
     def _end_goal(self, reason: str) -> None:
@@ -271,6 +279,7 @@ class Navigator(Node):
     def _tick(self) -> None:
         self._poses.tick(self._whereabouts.last_seen)
         now = time.monotonic()
+        self._dwell.tick(now)
         if self._navigation and self._loop:
             self._loop.adjust(step_limits(self._given))
             if self._pause.disturbed:

@@ -248,6 +248,8 @@ class GoalReport:
     :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
     :ivar ended: when it was over; None before that.
     :ivar least_trust: that its policy needs; None for what the navigator asks for.
+    :ivar stays: s for which the robot stays there from ``ended`` on, as long as it does; else
+        None.
     """
 
     id: int    # noqa: A003
@@ -261,6 +263,7 @@ class GoalReport:
     ended: int | None = None
     least_trust: str | None = None
     expected_seconds_left: float | None = None
+    stays: float | None = None
 
     def over(self, result: str, ended: int) -> GoalReport:
         """Return the report of its end; ``result`` begins with the status."""

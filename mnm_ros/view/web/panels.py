@@ -243,6 +243,8 @@ def refusal(name: str, heard: Telemetry, now: float) -> str:
         return 'the explorer is silent'
     if name in ('save', 'load') and heard.report.get('checkpoint') == NOT_KEPT:
         return 'nothing is kept: the explorer has no checkpoint_dir'
+    if name == 'pause' and heard.phase == 'paused' and heard.navigator:
+        return ''    # its pause ends by itself, but not one that somebody else asks for
     return _refusal_in(heard.phase, name)
 
 

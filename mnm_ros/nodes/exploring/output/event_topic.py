@@ -48,9 +48,10 @@ class EventTopic:
         for event in past[-messages.EVENTS.depth:]:
             self._publisher.publish(String(data=event.to_json()))
         self._goal: int | None = None    # under way
+        self._stay: GoalReport | None = None    # that was reached, where the robot stays
         self._robots: dict[str, RunState] = {}    # of several
-        hear(node, 'goal/status', messages.decode_goals, self._on_goals, messages.LATCHED,
-             DiagnosticArray)
+        self._navigators = hear(node, 'goal/status', messages.decode_goals, self._on_goals,
+                                messages.LATCHED, DiagnosticArray)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
 
     def pass_time(self, step: int) -> None:
@@ -58,14 +59,22 @@ class EventTopic:
         if not self._samples or step > self._samples[-1][0]:
             self._samples.append((step, self._clock()))
 
+    def explained(self, status: str, description: RobotDescription) -> str:
+        """Return a status with why the robot stays where a goal was reached, if it does."""
+        # A navigator that was killed leaves its last goal.
+        if (status != _ASKED_FOR or self._stay is None or self._stay.target is None
+                or not self._node.count_publishers(self._navigators.topic_name)):
+            return status
+        return (f'paused: the robot stays at the goal {place(self._stay.target, description)} for '
+                f'{self._stay.stays:g} s, or until the next goal or mnm_ros resume')
+
     def tell(self, event: Event, description: RobotDescription) -> Event:
         """Publish an event, in the words of people, and return it so."""
         event = replace(event, time=self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)))
         event = replace(event, text=told(event, description))
-        # A navigator that was killed leaves its last goal.
         if (event.text == _ASKED_FOR and self._goal is not None
-                and self._node.count_publishers('goal/status')):
+                and self._node.count_publishers(self._navigators.topic_name)):
             goal = place(self._goal, description)
             event = replace(event, text=f'{_ASKED_FOR}, for the goal {goal}')
         self._publisher.publish(String(data=event.to_json()))
@@ -84,6 +93,7 @@ class EventTopic:
     def _on_goals(self, reports: Sequence[GoalReport]) -> None:
         self._goal = next((report.target for report in reversed(reports)
                            if not report.status.over), None)
+        self._stay = next((report for report in reversed(reports) if report.stays), None)
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was looked at."""

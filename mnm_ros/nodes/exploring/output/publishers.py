@@ -99,7 +99,8 @@ class Publishers:
         """
         self._learnt.publish_due(now)
         names = self._names
-        phase, decided = exploration.phase, _status(exploration, link.missing(now))
+        phase, decided = exploration.phase, self._events.explained(
+            _status(exploration, link.missing(now)), names)
         status = named(decided, names)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
@@ -150,7 +151,8 @@ class Publishers:
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         names = self._names
         level, text = diagnosis(
-            exploration, named(_status(exploration, link.missing(now)), names), link.standing_by,
+            exploration, named(self._events.explained(
+                _status(exploration, link.missing(now)), names), names), link.standing_by,
             disk, asked_again)
         values = {
             **named_values(exploration.diagnostics(), names),
