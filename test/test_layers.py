@@ -66,7 +66,7 @@ ROOMS = {
     'command': 'core checkpoint robot_description export topics trial version view messages'
                ' subscriptions console nodes/common',
     '__main__': 'command',
-    'nodes/common': 'core protocol checkpoint robot_description messages parameters',
+    'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
                             ' nodes/common',
     'nodes/exploring/output': 'core robot_description view messages nodes/common'
@@ -76,7 +76,7 @@ ROOMS = {
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
-    'nodes/navigating': 'core protocol robot_description messages nodes/common',
+    'nodes/navigating': 'core driving protocol robot_description messages nodes/common',
     'nodes/mobile': 'core/model driving robot_description messages parameters nodes/common',
     'nodes': 'core protocol driving simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',

@@ -69,6 +69,7 @@ class Navigator(Node):
         self._whereabouts = Whereabouts(self, self._actions)
         self._poses = PoseGoals(
             self, self._board, lambda: float(self._given['pose_tolerance']),
+            self._given['base_frame'], self._learnt.travel_time,
             lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])),
             self._accept, self._cancel_one)
         self._forbidden = ForbiddenPairs()

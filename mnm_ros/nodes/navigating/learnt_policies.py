@@ -8,6 +8,7 @@ from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.nodes.common.callbacks import hear
+from mnm_ros.nodes.navigating.pose_feedback import TravelTime
 from rclpy.node import Node
 from std_msgs.msg import Int64, String
 
@@ -46,6 +47,13 @@ class LearntPolicies:
         if not self._policies.policies:    # too many: each is asked for
             return self._known or ()
         return self._policies.targets
+
+    def travel_time(self, target: int) -> TravelTime | None:
+        """Return what the explorer says that the way from home takes; None if it does not."""
+        told = self._told.get(target)
+        if told is None or not (told.expected_steps and told.expected_seconds):
+            return None
+        return TravelTime(told.expected_seconds, told.expected_seconds / told.expected_steps)
 
     def refusal(self, target: int | None, least: Trust) -> str:
         """Return why there is no policy for a state that may be trusted enough, or nothing."""

@@ -5,16 +5,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 import math
+import time
 from typing import Any, NamedTuple, Union
 
 from geometry_msgs.msg import PoseStamped
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.driving.pose import Transform
+from mnm_ros.nodes.common.heard_frames import HeardFrames
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
+from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback, SAME, TravelTime
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
-from rclpy.duration import Duration
 from rclpy.node import Node
 
 try:
@@ -23,12 +27,11 @@ except ImportError:
     NavigateToPose = None
 
 _ACTION = 'navigate_to_pose'
-_SECOND = 10**9    # ns
-_SAME = 1e-6       # m, between places that are one
+_FEEDBACK = 0.2    # s, between two messages of feedback at most
 
 # As nav2 calls them in FollowPath, ComputePathToPose and NavigateToPose.
-_FAILED_TO_MAKE_PROGRESS, _TF_ERROR, _GOAL_OUTSIDE_MAP, _NO_VALID_PATH, _UNKNOWN = (
-    105, 202, 204, 208, 9000)
+_FAILED_TO_MAKE_PROGRESS, _TF_ERROR, _GOAL_OUTSIDE_MAP, _NO_VALID_PATH = 105, 202, 204, 208
+_UNKNOWN, _FAILED_TO_LOAD_BEHAVIOR_TREE = 9000, 9001
 _CODES = {GoalStatus.REFUSED: _NO_VALID_PATH, GoalStatus.FAILED: _FAILED_TO_MAKE_PROGRESS}
 
 
@@ -37,6 +40,20 @@ class _Refused(NamedTuple):
 
     code: int
     why: str
+
+
+@dataclass
+class _OpenGoal:
+    """
+    A goal that is not over.
+
+    :ivar last: the report of which its client was told last.
+    :ivar due: when it is told again.
+    """
+
+    handle: Any
+    last: GoalReport | None = None
+    due: float = 0.0
 
 
 class _DeferredServer(ActionServer):
@@ -59,18 +76,23 @@ class PoseGoals:
     to it: these are no goals for the navigator.
 
     :param tolerance: returns how far a pose may be from a place, m; with 0 nothing is served.
+    :param base_frame: of the robot.
+    :param travel_time: returns that to a state from home, as far as it is known.
     :param refusal: returns why there is no policy to follow to a state, or nothing.
     :param accept, cancel: take a goal, and the id of one.
     """
 
     def __init__(self, node: Node, board: GoalBoard, tolerance: Callable[[], float],
+                 base_frame: str, travel_time: Callable[[int], TravelTime | None],
                  refusal: Callable[[int], str], accept: Callable[[GoalReport], None],
                  cancel: Callable[[int], None]) -> None:
         self._node, self._board, self._tolerance = node, board, tolerance
         self._refusal, self._accept, self._cancel = refusal, accept, cancel
         self._description: RobotDescription = UNDESCRIBED
         self._server: _DeferredServer | None = None
-        self._open: dict[int, tuple[Any, GoalReport | None]] = {}    # by id, and as last told
+        self._frames: HeardFrames | None = None    # from when the action is served first
+        self._feedback = PoseFeedback(node, base_frame, travel_time)
+        self._open: dict[int, _OpenGoal] = {}    # by id
         self._ending = 0    # goals whose result is not sent yet
         self._told = ''    # who takes poses, as logged last
 
@@ -90,6 +112,7 @@ class PoseGoals:
         self._tell('goals on it are known places' if ours else
                    'left to another node, or switched off')
         if ours and self._server is None:
+            self._frames = self._frames or HeardFrames(self._node)
             self._server = _DeferredServer(
                 self._node, NavigateToPose, _ACTION, self._end,
                 goal_callback=lambda _: (
@@ -108,14 +131,19 @@ class PoseGoals:
 
         :param here: the state that the robot was last seen in, if any.
         """
-        for goal_id, (handle, last) in [*self._open.items()]:
+        now = time.monotonic()
+        for goal_id, goal in [*self._open.items()]:
             report = self._board.report(goal_id)
-            if report is None or report.status.over:
+            over = report is None or report.status.over
+            if report and (report != goal.last or now >= goal.due) and (
+                    not over or report.status is GoalStatus.REACHED):
+                goal.last, goal.due = report, now + _FEEDBACK
+                feedback = NavigateToPose.Feedback()
+                self._feedback.fill(feedback, report, here, self._description, self._frames)
+                goal.handle.publish_feedback(feedback)
+            if over:
                 del self._open[goal_id]
-                self._over(handle, partial(self._end, report=report))
-            elif report != last:
-                self._open[goal_id] = handle, report
-                handle.publish_feedback(self._feedback(report, here))
+                self._over(goal.handle, partial(self._end, report=report))
 
     def describe(self, description: RobotDescription) -> None:
         """Take what the robot side says about itself."""
@@ -142,35 +170,43 @@ class PoseGoals:
 
     def _on_goal(self, handle: Any) -> None:
         handle.execute()
-        found = self.place(handle.request.pose)
+        tree = handle.request.behavior_tree
+        found = self.place(handle.request.pose) if not tree else _Refused(
+            _FAILED_TO_LOAD_BEHAVIOR_TREE, f'the behaviour tree {tree!r} is asked for, expected '
+            'none, as policies are followed')
         if isinstance(found, _Refused):
             self._node.get_logger().info(f'refused a pose: {found.why}')
             self._over(handle, lambda ended: self._abort(ended, found.code, found.why))
             return
         goal = self._board.new_goal(found)
-        self._open[goal.id] = handle, None
+        self._open[goal.id] = _OpenGoal(handle)
         self._accept(goal)
 
     def _on_cancel(self, handle: Any) -> CancelResponse:
-        for goal_id, (each, _) in [*self._open.items()]:
-            if each == handle:
+        for goal_id, goal in [*self._open.items()]:
+            if goal.handle == handle:
                 self._cancel(goal_id)
                 return CancelResponse.ACCEPT    # the result follows when it is over
         return CancelResponse.REJECT
 
     def place(self, asked: PoseStamped) -> Union[int, _Refused]:
         """Return the known state at a pose, or why there is none."""
-        described, frame = self._description, asked.header.frame_id.lstrip('/')
-        if not described.frame or frame != described.frame.lstrip('/'):
-            return _Refused(_TF_ERROR, f'the pose is in the frame {frame!r}, expected '
-                            f'{described.frame!r}, in which the robot side has its places')
-        x, y, most = asked.pose.position.x, asked.pose.position.y, self._tolerance()
-        if not (math.isfinite(x) and math.isfinite(y)):
+        described, most = self._description, self._tolerance()
+        frame, position = asked.header.frame_id.lstrip('/'), asked.pose.position
+        x, y = position.x, position.y
+        if not all(map(math.isfinite, (x, y, position.z))):
             return _Refused(_GOAL_OUTSIDE_MAP, f'the pose is at ({x}, {y}), expected numbers')
+        if not described.frame or frame != described.frame.lstrip('/'):
+            link = self._frames.find(frame, described.frame) if self._frames else None
+            if link is None:
+                return _Refused(_TF_ERROR, f'the pose is in the frame {frame!r}, expected '
+                                f'{described.frame!r}, in which the robot side has its places, or '
+                                'one from which transforms lead there')
+            x, y, *_ = link.transform.then(Transform(x, y, position.z))
         near = sorted((math.dist((x, y), place), state)
                       for state, place in described.positions.items())
         # Several states may be at one place, such as those of several headings.
-        there = [state for away, state in near if away <= min(most, near[0][0] + _SAME)]
+        there = [state for away, state in near if away <= min(most, near[0][0] + SAME)]
         found = next((state for state in there if not self._refusal(state)), None)
         if found is not None:
             return found
@@ -185,24 +221,6 @@ class PoseGoals:
                 return (f'the nearest is {self._description.label(state)}, {away:.2f} m away, '
                         f'expected at most {most:g} m (pose_tolerance) and no other place nearer')
         return 'none is known yet'
-
-    def _feedback(self, report: GoalReport, here: int | None) -> Any:
-        feedback, described = NavigateToPose.Feedback(), self._description
-        now = self._node.get_clock().now()
-        feedback.navigation_time = Duration(
-            nanoseconds=max(0, now.nanoseconds - report.accepted)).to_msg()
-        feedback.estimated_time_remaining = Duration(
-            nanoseconds=int((report.expected_seconds_left or 0) * _SECOND)).to_msg()
-        feedback.number_of_recoveries = min(max(0, report.attempts - 1), 2**15 - 1)
-        feedback.distance_remaining = math.nan    # 0 would mean that it is there
-        if here in described.positions and report.target in described.positions:
-            assert here is not None and report.target is not None
-            place = described.positions[here]
-            feedback.distance_remaining = math.dist(place, described.positions[report.target])
-            pose = feedback.current_pose
-            pose.header.frame_id, pose.header.stamp = described.frame, now.to_msg()
-            pose.pose.position.x, pose.pose.position.y = map(float, place)
-        return feedback
 
     def _over(self, handle: Any, end: Callable[[Any], Any]) -> None:
         """Have a goal ended by ``end``, which returns its result."""
