@@ -67,7 +67,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
                   'again; 0 for never', minimum=0, runtime=True),
-    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all',
+    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all; '
+                  'with a row for each of h steps no more bytes: fewer by the root of h',
                   minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),

@@ -38,7 +38,7 @@ class Publishers:
     """
     All topics that tell about an exploration; late subscribers get the latest value.
 
-    :param policies_up_to: known states up to which ``policies`` has policies.
+    :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
     """
 
@@ -266,7 +266,7 @@ class HypothesisTopics:
     The newest hypothesis is published at once, or as soon as the last one is a second old; those
     that come and go in between are left out.
 
-    :param up_to: known states up to which ``policies`` has policies.
+    :param up_to: as ``messages.are_few`` has it.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int) -> None:
@@ -312,7 +312,7 @@ class HypothesisTopics:
 
         The message latched before would otherwise be taken for the present one.
         """
-        few = len(hypothesis.policies) <= self._up_to
+        few = messages.are_few(hypothesis.policies, self._up_to)
         return messages.PolicySet.of(hypothesis) if few else messages.PolicySet(
             hypothesis.round, hypothesis.revision, hypothesis.horizon, ())
 
