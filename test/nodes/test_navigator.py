@@ -254,7 +254,7 @@ def test_an_explorer_that_takes_its_time_to_go_on_is_not_taken_for_a_paused_one(
     explorer.create_service(SetBool, 'explore', explore)
     phase.publish(String(data='checking/evaluation'))
     peer.spin_also(explorer)
-    navigator()
+    navigator(dwell=0.0)
     assert operator.go(1) == 'reached 1 in 1 steps'
     operator.send(2)
     peer.spin(1.5)
