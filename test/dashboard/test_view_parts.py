@@ -89,6 +89,12 @@ def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> 
     assert refusal(name, Telemetry(phase=phase, offered=EVERYTHING, heartbeat=10.0), 11.0) == why
 
 
+def test_a_pause_of_the_navigator_can_be_made_one_that_holds() -> None:
+    heard = Telemetry(phase='paused', offered=EVERYTHING, heartbeat=10.0, navigator=True)
+    assert refusal('pause', heard, 11.0) == ''
+    assert refusal('pause', replace(heard, phase='fault'), 11.0) == 'the phase is fault'
+
+
 def test_a_robot_that_is_stopped_can_be_freed_whatever_the_explorer_does() -> None:
     exploring = Telemetry(phase='building/discovery', offered=EVERYTHING, heartbeat=10.0)
     for heard in (exploring, Telemetry()):
