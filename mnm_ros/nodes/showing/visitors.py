@@ -55,7 +55,7 @@ class WaitingPages:
 
 
 def _give_back() -> None:
-    """Give memory back to the system: pages are circles of objects, and malloc keeps what it has."""
+    """Give memory back: pages are circles of objects, and malloc keeps what it has."""
     gc.collect()
     try:
         ctypes.CDLL(None).malloc_trim(0)
