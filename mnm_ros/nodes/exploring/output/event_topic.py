@@ -21,6 +21,7 @@ from mnm_ros.nodes.exploring.link.robot_link import RobotReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
 from mnm_ros.view.named import place
+from mnm_ros.view.telemetry import STAYS
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
@@ -65,8 +66,9 @@ class EventTopic:
         if (status != _ASKED_FOR or self._stay is None or self._stay.target is None
                 or not self._node.count_publishers(self._navigators.topic_name)):
             return status
-        return (f'paused: the robot stays at the goal {place(self._stay.target, description)} for '
-                f'{self._stay.stays:g} s, or until the next goal or mnm_ros resume')
+        where = place(self._stay.target, description)
+        return (f'{STAYS} {where} for {self._stay.stays:g} s, or until the next goal or mnm_ros '
+                'resume')
 
     def tell(self, event: Event, description: RobotDescription) -> Event:
         """Publish an event, in the words of people, and return it so."""
