@@ -85,6 +85,9 @@ def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: 
         rights['publish'] -= TRANSFORMS
     if node == 'explorer':    # which has no bond without a lifecycle manager
         assert BOND in rights['publish'] and BOND in rights['subscribe']
+    if node == 'navigator':    # which hears them where it serves the action
+        assert TRANSFORMS <= rights['subscribe']
+        rights['subscribe'] -= TRANSFORMS
     rights = {right: names - {BOND} for right, names in rights.items()}
     if enclave == '/mnm_ros/explorer':
         where = '/'.join((NAMESPACE, *robots))
