@@ -37,7 +37,7 @@ GRACE_S = (5.0, 2.0)          # after SIGINT, and after SIGTERM
 ROBOT_GRACE_S = (600.0, 5.0)  # the same; a robot may be led home first, which the explorer limits
 
 
-class Ending(NamedTuple):
+class RunEnd(NamedTuple):
     """
     How a run ends: with these last lines and this exit status.
 
@@ -100,7 +100,7 @@ class LiveRun:
     def _running(self) -> list[Child]:
         return [child for child in self._children if child.status is None]
 
-    def _outlive(self, ending: Ending) -> None:
+    def _outlive(self, ending: RunEnd) -> None:
         """Leave the page as it is, and what sends one's own robot, until Ctrl-C or --timeout."""
         self._stop(PAGE, *(['navigator'] if self._options.scenario is None else []))
         self._display.close()
@@ -127,7 +127,7 @@ class LiveRun:
         picture = self._pictures[heard.true_setting or 0 if simulated else 0]
         self._display.show(heard, self._elapsed(), picture)
 
-    def _watch(self) -> Ending:
+    def _watch(self) -> RunEnd:
         while True:
             heard = self._listener.listen(TICK_S)
             self._show(heard)
@@ -147,30 +147,30 @@ class LiveRun:
             self._changed_from = setting
             self._listener.change()
 
-    def _ending(self, heard: Telemetry) -> Ending | None:
+    def _ending(self, heard: Telemetry) -> RunEnd | None:
         goal = self._options.goal
         if self._interrupt.times:
             return self._interrupted()
         for child in self._children:
             if child.status is not None:
-                return Ending([f'{child.name} {child.ending}. The end of its log:',
+                return RunEnd([f'{child.name} {child.ending}. The end of its log:',
                                *(f'  {line}' for line in child.tail())], 1)
         if goal is not None and goal.reached(heard):
             return self._reached()
         if goal is not None and heard.phase in (Phase.FAULT.value, Phase.DONE.value):
-            return Ending([f'The explorer stopped before the goal: {heard.status}'], 1)
+            return RunEnd([f'The explorer stopped before the goal: {heard.status}'], 1)
         if self._too_late:
             awaited = goal.awaited(heard) if goal else 'Ctrl-C'
-            return Ending([f'Timeout after {self._options.timeout:g} s of waiting for {awaited}.'],
+            return RunEnd([f'Timeout after {self._options.timeout:g} s of waiting for {awaited}.'],
                           1, False)
         return None
 
-    def _interrupted(self) -> Ending:
+    def _interrupted(self) -> RunEnd:
         if self._options.goal is None:
-            return Ending(['Ended.'], 0, False)
-        return Ending(['Interrupted before the goal.'], 128 + self._interrupt.number, False)
+            return RunEnd(['Ended.'], 0, False)
+        return RunEnd(['Interrupted before the goal.'], 128 + self._interrupt.number, False)
 
-    def _reached(self) -> Ending:
+    def _reached(self) -> RunEnd:
         seconds = self._elapsed()
         # The topics of one moment arrive one after the other. All are taken in before what is
         # judged, which is of before the next setting can be in force.
@@ -183,9 +183,9 @@ class LiveRun:
             robots=latest.robots,
             true_setting=(latest if judged.true_setting is None else judged).true_setting)
         if scenario is None:
-            return Ending(learnt(shown, seconds), 0)
+            return RunEnd(learnt(shown, seconds), 0)
         found = verdict(shown, scenario, problem)
-        return Ending(summary(shown, scenario, problem, found, seconds), int(not found.ok))
+        return RunEnd(summary(shown, scenario, problem, found, seconds), int(not found.ok))
 
     def _next_report(self, heard: Telemetry) -> Telemetry:
         deadline = time.monotonic() + REPORT_S

@@ -100,7 +100,7 @@ class Stopwatch:
         return step
 
 
-class WayDriven:
+class Odometer:
     """
     Measures the way driven by poses.
 

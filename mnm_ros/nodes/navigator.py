@@ -26,7 +26,7 @@ from mnm_ros.nodes.navigating.forbidden_pairs import ForbiddenPairs
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
-from mnm_ros.nodes.navigating.whereabouts import Beginning, Whereabouts
+from mnm_ros.nodes.navigating.whereabouts import GoalStart, Whereabouts
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
@@ -156,7 +156,7 @@ class Navigator(Node):
             return    # it is asked for
         beginning = self._whereabouts.beginning(
             goal.id, target, self._loop.last_order if self._loop else 0, time.monotonic(),
-        ) if self._given['direct'] else Beginning(None, None, 'the parameter direct is false')
+        ) if self._given['direct'] else GoalStart(None, None, 'the parameter direct is false')
         if beginning is None:
             return
         way = Navigation(

@@ -23,7 +23,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.robot_description import difference, RobotDescription
-from mnm_ros.trial.probe import Finding, Probe, ProbeRun
+from mnm_ros.trial.probe import ProbeResult, Probe, ProbeRun
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 
@@ -112,7 +112,7 @@ class PreflightNode(Node):
         elif self._found_at is None and not self._missing():
             self._found_at = now
         elif self._found_at is None and now > self._started_at + _FIND:
-            self._end(Finding('robot side', False, f'{self._missing()} after {_FIND:g} s'))
+            self._end(ProbeResult('robot side', False, f'{self._missing()} after {_FIND:g} s'))
 
     @property
     def _run(self) -> ProbeRun:
@@ -129,7 +129,7 @@ class PreflightNode(Node):
         """Return whether all nodes have been found, some time after ``since``."""
         return now > max(since, self._changed_at) + _STILL or now > since + _LONGEST
 
-    def _others(self) -> Finding | None:
+    def _others(self) -> ProbeResult | None:
         """
         Return which nodes command the robot as well, or are about to; None if there are none.
 
@@ -142,18 +142,18 @@ class PreflightNode(Node):
             if len(publishers) > own:
                 if own and self.get_fully_qualified_name() in publishers:
                     publishers.remove(self.get_fully_qualified_name())
-                return Finding('alone', False, f'another node publishes {name}: '
+                return ProbeResult('alone', False, f'another node publishes {name}: '
                                f'{", ".join(sorted(publishers))}; expected no other')
         return None
 
-    def _other_robots(self) -> Finding | None:
+    def _other_robots(self) -> ProbeResult | None:
         robots = sorted(self._robots.look().values())
-        return Finding('robot side', False, f'{len(robots)} robot sides at once: '
+        return ProbeResult('robot side', False, f'{len(robots)} robot sides at once: '
                        f'{", ".join(robots)}; expected one (one that was killed is seen for some '
                        '20 s)') if len(robots) > 1 else None
 
     def _start(self, now: float) -> None:
-        print(Finding('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
+        print(ProbeResult('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
                       f'{self._states.topic_name}'), flush=True)
         self._started = True
         self._run.start(now)
@@ -183,18 +183,18 @@ class PreflightNode(Node):
             self._reported = now
             self.get_logger().info(f'{self._run.steps} steps so far')
 
-    def _findings(self) -> Iterator[Finding]:
+    def _findings(self) -> Iterator[ProbeResult]:
         """Yield what has been found once the probe is over."""
         yield from self._run.findings()
         alone = not self._run.foreign
-        yield Finding('alone', alone, 'nobody else commands it' if alone else
+        yield ProbeResult('alone', alone, 'nobody else commands it' if alone else
                       f'somebody else publishes {self._publisher.topic_name}: a node that was not '
                       'found; expected nobody else to')
         if self._malformed:
-            yield Finding('messages', False, f'{self._malformed} on {self._states.topic_name} '
+            yield ProbeResult('messages', False, f'{self._malformed} on {self._states.topic_name} '
                           'are not [seq, state]')
 
-    def _end(self, *findings: Finding) -> None:
+    def _end(self, *findings: ProbeResult) -> None:
         self._timer.cancel()
         for finding in findings:
             print(finding, flush=True)

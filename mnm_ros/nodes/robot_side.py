@@ -13,7 +13,7 @@ from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.callbacks import answering, hear
 from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
-from mnm_ros.nodes.common.describing import DescriptionTopic
+from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.protocol.exchange import Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription

@@ -25,7 +25,7 @@ REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
 
 
-class Incoming(Enum):
+class StateMeaning(Enum):
     """What a ``state`` message means to the explorer."""
 
     ANSWER = 'answer'
@@ -175,14 +175,14 @@ class StepClient:
             return None
         return self._seq, self._action
 
-    def receive(self, seq: int) -> Incoming:
+    def receive(self, seq: int) -> StateMeaning:
         """Return what a message means; an answer ends the action under way."""
         if seq == REPORT:
-            return Incoming.REPORT
+            return StateMeaning.REPORT
         if self._action is None or seq != self._seq:
-            return Incoming.STALE
+            return StateMeaning.STALE
         self._action, self._answered = None, seq
-        return Incoming.ANSWER
+        return StateMeaning.ANSWER
 
     def abandon(self) -> None:
         """Forget the action under way; its answer will be stale."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.exchange import Incoming, RetryTimer, StepClient
+from mnm_ros.protocol.exchange import StateMeaning, RetryTimer, StepClient
 
 _REPEAT = 0.5    # s, before the last RESET is sent again
 
@@ -177,7 +177,7 @@ class LastReset:
 
     def on_state(self, seq: int, state: int) -> None:
         """Take a ``state`` message."""
-        if not self._call_home and self._client.receive(seq) is Incoming.ANSWER:
+        if not self._call_home and self._client.receive(seq) is StateMeaning.ANSWER:
             self.over, self.state = True, state
 
     def on_home_response(self, success: bool) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
-from mnm_ros.protocol.exchange import AnswerTimes, Incoming, REPORT, StepClient
+from mnm_ros.protocol.exchange import AnswerTimes, StateMeaning, REPORT, StepClient
 from mnm_ros.protocol.loop import Loop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
@@ -95,11 +95,11 @@ class StepLoop(Loop):
             return
         under_way = self._client.under_way
         kind = self._client.receive(seq)
-        if kind is Incoming.ANSWER and under_way:
+        if kind is StateMeaning.ANSWER and under_way:
             self._observe(under_way[1], state, now)
-        elif kind is Incoming.REPORT and self._return_home and self._return_home.under_way:
+        elif kind is StateMeaning.REPORT and self._return_home and self._return_home.under_way:
             self._act_on(self._return_home.report(state), now)
-        elif kind is Incoming.REPORT:
+        elif kind is StateMeaning.REPORT:
             self._relocate(state, now)
 
     def on_home_response(self, attempt: int, success: bool, message: str, now: float) -> None:

@@ -29,7 +29,7 @@ from mnm_ros.core.progress.prediction import (
     PROBED,
     smaller_radius,
 )
-from mnm_ros.protocol.exchange import Incoming, REPORT, RetryTimer, StepClient
+from mnm_ros.protocol.exchange import StateMeaning, REPORT, RetryTimer, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.trial.rehearsal import rehearse
@@ -154,7 +154,7 @@ _REPORTS = 20    # reports of having been moved, after which the probe is given 
 
 
 @dataclass(frozen=True)
-class Finding:
+class ProbeResult:
     """One line of the result: what was looked at, whether it is as it should be, and details."""
 
     name: str
@@ -220,7 +220,7 @@ class ProbeRun:
                 self.given_up = f'given up after {self._reports} reports of having been moved'
             else:
                 self.start(now)
-        elif self._client.receive(seq) is Incoming.ANSWER:
+        elif self._client.receive(seq) is StateMeaning.ANSWER:
             self._times.setdefault(self._probe.next_action(), []).append(now - self._begun)
             self._answered = seq, self._sent_again
             self._probe.observe(state)
@@ -248,22 +248,22 @@ class ProbeRun:
         self._sent_again = True
         self._send(*order)
 
-    def findings(self) -> Iterator[Finding]:
+    def findings(self) -> Iterator[ProbeResult]:
         """Yield what can be told from the answers so far."""
         homes = self._probe.homes
         if not homes:
-            yield Finding('RESET', False, self.given_up or 'RESET was not answered')
+            yield ProbeResult('RESET', False, self.given_up or 'RESET was not answered')
             return
         led = ', '.join(f'state {state} {count} times' for state, count in homes.most_common())
-        yield Finding('RESET', len(homes) == 1, f'led to {led}' + (
+        yield ProbeResult('RESET', len(homes) == 1, f'led to {led}' + (
             '' if len(homes) == 1 else ', expected one and the same state'))
         if self._probe.declaration:
             yield self._declared()
-        yield Finding('actions', not (self.given_up or self._late), self._answers())
+        yield ProbeResult('actions', not (self.given_up or self._late), self._answers())
         others = ' and '.join(f'{count} {what}' for count, what in (
             (self._twice, 'second answers'), (self.foreign, 'answers to other senders'),
             (self._reports, 'reports of having been moved')) if count)
-        yield Finding('nothing else', not others, f'{others}, expected none' if others else
+        yield ProbeResult('nothing else', not others, f'{others}, expected none' if others else
                       'no second answers, no reports of having been moved')
 
     def outlook(self, problem: Problem, states: int) -> Iterator[str]:
@@ -305,12 +305,12 @@ class ProbeRun:
             yield ('this prediction is an extrapolation: it was measured with '
                    f'{MEASURED_STATES[0]} to {MEASURED_STATES[1]} states')
 
-    def _declared(self) -> Finding:
+    def _declared(self) -> ProbeResult:
         """Return whether the steps have ended where they are declared to."""
         elsewhere = [f'{self._names[action]} in state {state} led to {end}, declared were '
                      f'{list(self._probe.declaration.successors[state][action])}'
                      for state, action, end in self._probe.undeclared()]
-        return Finding('declaration', not elsewhere, '; '.join(elsewhere[:_SHOWN]) or (
+        return ProbeResult('declaration', not elsewhere, '; '.join(elsewhere[:_SHOWN]) or (
             'every step has ended where it is declared to'))
 
     def _answers(self) -> str:

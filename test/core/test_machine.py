@@ -11,7 +11,7 @@ import sys
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
-from mnm_ros.core.task.step_task import Phased, RUN_TRANSITIONS, RunState, Table
+from mnm_ros.core.task.step_task import PhaseMachine, RUN_TRANSITIONS, RunState, Table
 import pytest
 from transitions import MachineError
 
@@ -27,7 +27,7 @@ def test_each_trigger_works_where_the_table_says_and_nowhere_else(
     allowed = {(trigger, source): destination for trigger, source, destination in table}
     for trigger in {row[0] for row in table}:
         for source in type(initial):
-            machine = Phased()
+            machine = PhaseMachine()
             machine._start_machine(table, source)
             if (trigger, source) in allowed:
                 machine.trigger(trigger)

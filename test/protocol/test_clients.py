@@ -5,7 +5,7 @@ from __future__ import annotations
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.exchange import (
     AnswerTimes,
-    Incoming,
+    StateMeaning,
     Order,
     REPORT,
     RetryTimer,
@@ -27,7 +27,7 @@ def test_seq_grows_by_one() -> None:
     steps, _ = client()
     for i in range(3):
         assert steps.start(i, now=0.0) == (FIRST + i, i)
-        assert steps.receive(FIRST + i) is Incoming.ANSWER
+        assert steps.receive(FIRST + i) is StateMeaning.ANSWER
     assert steps.under_way is None
 
 
@@ -47,13 +47,13 @@ def test_one_action_under_way() -> None:
 
 
 @pytest.mark.parametrize('seqs, meanings', [
-    ([FIRST], [Incoming.ANSWER]),
-    ([FIRST, FIRST], [Incoming.ANSWER, Incoming.STALE]),
-    ([FIRST - 1, FIRST], [Incoming.STALE, Incoming.ANSWER]),
-    ([FIRST + 1, 0, -2], [Incoming.STALE] * 3),
-    ([REPORT, FIRST], [Incoming.REPORT, Incoming.ANSWER]),
+    ([FIRST], [StateMeaning.ANSWER]),
+    ([FIRST, FIRST], [StateMeaning.ANSWER, StateMeaning.STALE]),
+    ([FIRST - 1, FIRST], [StateMeaning.STALE, StateMeaning.ANSWER]),
+    ([FIRST + 1, 0, -2], [StateMeaning.STALE] * 3),
+    ([REPORT, FIRST], [StateMeaning.REPORT, StateMeaning.ANSWER]),
 ])
-def test_meaning(seqs: list[int], meanings: list[Incoming]) -> None:
+def test_meaning(seqs: list[int], meanings: list[StateMeaning]) -> None:
     steps, _ = client()
     steps.start(0, now=0.0)
     assert [steps.receive(seq) for seq in seqs] == meanings
@@ -63,7 +63,7 @@ def test_answer_to_abandoned_action_is_stale() -> None:
     steps, _ = client()
     steps.start(0, now=0.0)
     steps.abandon()
-    assert steps.receive(FIRST) is Incoming.STALE
+    assert steps.receive(FIRST) is StateMeaning.STALE
     assert steps.start(0, now=0.0) == (FIRST + 1, 0)
 
 
@@ -76,7 +76,7 @@ def test_resends_until_and_after_the_robot_counts_as_lost() -> None:
             timeline.append((tenths / 10, patience.exhausted))
     assert timeline == [(11.0, False), (12.0, False), (13.0, True), (14.0, True), (15.0, True)]
     assert patience.timeouts == 5
-    assert steps.receive(FIRST) is Incoming.ANSWER
+    assert steps.receive(FIRST) is StateMeaning.ANSWER
     steps.start(5, now=20.0)
     assert not patience.exhausted
 

@@ -10,7 +10,7 @@ from datetime import time
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
-from mnm_ros.core.task.resting import RestRules
+from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits

@@ -46,7 +46,7 @@ _SHORTER = 0.8    # of the steps of a policy, for another one to take its place
 
 
 @dataclass(frozen=True)
-class Certifying:
+class Certification:
     """
     What is sampled for a certificate.
 
@@ -113,11 +113,11 @@ class Certifier:
         self.evidence = [evidence]
         self._by_model: dict[int, None] = {}    # what was certified by the sets
         self.attempts: Attempts | None = None
-        self.sampled = Certifying()
+        self.sampled = Certification()
 
     def begin(self) -> None:
         """Look at all anew: what was sampled for the last certificate has been seen."""
-        self.sampled = Certifying()
+        self.sampled = Certification()
 
     def certify(self, near: Mapping[int, float]) -> bool:
         """Make known what can be; return whether there is something to do for another state."""
@@ -364,7 +364,7 @@ class Certifier:
                 self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
                 if self._at_once:
                     self._sampling.prefer(pair[0])
-            self.sampled = Certifying(policy.target, {
+            self.sampled = Certification(policy.target, {
                 pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()})
             return
         for each in offers:

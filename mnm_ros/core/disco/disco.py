@@ -20,7 +20,7 @@ import math
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
-from mnm_ros.core.disco.rule_out import RulingOut
+from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair, FEW_STATES, Step
 from mnm_ros.core.model.counts import Counts, Pair
@@ -30,7 +30,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.prediction import Outlook
-from mnm_ros.core.task.step_task import Phased
+from mnm_ros.core.task.step_task import PhaseMachine
 
 STEP_BOUND_FACTOR = 3
 """How much longer than the step bound of a preset a run may take."""
@@ -73,7 +73,7 @@ class DiscoParts:
     step_bound: Callable[[int], int]
 
 
-class Disco(Phased, BaseAlgorithm):
+class Disco(PhaseMachine, BaseAlgorithm):
     """
     One run of Disco, driven step by step.
 
@@ -96,7 +96,7 @@ class Disco(Phased, BaseAlgorithm):
         self._at_once = bool(policies)
         self._rows = TransitionRows(parts.counts, problem.actions, problem.support)
         self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
-        self._ruling_out = RulingOut(
+        self._ruling_out = Exclusion(
             problem, home, self._rows, self._sampling, parts.planner, self._at_once)
         self._certifier = Certifier(
             problem, parts.horizon, self._rows, self._sampling, self._ruling_out.reach,

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from mnm_ros.core.disco.certify import Certifier
-from mnm_ros.core.disco.rule_out import RulingOut
+from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.mnm.base import ProvisionalPolicy
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
@@ -32,7 +32,7 @@ class ProvisionalPolicies:
     :param problem: with the limit to certify.
     """
 
-    def __init__(self, counts: Counts, certifier: Certifier, ruling_out: RulingOut,
+    def __init__(self, counts: Counts, certifier: Certifier, ruling_out: Exclusion,
                  problem: Problem) -> None:
         self._counts = counts
         self._certifier = certifier

@@ -58,7 +58,7 @@ _TOLERANCE = 1 + 1e-6
 _UNPLANNED = 0.5    # for display, as long as nothing has been planned for
 
 
-class RulingOut:
+class Exclusion:
     """
     What seems to be within reach, and what it takes to rule out all else.
 

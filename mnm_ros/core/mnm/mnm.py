@@ -21,7 +21,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
-from mnm_ros.core.task.step_task import Phased
+from mnm_ros.core.task.step_task import PhaseMachine
 import numpy as np
 
 _SHOWN = 5    # actions, of those whose declaration is not true
@@ -46,7 +46,7 @@ MNM_TRANSITIONS = (
 )
 
 
-class Mnm(Phased):
+class Mnm(PhaseMachine):
     """
     The whole meta-algorithm, driven step by step; its first action is RESET.
 

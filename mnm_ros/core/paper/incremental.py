@@ -14,7 +14,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism, Plan
-from mnm_ros.core.task.step_task import Phased
+from mnm_ros.core.task.step_task import PhaseMachine
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class BaseParts:
     step_bound: Callable[[int], int]
 
 
-class IncrementalBase(Phased, BaseAlgorithm):
+class IncrementalBase(PhaseMachine, BaseAlgorithm):
     """
     Samples the known states, then plans for a candidate, until none is left.
 

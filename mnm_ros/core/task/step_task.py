@@ -145,7 +145,7 @@ Table = Sequence[tuple[str, Enum, Enum]]
 """Rows of (trigger, source, destination)."""
 
 
-class Phased:
+class PhaseMachine:
     """
     An object whose ``state`` moves along a table of transitions and no other way.
 
@@ -186,7 +186,7 @@ RUN_TRANSITIONS = (
 )
 
 
-class PausableTask(Phased, StepTask):
+class PausableTask(PhaseMachine, StepTask):
     """
     A task of one robot that can be paused, and that outlives a fault.
 

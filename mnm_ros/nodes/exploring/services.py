@@ -76,7 +76,7 @@ class Services:
 
     @answering
     def _on_save(self, _: Trigger.Request) -> tuple[bool, str]:
-        return self._session.checkpointing.save()
+        return self._session.exploration_store.save()
 
     @answering
     def _on_load(self, _: Trigger.Request) -> tuple[bool, str]:

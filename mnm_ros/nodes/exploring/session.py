@@ -22,7 +22,7 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
-from mnm_ros.nodes.exploring.checkpointing import Checkpointing, RestoredExploration
+from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, RestoredExploration
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
@@ -44,7 +44,7 @@ class ExplorationSession:
     One exploration, inactive until ``activate``.
 
     :ivar node: the same, as far as it is that of the session.
-    :ivar checkpointing: makes the exploration, and keeps it on disk.
+    :ivar exploration_store: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
@@ -55,14 +55,14 @@ class ExplorationSession:
         self._declared: Declaration | None = None    # what was handed on
         self.node = node = NodeScope(node)
         self._parameters = parameters
-        self.checkpointing = Checkpointing(node, parameters)
+        self.exploration_store = ExplorationStore(node, parameters)
         self.active = False
         self._leaving = False    # whether that has begun
         self._wanted = True    # as the service explore has it
         self._started = math.inf
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
-        kept = self.checkpointing.events
+        kept = self.exploration_store.events
         self._publishers = Publishers(
             node, self._guard, parameters['policies_up_to'], lambda: self._link.profile,
             EventTopic(node, kept.past, kept.append) if kept else EventTopic(node))
@@ -75,29 +75,29 @@ class ExplorationSession:
         self._most_states = self._allowed_states()
         self._ticks = every(TICK, node, self._guard.while_open(self._tick))
         every(_DIAGNOSTICS, node, self._guard.while_open(self._diagnose))
-        if self.checkpointing.waiting:
+        if self.exploration_store.waiting:
             self.exploration.robot_lost('first, what is on the disk is replayed')
         self._follow(self.exploration)
-        if not self.checkpointing.waiting:    # else to what is on the disk
+        if not self.exploration_store.waiting:    # else to what is on the disk
             self._declare()
         self._tick()
         self._report()    # to be repeated while a plan is made
-        if self.checkpointing.waiting:
+        if self.exploration_store.waiting:
             self._restore(self._restored)
 
     def _new_link(self) -> Link:
         node, parameters, exploration = self.node, self._parameters, self.exploration
         if parameters.is_set('robots'):
             return FleetLink(node, parameters, exploration, self._guard, self._fail,
-                             self.checkpointing.numbers)
+                             self.exploration_store.numbers)
         if parameters['advisory']:
             return AdviceLink(node, parameters, exploration, self._guard)
-        return CommandLink(node, parameters, exploration, self._guard, self.checkpointing.numbers)
+        return CommandLink(node, parameters, exploration, self._guard, self.exploration_store.numbers)
 
     @property
     def exploration(self) -> Exploration:
         """Return what is explored."""
-        return self.checkpointing.exploration
+        return self.exploration_store.exploration
 
     @property
     def running(self) -> bool:
@@ -169,7 +169,7 @@ class ExplorationSession:
 
         def restore() -> None:
             try:
-                restored: RestoredExploration | Exception = self.checkpointing.restore()
+                restored: RestoredExploration | Exception = self.exploration_store.restore()
             except Exception as error:
                 restored = error
             tell(restored)
@@ -188,7 +188,7 @@ class ExplorationSession:
     def _adopt(self, restored: RestoredExploration | Exception) -> None:
         if isinstance(restored, Exception):
             raise restored
-        self.checkpointing.adopt(restored)
+        self.exploration_store.adopt(restored)
         self._loop.drive(self.exploration)
         self._follow(self.exploration)
         self._declared = None
@@ -212,7 +212,7 @@ class ExplorationSession:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
         if self.exploration.declare(declared.audited(self._parameters['audit'])) is not None:
             if _forbidden(declared):    # which no restart may forget
-                self.checkpointing.hurry()
+                self.exploration_store.hurry()
             self._publishers.declared(
                 _declared_in_words(declared, self._parameters['declaration']),
                 self.exploration.steps, time.monotonic())
@@ -237,7 +237,7 @@ class ExplorationSession:
     def leave(self) -> bool:
         """Leave the robot as ``on_shutdown`` says; return whether that is over."""
         self.active = False    # a call of the service explore comes too late now
-        self.checkpointing.abandon()
+        self.exploration_store.abandon()
         if self._guard.busy and not self._link.apart:
             self._guard.stopping = not self._leaving
             return False
@@ -247,13 +247,13 @@ class ExplorationSession:
 
     def close(self) -> None:
         """Remove all topics, services and timers; write the counts if asked to."""
-        self.checkpointing.abandon()
+        self.exploration_store.abandon()
         self._guard.close()
         self._link.close()
         self._publishers.close(self.exploration, self._link)
         self.node.destroy_all()
-        self.checkpointing.close()
-        if not self.checkpointing.waiting:    # what was recorded before is better than nothing
+        self.exploration_store.close()
+        if not self.exploration_store.waiting:    # what was recorded before is better than nothing
             write_record(self.node, self._parameters['record'],
                          self._link.counts(self.exploration))
 
@@ -315,7 +315,7 @@ class ExplorationSession:
         self._most_states = self._allowed_states()
         self._link.tick(limits, now)
         if self._link.profile.text:
-            self.checkpointing.describe(self._link.profile.text)
+            self.exploration_store.describe(self._link.profile.text)
         self._call(self._publishers.news, self.exploration, self._link, now)
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:
@@ -329,7 +329,7 @@ class ExplorationSession:
 
     def _diagnose(self) -> None:
         self._link.announce()
-        self.checkpointing.tell()
+        self.exploration_store.tell()
         self._report()
 
     def _report(self) -> None:
@@ -338,7 +338,7 @@ class ExplorationSession:
         if not self._overdue:
             self._call(
                 self._publishers.diagnostics, self.exploration, self._link,
-                self.checkpointing.problem, self.checkpointing.keeps, now)
+                self.exploration_store.problem, self.exploration_store.keeps, now)
         self._publishers.publish_diagnostics(self._link, now)
 
 

@@ -18,7 +18,7 @@ from mnm_ros.driving.drive import (
     STILL,
     Stopwatch,
     Velocity,
-    WayDriven,
+    Odometer,
 )
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.common.commanding import HomeService
@@ -183,13 +183,13 @@ class PlannerMover(Mover):
         self._leg: Leg | None = None
         self._bumped = False
         self._watch = Stopwatch(0.0)
-        self._way = WayDriven(Pose(0.0, 0.0, 0.0), 0.0)
+        self._way = Odometer(Pose(0.0, 0.0, 0.0), 0.0)
         self._longest = math.inf
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         self._leg, self._bumped = leg, False
         self._watch = Stopwatch(pose.time)
-        self._way = WayDriven(pose.pose, self._limits.tolerance)
+        self._way = Odometer(pose.pose, self._limits.tolerance)
         self._longest = math.inf if not leg.direct else (
             self._max_detour * max(leg.distance(pose.pose), self._cell_size))
 

@@ -20,7 +20,7 @@ _REPEAT = 0.2    # s, after which the explorer is asked again
 _WAIT = 2.0      # s, for its answer, and for the last state
 
 
-class Beginning(NamedTuple):
+class GoalStart(NamedTuple):
     """
     Where a goal begins.
 
@@ -71,28 +71,28 @@ class Whereabouts:
         self._heard, self._lost = None, reason
 
     def beginning(self, goal_id: int, target: int, order: int | None,
-                  now: float) -> Beginning | None:
+                  now: float) -> GoalStart | None:
         """
         Return where a goal begins; None while that is being found out.
 
         :param order: the last of this node, 0 if there is none, None if it may be open.
         """
         if self._heard == (order, target) and self._alone:
-            return Beginning(target, None, '')
+            return GoalStart(target, None, '')
         reason = self._obstacle(order)
         if reason:
-            return Beginning(None, None, reason)
+            return GoalStart(None, None, reason)
         if goal_id != self._goal:
             self._goal, self._target, self._answer = goal_id, target, None
             self._ask_at, self._ask_until = now, now + _WAIT
         answer, late = self._answer, now >= self._ask_until
         if answer is None and late:
-            return Beginning(None, None, 'the explorer has not answered what way there is')
+            return GoalStart(None, None, 'the explorer has not answered what way there is')
         if answer is None:
             self._ask(target, now)
             return None
         if answer.last_order is None:
-            return Beginning(None, None, 'the explorer may have an order open')
+            return GoalStart(None, None, 'the explorer may have an order open')
         return self._by(answer, (order or 0, answer.last_order), late)
 
     @property
@@ -114,13 +114,13 @@ class Whereabouts:
             return 'another node may command the robot'
         return ''
 
-    def _by(self, answer: WayAnswer, orders: Collection[int], late: bool) -> Beginning | None:
+    def _by(self, answer: WayAnswer, orders: Collection[int], late: bool) -> GoalStart | None:
         assert self._heard
         seq, state = self._heard
         if seq in orders:
-            return Beginning(state, answer.way, '')
+            return GoalStart(state, answer.way, '')
         # The answer to the last order may be on its way.
-        return Beginning(None, None, 'another node has commanded the robot') if late else None
+        return GoalStart(None, None, 'another node has commanded the robot') if late else None
 
     def _ask(self, target: int, now: float) -> None:
         if now >= self._ask_at:

@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.core.task.resting import RestRules
+from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.parameters import Parameters
@@ -21,7 +21,7 @@ from std_msgs.msg import String
 _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
 
-class Resting:
+class RestTopics:
     """The topics ``battery``, once there is a ``battery_low``, and ``rest`` of one robot."""
 
     def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard) -> None:

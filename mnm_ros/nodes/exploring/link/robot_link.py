@@ -20,11 +20,11 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.commanding import step_limits
-from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.resting import Resting
+from mnm_ros.nodes.exploring.link.resting import RestTopics
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import Loop, StepLimits
@@ -159,7 +159,7 @@ class RobotLink(Link):
             node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
         self.profile = RobotProfile(
             node, parameters['actions'], guard.while_open(self._on_description))
-        self._rest = Resting(node, parameters, guard)
+        self._rest = RestTopics(node, parameters, guard)
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 

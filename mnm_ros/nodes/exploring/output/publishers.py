@@ -14,7 +14,7 @@ from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.describing import RobotProfile
+from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport

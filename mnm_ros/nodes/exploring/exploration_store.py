@@ -43,7 +43,7 @@ class RestoredExploration(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class Checkpointing:
+class ExplorationStore:
     """
     Makes the exploration that the parameters ask for, and keeps it.
 

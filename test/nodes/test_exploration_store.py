@@ -20,7 +20,7 @@ from mnm_ros import messages
 from mnm_ros.checkpoint import input_log
 from mnm_ros.core.presets import OPTIONS
 from mnm_ros.messages import PolicySet
-from mnm_ros.nodes.exploring.checkpointing import Checkpointing
+from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -185,13 +185,13 @@ def generations(folder: Path) -> list[Path]:
     return sorted(folder.glob('*.[0-9]*.sqlite'))
 
 
-def keeping(folder: Path, logged: list[str]) -> Checkpointing:
+def keeping(folder: Path, logged: list[str]) -> ExplorationStore:
     """Return what keeps an exploration of a node that is none, and that logs into a list."""
     logger = SimpleNamespace(**{level: lambda text, level=level: logged.append(f'{level}: {text}')
                                 for level in ('info', 'warning', 'error')})
     node = SimpleNamespace(
         get_fully_qualified_name=lambda: '/explorer', get_logger=lambda: logger)
-    return Checkpointing(node, {
+    return ExplorationStore(node, {
         'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
         'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(folder),
         'transition_log': True, 'warm_start': '', 'overrides': '',

@@ -8,7 +8,7 @@ from datetime import time
 from math import inf, nan
 import struct
 
-from mnm_ros.core.task.resting import Hours, RestRules
+from mnm_ros.core.task.rest_rules import Hours, RestRules
 import pytest
 
 NOON = time(12)
