@@ -38,6 +38,8 @@ CLUSTER = ['distributed>=2023.12']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
 # For mnm_ros export --format log-mcap.
 BAGS = ['mcap-ros2-support>=0.6']
+# For the pictures of maps that mnm_ros map reads.
+MAP = ['pillow>=9']
 REPORT = ['jinja2>=3', 'matplotlib>=3.5']
 BENCHMARKS = ['matplotlib>=3.5', 'pillow>=9', 'rich>=12.3']
 DOCS = ['furo>=2024.1.29', 'matplotlib>=3.5', 'myst-parser>=3', 'sphinx>=7.1']
@@ -69,10 +71,11 @@ setup(
         'bags': BAGS,
         'completion': COMPLETION,
         'dashboard': DASHBOARD,
+        'map': MAP,
         'report': REPORT,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
                  'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *CLUSTER, *DASHBOARD,
-                 *COMPLETION, *DOCS, *GRAPHML, *GYM, *MINIGRID, *REPORT],
+                 *COMPLETION, *DOCS, *GRAPHML, *GYM, *MAP, *MINIGRID, *REPORT],
         'benchmarks': BENCHMARKS,
         'cluster': CLUSTER,
         'docs': DOCS,

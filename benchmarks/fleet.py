@@ -63,7 +63,7 @@ def trial(base: str, task: Task) -> dict[str, object]:
     exploration, began = Exploration(resolved, seed), time.process_time()
     simulators = [Simulator(scenario, 1000 * seed + i) for i in range(max(1, robots))]
     if robots:
-        fleet = Robots(Fleet(exploration, problem.actions, problem.limit, seed), simulators)
+        fleet = Robots(Fleet(exploration, seed), simulators)
         while exploration.hypothesis is None:
             fleet.step()
         rounds = fleet.now

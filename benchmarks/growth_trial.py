@@ -166,8 +166,7 @@ def fleet(task: Task) -> dict[str, object]:
     """Return the figures of several robots until the first hypothesis, as columns."""
     world = WORLDS[task.world](task.number)
     exploration = _exploration(world, task)
-    actions = len(world.scenario.actions)
-    together = Fleet(exploration, actions, (1 + EPSILON) * world.radius, task.seed)
+    together = Fleet(exploration, task.seed)
     robots = Robots(together, [Simulator(world.scenario, 1000 * task.seed + i)
                                for i in range(int(task.number))], seed=task.seed)
     began = time.process_time()

@@ -257,7 +257,7 @@ def declaration(scenario: Scenario, kind: str, seed: int) -> Declaration:
 def _robots(family: str, scenario: Scenario, seed: int, exploration: Exploration,
             problem: Problem) -> Robots:
     manners = COMPANIES[family].manners(np.random.default_rng(seed))
-    return Robots(Fleet(exploration, problem.actions, problem.limit, seed),
+    return Robots(Fleet(exploration, seed),
                   [Simulator(scenario, seed + i) for i in range(len(manners))], manners, seed)
 
 
@@ -322,6 +322,7 @@ class _Exploration:
         self._configuration = configuration
         self._outcome = outcome
         self._machine = machine
+        self._changes = (machine if isinstance(machine, Mnm) else machine._mnm).log
         self._tell = tell
         # Most building phases of random CMPs take longer than this.
         self._early_change = 50 * (1 + seed % 20)
@@ -350,7 +351,7 @@ class _Exploration:
         if self._beyond:
             least = world.steps + self._configuration.change_after
             self._until(lambda: world.steps >= least)
-            outcome.alarms = machine.log.noticed
+            outcome.alarms = self._changes.noticed
         if len(world.scenario.settings) > 1:
             outcome.last = self._judged()
             outcome.hypothesis = machine.hypothesis
@@ -358,7 +359,7 @@ class _Exploration:
         outcome.rounds = machine.round
 
     def _make_changes(self) -> None:
-        changes = self._machine.log
+        changes = self._changes
         for number in range(1, len(self._world.scenario.settings)):
             if number == 2 and self._twice:
                 continue    # it was made while the first one was open
@@ -388,7 +389,7 @@ class _Exploration:
             self._until(lambda due=due, cmp=setting.cmp: machine.hypothesis is not None or (
                 self._certified_but_for(cmp) if self._at_certificate else world.steps >= due))
             if machine.hypothesis is None or number == 1:
-                self._noticed = machine.log.notices
+                self._noticed = self._changes.notices
                 self._change()
 
     def _certified_but_for(self, cmp: Cmp) -> bool:
@@ -401,24 +402,24 @@ class _Exploration:
     @property
     def _promised(self) -> bool:
         """Whether the first hypothesis rests on nothing from before the last change."""
-        return self._machine.log.notices > self._noticed
+        return self._changes.notices > self._noticed
 
     def _relearnt(self, noticed: int, done: Callable[[], bool]) -> str:
         """Go on until it is done, and return what came of it."""
         if self._until(done):
             return 'relearnt'
-        return 'unnoticed' if self._machine.log.noticed == noticed else 'not relearnt'
+        return 'unnoticed' if self._changes.noticed == noticed else 'not relearnt'
 
     def _settled(self) -> bool:
         """Go on for some steps, and until MNM is not at odds with its hypothesis."""
         least = self._world.steps + self._configuration.change_after
-        changes = self._machine.log
+        changes = self._changes
         return self._until(lambda: self._world.steps >= least
                            and changes.noticed == changes.relearnt)
 
     def _right(self) -> bool:
         """Whether the hypothesis is right and MNM is not at odds with it, seen now and then."""
-        return (self._world.steps % 100 == 0 and not self._machine.log.open
+        return (self._world.steps % 100 == 0 and not self._changes.open
                 and self._judged().ok)
 
     def _judged(self) -> Verdict:

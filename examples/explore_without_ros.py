@@ -3,7 +3,7 @@
 """
 Explore without ROS, as in a notebook: ``python3 examples/explore_without_ros.py``.
 
-Needs numpy, PyYAML and transitions; with matplotlib it draws ``explore_without_ros.png``.
+Needs numpy, scipy, PyYAML and transitions; with matplotlib it draws ``explore_without_ros.png``.
 """
 
 from pathlib import Path

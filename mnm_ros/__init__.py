@@ -5,10 +5,9 @@ Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
 All that is to be imported of this package are the names below, and those of ``mnm_ros.core``, the
 algorithm without ROS; whatever else there is may be moved and renamed at any time. A name is
-imported when it is first used, so that those without ROS need none: errors, ``Declaration``,
-``Exploration``, ``Problem``, ``RobotDescription``, ``play``, ``replay_log``, ``settings`` and what
-simulates (``GymRobot``, ``Scenario``, ``Simulator``, ``TableCmp``) and judges (``Verdict``,
-``best_time``, ``expected_steps``, ``judge``, ``reachable_states``).
+imported when it is first used, so that only those of ROS need it: nodes (``CmpSim``, ``Explorer``,
+``RobotSide``, ``run``), ``NavigatorClient`` with its ``Goal``, and messages (``PolicySet``,
+``PolicyAnswer``, ``Model``, ``decode_...`` and the profiles in capitals).
 """
 
 from __future__ import annotations
@@ -19,17 +18,28 @@ from typing import Any, TYPE_CHECKING
 from mnm_ros.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from mnm_ros.checkpoint.input_log import SavedInputs
     from mnm_ros.checkpoint.warm_start import replay_log
     from mnm_ros.core import Declaration, Exploration, play, Problem, settings
     from mnm_ros.core.errors import (
         CheckpointError,
+        ExportError,
         FileError,
+        InvalidTypeError,
+        InvalidValueError,
+        LaunchError,
         MessageError,
         MnmError,
+        NoAnswerError,
+        OtherCheckpointError,
         ParameterError,
         ProtocolError,
+        SnapshotError,
+        UnknownStateError,
     )
+    from mnm_ros.core.progress.way_answer import WayAnswer
     from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+    from mnm_ros.export.contents import ExportContents
     from mnm_ros.export.formats import Format
     from mnm_ros.messages import (
         decode_known_states,
@@ -40,6 +50,8 @@ if TYPE_CHECKING:
         EVENTS,
         HEARTBEAT,
         LATCHED,
+        Model,
+        PolicyAnswer,
         PolicySet,
         STEP,
     )
@@ -49,7 +61,7 @@ if TYPE_CHECKING:
     from mnm_ros.nodes.explorer import Explorer
     from mnm_ros.nodes.robot_side import RobotSide
     from mnm_ros.robot_description import RobotDescription
-    from mnm_ros.simulation.cmp import TableCmp
+    from mnm_ros.simulation.cmp import Cmp, TableCmp
     from mnm_ros.simulation.ground_truth import (
         best_time,
         expected_steps,
@@ -59,31 +71,43 @@ if TYPE_CHECKING:
     )
     from mnm_ros.simulation.gym_robot import GymRobot
     from mnm_ros.simulation.scenario import load as load_scenario
-    from mnm_ros.simulation.scenario import Scenario
+    from mnm_ros.simulation.scenario import Scenario, Setting
     from mnm_ros.simulation.simulator import Simulator
 
 __all__ = [
-    'CheckpointError', 'CmpSim', 'Declaration', 'EVENTS', 'Exploration', 'Explorer', 'FileError',
-    'Format', 'Goal', 'GoalReport', 'GoalStatus', 'GymRobot', 'HEARTBEAT', 'LATCHED',
-    'MessageError', 'MnmError', 'NavigatorClient', 'ParameterError', 'PolicySet', 'Problem',
-    'ProtocolError', 'RobotDescription', 'RobotSide', 'STEP', 'Scenario', 'Simulator', 'TableCmp',
-    'Verdict', 'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
+    'CheckpointError', 'Cmp', 'CmpSim', 'Declaration', 'EVENTS', 'Exploration',
+    'Explorer', 'ExportContents', 'ExportError', 'FileError', 'Format', 'Goal', 'GoalReport',
+    'GoalStatus', 'GymRobot', 'HEARTBEAT', 'InvalidTypeError', 'InvalidValueError', 'LATCHED',
+    'LaunchError', 'MessageError', 'MnmError', 'Model', 'NavigatorClient', 'NoAnswerError',
+    'OtherCheckpointError', 'ParameterError', 'PolicyAnswer', 'PolicySet', 'Problem',
+    'ProtocolError', 'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs', 'Scenario', 'Setting',
+    'Simulator', 'SnapshotError', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
+    'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
     'decode_way', 'expected_steps', 'judge', 'load_scenario', 'play', 'reachable_states',
     'replay_log', 'run', 'settings']
 _NAMES = {
+    'checkpoint.input_log': 'SavedInputs',
     'checkpoint.warm_start': 'replay_log',
     'core': 'Declaration Exploration Problem play settings',
-    'core.errors': 'CheckpointError FileError MessageError MnmError ParameterError ProtocolError',
+    'core.errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
+                   'LaunchError MessageError MnmError NoAnswerError OtherCheckpointError '
+                   'ParameterError ProtocolError SnapshotError UnknownStateError',
+    'core.progress.way_answer': 'WayAnswer',
     'core.task.navigation': 'GoalReport GoalStatus',
+    'export.contents': 'ExportContents',
     'export.formats': 'Format',
-    'messages': 'EVENTS HEARTBEAT LATCHED PolicySet STEP decode_known_states decode_model '
-                'decode_policy decode_trust decode_way',
+    'messages': 'EVENTS HEARTBEAT LATCHED Model PolicyAnswer PolicySet STEP decode_known_states '
+                'decode_model decode_policy decode_trust decode_way',
     'navigator_client': 'Goal NavigatorClient',
-    'nodes.cmp_sim': 'CmpSim', 'nodes.common.spin': 'run', 'nodes.explorer': 'Explorer',
-    'nodes.robot_side': 'RobotSide', 'robot_description': 'RobotDescription',
-    'simulation.cmp': 'TableCmp',
+    'nodes.cmp_sim': 'CmpSim',
+    'nodes.common.spin': 'run',
+    'nodes.explorer': 'Explorer',
+    'nodes.robot_side': 'RobotSide',
+    'robot_description': 'RobotDescription',
+    'simulation.cmp': 'Cmp TableCmp',
     'simulation.ground_truth': 'Verdict best_time expected_steps judge reachable_states',
-    'simulation.gym_robot': 'GymRobot', 'simulation.scenario': 'Scenario load_scenario',
+    'simulation.gym_robot': 'GymRobot',
+    'simulation.scenario': 'Scenario Setting load_scenario',
     'simulation.simulator': 'Simulator'}
 _RENAMED = {'load_scenario': 'load'}
 

@@ -37,6 +37,7 @@ _TYPES = {'scenario': str, 'preset': str, 'base': str, 'seed': int, 'autostart':
 VIEWED = ('/exploration_markers', '/world_markers', '/map')
 """The topics in ``config/mnm.rviz``: in a namespace, they are those in there."""
 
+_PRESETS = next(spec.choices for spec in NODES['explorer'] if spec.name == 'preset')
 AS_CONFIGURED = '(empty: as in params_file)'
 USE_SIM_TIME = ('', f'Take the time from /clock {AS_CONFIGURED}')
 NODE_ARGUMENTS = {
@@ -65,7 +66,8 @@ EXPLORATION = {
                            f'{AS_CONFIGURED}'),
     'navigator': ('false', 'Start the navigator, too'),
     **VIEWERS,
-    'preset': ('', f'Parts and constants of the algorithm: onboard or paper {AS_CONFIGURED}'),
+    'preset': ('', f'Parts and constants of the algorithm: {" or ".join(_PRESETS)} '
+                   f'{AS_CONFIGURED}'),
     'base': ('', 'Base algorithm: disco, ucb_explore, or the module:factory of one '
                  f'{AS_CONFIGURED}'),
     'seed': ('', f'Seed of every random choice {AS_CONFIGURED}'),

@@ -27,12 +27,14 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from math import inf, prod
+from math import atan2, hypot, inf, prod
+from reprlib import repr as shortened
 import time
 from typing import Any, NamedTuple, Protocol, TYPE_CHECKING, TypeVar
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import Quaternion
 from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
@@ -43,7 +45,6 @@ from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.topics import MOST_ROBOTS, ROBOT_NAME
 from mnm_ros.view.telemetry import number, RobotTelemetry
 from rclpy.duration import Duration
-from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, LivelinessPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
@@ -100,24 +101,26 @@ if TYPE_CHECKING:
 
 _QUIET = 10.0       # s, between two warnings about a topic
 _MOST_SAID = 300    # characters of one
+_SHORTEST = 1e-3    # length of a quaternion; what is shorter, or longer than 1000, is no rotation
 _MsgT = TypeVar('_MsgT')
 
 
-class _Logging(Protocol):
+class _Hearing(Protocol):
     def get_logger(self) -> RcutilsLogger: ...
 
-
-def hear(node: Node, kind: type[_MsgT], topic: str, take: Callable[[_MsgT], object],
-         qos: QoSProfile = LATCHED) -> Subscription:
-    """
-    Subscribe a topic; a message that cannot be read is dropped.
-
-    :param take: called with each message; a ValueError says why it cannot be read.
-    """
-    return node.create_subscription(kind, topic, dropping(node, topic, take), qos)
+    def create_subscription(
+        self, kind: type[_MsgT], topic: str, callback: Callable[[_MsgT], object],
+        qos: QoSProfile | int, /) -> Subscription: ...
 
 
-def dropping(node: _Logging, topic: str, read: Callable[[_MsgT], _T],
+def hear(node: _Hearing, kind: type[_MsgT], topic: str, qos: QoSProfile,
+         read: Callable[[_MsgT], _T],
+         take: Callable[[_T], object] = lambda said: None) -> Subscription:
+    """Subscribe a topic; ``read`` and ``take`` are as for ``dropping``."""
+    return node.create_subscription(kind, topic, dropping(node, topic, read, take), qos)
+
+
+def dropping(node: _Hearing, topic: str, read: Callable[[_MsgT], _T],
              take: Callable[[_T], object] = lambda said: None) -> Callable[[_MsgT], None]:
     """
     Return what gives each message that can be read to ``take``.
@@ -154,6 +157,14 @@ def plain(text: str) -> str:
     """Return a text of any node as one line that a terminal shows and does not obey."""
     return text if text.isprintable() else ''.join(
         each if each.isprintable() else ' ' for each in text)
+
+
+def yaw_of(turn: Quaternion) -> float | None:
+    """Return the yaw of a rotation in rad; None of what is too short or too long to be one."""
+    if not _SHORTEST < hypot(turn.x, turn.y, turn.z, turn.w) < 1 / _SHORTEST:
+        return None
+    return atan2(2 * (turn.w * turn.z + turn.x * turn.y),    # of any length
+                 turn.w * turn.w + turn.x * turn.x - turn.y * turn.y - turn.z * turn.z)
 
 
 def decode_count(message: Int64) -> int:
@@ -206,11 +217,13 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
 
 def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
     """Return ``(round, revision)`` of provisional policies, and what is told by state."""
+    _check_type('trust', message, String)
     return from_json(message.data)
 
 
 def decode_way(message: String) -> WayAnswer:
     """Return an answer on ``way``."""
+    _check_type('way', message, String)
     return way_from_json(message.data)
 
 
@@ -492,6 +505,7 @@ def _encode(
 
 def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[int, ...]:
     """Return the sizes of the dimensions; MessageError if labels or strides are wrong."""
+    _check_type(name, message, Int64MultiArray)
     dimensions = message.layout.dim
     found = [dimension.label for dimension in dimensions]
     if found != list(labels):
@@ -503,6 +517,11 @@ def _sizes(name: str, message: Int64MultiArray, labels: Sequence[str]) -> tuple[
                 f'{name}: stride of dimension {dimension.label} is {dimension.stride}, '
                 f'expected {prod(sizes[i:])}')
     return sizes
+
+
+def _check_type(name: str, message: object, kind: type) -> None:
+    if not isinstance(message, kind):
+        raise MessageError(f'{name}: {shortened(message)}, expected a message {kind.__name__}')
 
 
 def _check_length(name: str, message: Int64MultiArray, head: int, entries: int) -> None:

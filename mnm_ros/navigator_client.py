@@ -17,7 +17,6 @@ or from the tick of a behaviour tree.
 
 from __future__ import annotations
 
-from dataclasses import replace
 import math
 from threading import Event, Lock
 import time
@@ -117,7 +116,8 @@ class NavigatorClient:
         self._requests = node.create_publisher(
             Int64MultiArray, f'{topic}/request', messages.STEP)
         self._cancels = node.create_publisher(Int64, f'{topic}/cancel', messages.STEP)
-        self._statuses = messages.hear(node, DiagnosticArray, f'{topic}/status', self._on_status)
+        self._statuses = messages.hear(
+            node, DiagnosticArray, f'{topic}/status', messages.LATCHED, self._on_status)
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
@@ -208,9 +208,7 @@ class NavigatorClient:
 
     def _lose(self, goal: Goal, reason: str) -> None:
         self._cancels.publish(Int64(data=goal.id))    # in case that it is heard after all
-        self._take(goal, replace(goal.report, status=GoalStatus.LOST,
-                                 text=f'lost {goal.target}: {reason}', expected_steps_left=None,
-                                 expected_seconds_left=None))
+        self._take(goal, goal.report.over(GoalStatus.LOST, reason, None))
 
     def _take(self, goal: Goal, report: GoalReport) -> None:
         goal.report = report

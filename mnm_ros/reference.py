@@ -74,7 +74,7 @@ HEADINGS = {
 """Headings in ``config``: each stands before the parameter named."""
 
 
-_AS_OPTIONS = tuple(spec_of(option) for option in OPTIONS if not option.importable)
+_AS_OPTIONS = tuple(spec for spec in map(spec_of, OPTIONS) if not spec.importable)
 
 
 def files() -> Iterator[tuple[Path, str]]:

@@ -21,8 +21,10 @@ from typing import Any
 from unicodedata import category
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import check_state, Declaration, shown, state_of_key
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.json_values import load
 
 MAX_ACTIONS = 1000
 MAX_STATES = 10_000
@@ -49,6 +51,7 @@ class RobotDescription:
     :param positions: x and y of states, in m.
     :param walls: lines from x1, y1 to x2, y2, in m.
     :param declaration: where actions may lead; empty if nothing is said of that.
+    :param doors: by the name of each, the states with the actions that lead through it.
     :raises ValueError: says what is wrong and what was expected.
     """
 
@@ -59,6 +62,7 @@ class RobotDescription:
     positions: Mapping[int, Point] = field(default_factory=dict)
     walls: tuple[Wall, ...] = ()
     declaration: Declaration = field(default_factory=Declaration)
+    doors: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_actions(self.actions)
@@ -76,6 +80,11 @@ class RobotDescription:
         for index, wall in enumerate(self.walls):
             _check_numbers(wall, 4, f'walls[{index}]', '[x1, y1, x2, y2]')
         self.declaration.check(len(self.actions))
+        _check_size([pair for pairs in self.doors.values() for pair in pairs], 'doors', MAX_STATES)
+        for name, pairs in self.doors.items():
+            _check_text(name, 'the name of a door')
+            for pair in pairs:
+                _check_pair(pair, f'door {shown(name)}', len(self.actions))
 
     def label(self, state: int) -> str:
         """Return what people call a state: its name, if it has one, and its id."""
@@ -97,6 +106,14 @@ class RobotDescription:
         if action == RESET:
             return 'RESET'
         return self.actions[action] if action < len(self.actions) else f'action {action}'
+
+    def door(self, state: int, action: int) -> str:
+        """Return the name of the door through which an action leads; empty for none."""
+        return self._doors.get((state, action), '')
+
+    @cached_property
+    def _doors(self) -> dict[Pair, str]:
+        return {pair: name for name, pairs in self.doors.items() for pair in pairs}
 
     def state(self, text: str) -> int:
         """
@@ -137,7 +154,8 @@ class RobotDescription:
             states.setdefault(str(state), {}).update(x=x, y=y)
         text = json.dumps({
             'actions': self.actions, 'home': self.home, 'frame': self.frame, 'states': states,
-            'walls': self.walls, **self.declaration.to_json()})
+            'walls': self.walls, **self.declaration.to_json(),
+            **({'doors': self.doors} if self.doors else {})})
         _check_length(text)
         return text
 
@@ -148,8 +166,9 @@ class RobotDescription:
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        found = _entries(_parse(text), 'the description', (
-            'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances'))
+        _check_length(text)
+        found = _entries(load('the description', text, distinct=True), 'the description', (
+            'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found.get('states', {}))
@@ -158,7 +177,8 @@ class RobotDescription:
             tuple(_list(found['actions'], 'actions', 'a list of names', MAX_ACTIONS)),
             found.get('home'), found.get('frame', ''), names, positions,
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
-                  for index, wall in enumerate(walls)), Declaration.from_json(found))
+                  for index, wall in enumerate(walls)), Declaration.from_json(found),
+            _door_pairs(found.get('doors', {})))
 
 
 class _Undescribed(RobotDescription):
@@ -215,31 +235,6 @@ def _check_length(text: str) -> None:
         raise InvalidValueError(f'{len(text)} characters, expected at most {MAX_TEXT}')
 
 
-def _parse(text: str) -> Any:
-    _check_length(text)
-    try:
-        return json.loads(text, object_pairs_hook=_distinct, parse_constant=_no_constant)
-    except json.JSONDecodeError as error:
-        raise InvalidValueError(f'no JSON: {error}, expected a JSON object') from None
-    except RecursionError:
-        raise InvalidValueError(
-            'nested too deeply, expected a JSON object with the entry actions'
-            ) from None
-
-
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise InvalidValueError(f'the entry {shown(key)} appears twice, expected it once')
-        found[key] = value
-    return found
-
-
-def _no_constant(name: str) -> None:
-    raise InvalidValueError(f'found {name}, expected finite numbers')
-
-
 def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidValueError(f'{what} is {shown(value)}, expected a JSON object')
@@ -269,6 +264,16 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
         if 'x' in found:
             positions[state] = found['x'], found['y']
     return names, positions
+
+
+def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:
+    if not isinstance(value, dict):
+        raise InvalidValueError(
+            f'doors is {shown(value)}, expected a JSON object with a list for each door')
+    return {name: tuple(
+        tuple(_list(pair, f'door {shown(name)}', '[state, action]', 2))
+        for pair in _list(pairs, f'door {shown(name)}', 'a list of [state, action]', MAX_STATES))
+        for name, pairs in value.items()}
 
 
 def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:
@@ -304,6 +309,13 @@ def _check_text(value: Any, what: str, empty: bool = False) -> None:
         raise InvalidValueError(
             f'{what} is {shown(value)}, expected no control characters and no '
             'halves of characters')
+
+
+def _check_pair(pair: Sequence[Any], what: str, actions: int) -> None:
+    if len(pair) != 2 or type(pair[1]) is not int or not 0 <= pair[1] < actions:
+        raise InvalidValueError(f'{what} has {shown(list(pair))}, expected [state, action] with '
+                                f'an action from 0 to {actions - 1}')
+    check_state(pair[0], f'a state of {what}')
 
 
 def _check_numbers(value: Sequence[Any], count: int, what: str, expected: str) -> None:

@@ -37,7 +37,47 @@ _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
 _EVENTS = 50       # that are kept
 _POLL = 0.2        # s, between two looks for an answer
-_REQUEST = 1.0     # s, between two requests for one policy
+_REQUEST = 0.5     # s, between two requests for one policy
+
+
+class PolicyRequests:
+    """
+    Asks for one policy of the hypothesis after the other, as any thread may.
+
+    :ivar answer: the last that was wanted, as other nodes ask, too; None to forget it.
+    """
+
+    def __init__(self, node: Node) -> None:
+        self.answer: messages.PolicyAnswer | None = None
+        self._asked: tuple[int | None, float] = None, -math.inf    # the state and when
+        messages.hear(node, Int64MultiArray, 'policy', messages.STEP, messages.decode_policy,
+                      self._take)
+        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
+
+    def policy_to(self, target: int, told: Hypothesis | None,
+                  version: tuple[int, int] | None, now: float,
+                  known: bool = True) -> Policy | None:
+        """
+        Return the policy to a state; until it is there None, and it is asked for again if known.
+
+        :param told: the policies that were told of themselves; of many that is none.
+        :param version: that an answer has to be of.
+        """
+        if told is not None and target in told.targets:
+            return told.policy_for(target)
+        if not known:
+            return None
+        answer, (asked, when) = self.answer, self._asked
+        if answer is not None and (answer.target, answer.version) == (target, version):
+            return answer.policy
+        if asked != target or now >= when + _REQUEST:
+            self._asked = target, now
+            self._requests.publish(Int64(data=target))
+        return None
+
+    def _take(self, answer: messages.PolicyAnswer) -> None:
+        if answer.target == self._asked[0] and answer.policy:
+            self.answer = answer
 
 
 class Subscriptions:
@@ -59,17 +99,15 @@ class Subscriptions:
         self._namespace = node.get_namespace()
         self.policies: Int64MultiArray | None = None
         self._decoded: tuple[Int64MultiArray | None, Hypothesis | None] = None, None
-        self._answer: messages.PolicyAnswer | None = None
-        self._asked: tuple[int, float] = (0, -math.inf)
         self._exploration_steps: int | None = None
         self._robots, self._rate = RobotsMet(), StepRate()
         self._explorer = self._of_the_explorer()
         self._hear(String, 'robot_side', self._described)
         self._hear(Int64, 'true_setting', lambda message: {'true_setting': self._setting(message)})
-        messages.hear(node, Int64, 'exploration_steps', self._on_exploration_steps)
-        messages.hear(node, DiagnosticArray, '/diagnostics', self._on_diagnostics, messages.STEP)
-        messages.hear(node, Int64MultiArray, 'policy', self._on_policy, messages.STEP)
-        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
+        messages.hear(
+            node, Int64, 'exploration_steps', messages.LATCHED, self._on_exploration_steps)
+        messages.hear(node, DiagnosticArray, '/diagnostics', messages.STEP, self._on_diagnostics)
+        self._requests = PolicyRequests(node)
         for robot in self._robots.new(robots):
             self._follow(robot)
 
@@ -86,17 +124,15 @@ class Subscriptions:
                     None if message is None else messages.PolicySet.from_msg(message))
             except MessageError:
                 self._decoded = message, None
-        found = self._decoded[1]
-        if found is not None and state in found.targets:
-            return found.policy_for(state)
-        return self._requested(state) if state in self.heard.known else None
+        return self._requests.policy_to(state, self._decoded[1], self.heard.version,
+                                        time.monotonic(), state in self.heard.known)
 
     def forget(self) -> None:
         """Forget what an explorer has said, and hear what another one says."""
         for subscription in self._explorer:
             self._node.destroy_subscription(subscription)
         before = self.heard
-        self.policies = self._answer = None
+        self.policies = self._requests.answer = None
         self.heard = Telemetry(
             description=before.description, true_setting=before.true_setting,
             exploration_steps=before.exploration_steps, ground=before.ground, pose=before.pose,
@@ -123,7 +159,7 @@ class Subscriptions:
               qos: QoSProfile = messages.LATCHED) -> Subscription:
         def update(message: _MsgT) -> None:
             self.heard = replace(self.heard, **fields(message))
-        return messages.hear(self._node, kind, topic, update, qos)
+        return messages.hear(self._node, kind, topic, qos, update)
 
     def _happened(self, message: String) -> dict[str, Any]:
         event, events = Event.from_json(message.data), self.heard.events
@@ -169,20 +205,6 @@ class Subscriptions:
         self._hear(String, f'{robot}/robot_side', self._described)
         self._hear(Int64, f'{robot}/true_setting', lambda message: {
             'true_setting': self._robots.reached(robot, self._setting(message))})
-
-    def _on_policy(self, message: Int64MultiArray) -> None:
-        self._answer = messages.decode_policy(message)
-
-    def _requested(self, state: int) -> Policy | None:
-        """Return the answer to a request, which is made again as long as there is none."""
-        answer, now = self._answer, time.monotonic()
-        if answer is not None and answer.target == state and answer.version == self.heard.version:
-            return answer.policy
-        asked, when = self._asked
-        if asked != state or now > when + _REQUEST:
-            self._asked = state, now
-            self._requests.publish(Int64(data=state))
-        return None
 
 
 class Listener:
@@ -230,6 +252,11 @@ class Listener:
         return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
 
     @property
+    def found(self) -> bool:
+        """Return whether a node publishes ``phase``."""
+        return self._node.count_publishers('phase') > 0
+
+    @property
     def described(self) -> bool:
         """Return whether a node publishes ``robot_side``."""
         return self._node.count_publishers('robot_side') > 0
@@ -254,8 +281,8 @@ class Listener:
     def provisional_policies(self, timeout: float) -> tuple[Policy, ...]:
         """Return every policy that there is; none if they are not heard in time."""
         heard: list[messages.PolicySet] = []
-        messages.hear(self._node, Int64MultiArray, 'provisional_policies',
-                      lambda message: heard.append(messages.PolicySet.from_msg(message)))
+        messages.hear(self._node, Int64MultiArray, 'provisional_policies', messages.LATCHED,
+                      messages.PolicySet.from_msg, heard.append)
         self._until(lambda: heard, timeout)
         return heard[0].policies if heard else ()
 

@@ -41,7 +41,7 @@ TESTS = {
     'mnm_ros/robot_description.py': 'test/test_robot_description.py',
     'mnm_ros/simulation': 'test/simulation --ignore test/simulation/test_large_files.py',
     'mnm_ros/trial': 'test/trial',
-    'mnm_ros/view': 'test/dashboard test/test_heard.py test/test_layout.py',
+    'mnm_ros/view': 'test/dashboard test/test_telemetry_parts.py test/test_layout.py',
     'mnm_ros/messages.py': 'test/test_messages.py',
 }
 """What has quick tests without nodes, and which; of several that fit, the longest counts."""

@@ -147,3 +147,9 @@ def test_the_moving_picture_moves_and_is_small() -> None:
     picture = ROOT / 'docs' / 'figures' / 'exploration.gif'
     assert picture.read_bytes().count(b'\x21\xf9\x04') > 50    # of each frame
     assert picture.stat().st_size < 400_000
+
+
+def test_the_pages_are_short_enough_to_be_read() -> None:
+    """What is added takes the place of something that is said twice."""
+    words = {page.name: len(page.read_text(encoding='utf-8').split()) for page in DOCS}
+    assert sum(words.values()) <= 28_000, words

@@ -36,12 +36,13 @@ ROOMS = {
     'core': 'core/model core/task core/detection core/progress core/knowledge core/mnm core/watch'
             ' core/disco core/paper core/statistics core/planning',
     'core/fleet': 'core core/model core/task core/mnm',
-    'core/__init__': 'core core/detection core/fleet core/mnm core/model core/paper'
-                     ' core/planning core/progress core/task',
+    'core/__init__': 'core core/detection core/fleet core/knowledge core/mnm core/model'
+                     ' core/paper core/planning core/progress core/task',
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': '',
-    'simulation': 'core driving located_yaml robot_description',
+    'plan': 'driving located_yaml',
+    'simulation': 'core driving located_yaml plan robot_description',
     'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
     'export': 'core checkpoint simulation robot_description view',
     'robot_description': 'core',
@@ -61,10 +62,10 @@ ROOMS = {
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
     'contract': 'core protocol robot_description messages',
-    'console': 'core located_yaml simulation robot_description view subscriptions topics'
+    'console': 'core located_yaml plan simulation robot_description view subscriptions topics'
                ' parameters',
-    'command': 'core checkpoint robot_description export topics trial version view messages'
-               ' subscriptions console nodes/common',
+    'command': 'core checkpoint driving plan robot_description export simulation topics trial'
+               ' version view messages subscriptions console nodes/common',
     '__main__': 'command',
     'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
@@ -76,9 +77,10 @@ ROOMS = {
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
-    'nodes/navigating': 'core driving protocol robot_description messages nodes/common',
-    'nodes/mobile': 'core/model driving robot_description messages parameters nodes/common',
-    'nodes': 'core protocol driving simulation trial robot_description messages parameters'
+    'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
+                        ' nodes/common',
+    'nodes/mobile': 'core/model driving plan robot_description messages parameters nodes/common',
+    'nodes': 'core protocol driving plan simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }
 """What the modules of a room may import of the package, beside its own and errors.
@@ -91,7 +93,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
-    'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
+    'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
     'simulation', 'trial', 'topics', 'security')
 
 BARE = ('core/errors', 'version')

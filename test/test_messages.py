@@ -175,6 +175,7 @@ def test_good_policies() -> None:
 
 
 @pytest.mark.parametrize('malformed, complaint', [
+    (None, 'policies: None, expected a message Int64MultiArray'),
     (message(GOOD, 5), r"dimensions \[\], expected \['target', 'step', 'state'\]"),
     (policies(GOOD, target=(3, 6)), 'target is 3 and state is 2, expected equal'),
     (policies(GOOD, target=(2, 2)), 'stride of dimension target is 2, expected 4'),

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 import math
 
 from mnm_ros.core.errors import ParameterError
-from mnm_ros.core.presets import Option, OPTIONS
+from mnm_ros.core.presets import DEFAULT, Option, OPTIONS, PRESETS, VARIED
+from mnm_ros.nodes.exploring import session
 from mnm_ros.parameters import NODES, Parameters, ParameterSpec
 import pytest
 from rcl_interfaces.msg import ParameterDescriptor
@@ -62,6 +63,19 @@ def test_documented_defaults(make) -> None:
         'base', 'horizon', 'check_steps', 'watch_every', 'look_again'}
     assert all(parameters[option.name] == option.default for option in OPTIONS
                if option.parameter)
+
+
+def test_overrides_vary_every_preset_but_the_default(
+        make, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert {*VARIED} == {*PRESETS} - {DEFAULT}
+    _, default = make(actions=['east'], overrides='c1=3')
+    with pytest.raises(ParameterError, match="with 'preset' 'onboard', expected 'paper'$"):
+        session._check(default)
+    _, varied = make(actions=['east'], preset='paper', overrides='c1=3')
+    session._check(varied)
+    monkeypatch.setattr(session, 'VARIED', ('pocket', 'third'))
+    with pytest.raises(ParameterError, match="'preset' 'paper', expected 'pocket' or 'third'$"):
+        session._check(varied)
 
 
 @pytest.mark.parametrize('option', [option for option in OPTIONS if not option.parameter],

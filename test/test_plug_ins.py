@@ -60,16 +60,18 @@ def test_a_base_algorithm(own_parts: Any) -> None:
     assert not base.accepts(Parameter('base', value='nobody'))
 
 
-def test_a_planner(own_parts: Any) -> None:
-    exploration = explored(3000, planner='cautious')
+@pytest.mark.parametrize('name', ['cautious', 'own_parts:CautiousPlanner'])
+def test_a_planner(name: str, own_parts: Any) -> None:
+    exploration = explored(3000, planner=name)
     assert own_parts.CautiousPlanner.planned > own_parts.CautiousPlanner.made > 0
     assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
     assert not exploration.can_snapshot    # it is replayed from where a run began
     assert explored(300).can_snapshot
 
 
-def test_a_detector(own_parts: Any) -> None:
-    overrides = {'detector': 'counting'}
+@pytest.mark.parametrize('name', ['counting', 'own_parts:CountingDetector'])
+def test_a_detector(name: str, own_parts: Any) -> None:
+    overrides = {'detector': name}
     exploration, simulator = explored(3000, **overrides), Simulator(load('corridor'), 1)
     assert own_parts.CountingDetector.heard > 0 and not exploration.can_snapshot
     while not exploration.at_restart_point:
@@ -104,12 +106,18 @@ def test_an_export(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -
 
 @pytest.mark.parametrize(('overrides', 'said'), [
     ({'base': 'nobody'}, "base is 'nobody', expected one of ucb_explore, disco, broken, homebody, "
-                         'no_base or module:factory'),
+                         'no_base, a module:factory, or an entry point of the group '
+                         'mnm_ros.base_algorithms$'),
     ({'base': 'broken'}, "base is 'broken', expected an entry point that can be imported: "
                          'own_parts:missing: AttributeError: '),
     ({'base': 'no_base'}, 'no_base cannot be called as factory'),
-    ({'planner': 'none'}, "planner is 'none', expected one of optimistic, cautious$"),
-    ({'detector': 'none'}, "detector is 'none', expected one of betting, counting$")])
+    ({'planner': 'none'}, "planner is 'none', expected one of optimistic, cautious, a module:"
+                          'factory, or an entry point of the group mnm_ros.planners$'),
+    ({'planner': 'own_parts:missing'}, "is 'own_parts:missing', expected a module:factory"),
+    ({'planner': 'own_parts:STATES'}, r'STATES cannot be called as factory\('),
+    ({'detector': 'own_parts:count_states'}, r'factory\(limit, horizon, delta\)$'),
+    ({'detector': 'none'}, "detector is 'none', expected one of betting, counting, a module:"
+                           'factory, or an entry point of the group mnm_ros.detectors$')])
 def test_what_is_none_is_refused(overrides: dict[str, str], said: str) -> None:
     with pytest.raises(InvalidValueError, match=said):
         settings(PROBLEM, overrides=overrides)

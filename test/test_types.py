@@ -18,7 +18,7 @@ STUBS = ROOT / 'stubs'
 
 CALLS = """
 from mnm_ros import messages
-from mnm_ros.nodes.common.callbacks import every, hear
+from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from rclpy.node import Node
 from std_msgs.msg import Int64, String
@@ -63,8 +63,8 @@ def of_part(node: NodeScope) -> None:
     node.get_clock().now().nanosecond  # attr-defined
     whole: Node = node  # assignment
     every(1.0, node, look)
-    hear(node, 'numbers', messages.decode_count, print, messages.STEP, Int64)
-    hear(node, 'numbers', messages.decode_count, print, messages.STEP, String)  # arg-type
+    messages.hear(node, Int64, 'numbers', messages.STEP, messages.decode_count, print)
+    messages.hear(node, String, 'numbers', messages.STEP, messages.decode_count)  # arg-type
 """
 """Calls that are right, and those that are refused, with the code of the error."""
 

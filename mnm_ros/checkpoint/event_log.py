@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from os import SEEK_END
 from pathlib import Path
 
 from mnm_ros.checkpoint.whole_files import regular, write_whole
@@ -28,7 +29,6 @@ class EventLog:
         self._warn: Callable[[str], object] | None = warn
         self.past = read(path)
         self._lines = len(self.past)
-        self._whole = False    # whether the last line has surely been written to its end
         self._write(path.touch)
         self._write(self._shorten)
         self.past = self.past[-self._lines:]
@@ -38,11 +38,11 @@ class EventLog:
         self._write(lambda: self._append(event))
 
     def _append(self, event: Event) -> None:
-        whole, self._whole = self._whole, False
-        with regular(self._path).open('a', encoding='utf-8') as file:
-            begin = '' if whole or not file.tell() else '\n'
-            file.write(f'{begin}{event.to_json()}\n')
-        self._whole = True
+        with regular(self._path).open('ab+') as file:
+            if file.tell():
+                file.seek(-1, SEEK_END)
+            cut_off = file.read(1) not in (b'', b'\n')    # by a crash or a full disk
+            file.write(b'\n' * cut_off + f'{event.to_json()}\n'.encode())
         self._lines += 1
         self._shorten()
 
@@ -68,7 +68,7 @@ def read(path: Path) -> list[Event]:
     except OSError:
         return []
     found = []
-    for line in filter(None, lines):
+    for line in filter(str.strip, lines):
         try:
             found.append(Event.from_json(line))
         except ValueError:

@@ -252,7 +252,7 @@ class SavedInputs:
 
         :param then: called with what has come of each.
         :raises CheckpointError: if it acts otherwise.
-        :raises Abandoned: once ``abandoned`` says so.
+        :raises LoadCancelled: once ``abandoned`` says so.
         """
         for number, made in enumerate(self.inputs):
             if number % _LOOK_EVERY == 0 and abandoned():

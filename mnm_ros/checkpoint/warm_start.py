@@ -37,7 +37,7 @@ def recollect(saved: SavedInputs, abandoned: Callable[[], bool] = lambda: False)
     """
     Return what can be taken from a log.
 
-    :raises Abandoned: once ``abandoned`` says so.
+    :raises LoadCancelled: once ``abandoned`` says so.
     :raises CheckpointError: if it cannot be replayed: it is not known then when a change was
         noticed.
     """
@@ -79,7 +79,7 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
     :param path: of a transition log or a checkpoint.
     :param wanted: what the exploration at hand is asked for.
     :raises CheckpointError: if the log is of no use for that.
-    :raises Abandoned: once ``abandoned`` says so.
+    :raises LoadCancelled: once ``abandoned`` says so.
     """
     saved = SavedInputs(path)
     if saved.identity.get('actions') != list(wanted['actions']):

@@ -15,7 +15,7 @@ from typing import Any, TYPE_CHECKING
 from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.console.arguments import add_source, parser, split
 from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.plug_ins import installed
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.export.formats import FORMATS, named
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 ROUTE_SERVER = 'route_server/DynamicEdgesScorer/adjust_edges'
 """As ``nav2_route/src/plugins/edge_cost_functions/dynamic_edges_scorer.cpp`` names it."""
 
+_SAID = [trust.value for trust in (Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)]
 _WIDE = 200    # columns where the output is no terminal
 
 
@@ -69,14 +70,10 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
             f'{learnt.source} has no hypothesis yet: {len(known.kinds)} states '
             f'were seen in {known.steps:,} steps')
     if state is not None and policy is None:
+        from mnm_ros.view.scene import KINDS
         kind = known.kind(state)
-        raise InvalidValueError(f'state {learnt.description.label(state)} ' + {
-            Kind.BEYOND: 'was seen, but lies beyond the radius by what is known so far',
-            Kind.MET: 'was seen, and is not examined yet',
-            Kind.CANDIDATE: 'was seen, and may become known',
-            Kind.LOST: 'was known, until its policy was deleted',
-            None: 'was never seen'}.get(kind, f'is {kind and kind.value}, but its policy was not '
-                                              'told'))
+        raise InvalidValueError(f'no policy to state {learnt.description.label(state)} was told; '
+                                f'{KINDS[kind.value if kind else "unmet"].meaning}')
     return policy
 
 
@@ -98,10 +95,12 @@ def _grid(*columns: str) -> Table:
 
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     from mnm_ros.export.contents import in_words, route
+    from mnm_ros.view.scene import KINDS
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
     known = learnt.knowledge
-    for state in known.known:
+    shown = known.known or known.of(StateKind.HOME, StateKind.CERTIFIED)
+    for state in shown:
         policy = known.policies.get(state)
         legs = route(known, policy) if policy is not None else None
         way = 'home' if state == known.home else in_words(
@@ -114,18 +113,17 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     others: dict[str, list[str]] = {}
     for state, told in known.trust.items():
-        if told.trust is not Trust.PROVEN and state not in known.known:
+        if told.trust is not Trust.PROVEN and state not in shown:
+            steps = told.expected_steps
             others.setdefault(told.in_words, []).append(
-                f'{learnt.description.label(state)} ({_steps(told.expected_steps)} steps'
-                f'{_time(told)})')
-    for said in sorted(others, reverse=True):    # certified first
-        yield f'{said} on the way to the next hypothesis: {", ".join(others[said])}'
-    for kind, words in ((Kind.LOST, 'no longer reached'), (Kind.CANDIDATE, 'may become known'),
-                        (Kind.MET, 'seen, and not examined yet'),
-                        (Kind.BEYOND, 'seen, but beyond the radius')):
+                learnt.description.label(state)
+                + ('' if steps is None else f' ({_steps(steps)} steps{_time(told)})'))
+    for said in sorted(others, key=lambda said: _SAID.index(said.split(',')[0])):
+        yield f'{said}: {", ".join(others[said])}'
+    for kind in (StateKind.LOST, StateKind.CANDIDATE, StateKind.MET, StateKind.BEYOND):
         states = [learnt.description.label(state) for state in known.of(kind)]
         if states:
-            yield f'{words}: {", ".join(states)}'
+            yield f'{KINDS[kind.value].meaning}: {", ".join(states)}'
 
 
 def _trust(learnt: ExportContents, state: int) -> str:
@@ -137,8 +135,10 @@ def _trust(learnt: ExportContents, state: int) -> str:
 def _head(learnt: ExportContents) -> str:
     known = learnt.knowledge
     limit = '' if known.limit is None else f'; the limit is {known.limit:g} expected steps'
-    return (f'{learnt.source}: {len(known.known)} states known after {known.steps:,} '
-            f'steps{limit}')
+    shown = known.known or known.of(StateKind.CERTIFIED)
+    found = (f'{"" if known.known else "no hypothesis yet, "}{len(shown)} '
+             f'state{"s" * (len(shown) != 1)} {"known" if known.known else "certified"}')
+    return f'{learnt.source}: {found} after {known.steps:,} steps{limit}'
 
 
 def _route(learnt: ExportContents, policy: Policy) -> Iterator[RenderableType]:
@@ -195,7 +195,7 @@ def _json(learnt: ExportContents, chosen: Policy | None) -> dict[str, Any]:
     return {**overview(learnt), 'known': known.known, 'policies': policy_rows(learnt),
             'trust': {str(state): told.trust.value for state, told in known.trust.items()},
             **{kind.value: known.of(kind)
-               for kind in (Kind.CANDIDATE, Kind.BEYOND, Kind.LOST)}}
+               for kind in (StateKind.CANDIDATE, StateKind.BEYOND, StateKind.LOST)}}
 
 
 def export(arguments: Sequence[str], program: str) -> int:

@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING
 
 from mnm_ros.core.errors import CheckpointError, NoAnswerError
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.presets import base_factory
 from mnm_ros.export.contents import ExportContents, read
@@ -52,13 +53,15 @@ def find(given: argparse.Namespace, ros_arguments: Sequence[str], log: bool = Fa
     with Listener(given.namespace, ros_arguments) as listener:
         heard = _listen(listener, given.timeout)
         learnt = _learnt(heard, listener)
-        known, state = learnt.knowledge, None
-        if target is not None:
-            state = learnt.description.state(target)
-        if state is None or state in known.policies:
+        known = learnt.knowledge
+        state = None if target is None else learnt.description.state(target)
+        provisional = not known.known and known.of(StateKind.CERTIFIED)
+        if state in known.policies or state is None and not provisional:
             return learnt
         found: Iterable[Policy] = ()
-        if state in known.known:    # too many for one message, so that one is asked for
+        if state is None:
+            found = listener.provisional_policies(given.timeout)
+        elif state in known.known:    # too many for one message, so that one is asked for
             asked = listener.policy(state, given.timeout)
             found = () if asked is None else (asked,)
         elif state in known.trust:

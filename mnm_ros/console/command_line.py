@@ -19,9 +19,11 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
+from mnm_ros.plan.plan_file import load as load_plan
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
+from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.view.telemetry import Telemetry
 
 EPILOG = """\
@@ -100,11 +102,14 @@ def _subject(
         raise InvalidValueError(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
             f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
-    is_world = name in worlds.shipped() if shipped else (
-        path.is_file() and 'rows' in read(path).mapping('a world or a scenario'))
-    if not is_world:
+    keys = read(path).mapping('a world, a plan or a scenario') if (
+        not shipped and path.is_file()) else {}
+    if 'plan' in keys:
+        world: worlds.World = PlanWorld.of(load_plan(path))
+    elif name in worlds.shipped() if shipped else 'rows' in keys:
+        world = worlds.load(path_or_name)
+    else:
         return scenarios.load(path_or_name), None
-    world = worlds.load(path_or_name)
     return scenario_of(world), world
 
 
@@ -337,9 +342,12 @@ class Options:
                 path = json.dumps(str(scenario.path))
                 found[f'{before}cmp_sim'] = [*shared, seed, f'scenario:={path}']
                 continue
-            path = json.dumps(str(self.world.path))
+            path = json.dumps(str(self.world.path.absolute()))
+            plan = ([f'robot_radius:={self.world.plan.robot_radius!r}']
+                    if isinstance(self.world, PlanWorld) else [])
             found[f'{before}diff_drive_sim'] = [
-                seed, f'world:={path}', 'real_time_factor:=0.0', 'tick:=0.1',
+                seed, *plan, f'{"plan" if plan else "world"}:={path}', 'real_time_factor:=0.0',
+                'tick:=0.1',
                 *(['publish_clock:=false'] if robot else [])]
             found[f'{before}grid_driver'] = [
                 f'{name}:={json.dumps(value)}' for name, value

@@ -36,6 +36,11 @@ def prepare(environment: MutableMapping[str, str]) -> None:
         environment.setdefault('ROS_AUTOMATIC_DISCOVERY_RANGE', 'LOCALHOST')
 
 
+def is_reserved() -> bool:
+    """Return whether this process has a domain to itself."""
+    return bool(_held)
+
+
 def reserve_domain() -> int:
     """
     Reserve a domain in which no node on this machine takes part, until this process ends.

@@ -15,9 +15,10 @@ import time
 from typing import NamedTuple, TextIO
 
 from mnm_ros.console.command_line import Options, StopCondition
+from mnm_ros.console.environment import is_reserved
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
@@ -30,6 +31,8 @@ from mnm_ros.view.words import known, LABEL, robots, setting, steps, version, wh
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
 PAGE = 'dashboard'
+OTHERS_S = 3.0     # in which an explorer that is there already is found
+HEARD_S = 10.0     # in which one that was found is heard, unless it was killed
 REPORT_S = 10.0    # in which the next report arrives, one a second; later on a busy machine
 
 
@@ -66,14 +69,20 @@ class LiveRun:
         """Watch until the goal, a signal, the timeout or the end of a node; return the status."""
         with ExitStack() as stack:
             logs = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix='mnm_ros_')))
-            self._listener = stack.enter_context(Listener(
+            listener = self._listener = stack.enter_context(Listener(
                 self._options.namespace, self._options.ros_arguments, self._options.robots,
                 None if self._options.scenario is None else self._options.settings))
+            if not is_reserved() and self._is_there(listener):
+                self._print(
+                    f'{listener.explorer} explores already in ROS domain {_domain()}, and would '
+                    'be taken for the one that starts here: end it, or choose another '
+                    'ROS_DOMAIN_ID or --namespace. `mnm_ros watch` shows it.')
+                return 1
             ended = 'the explorer' if self._options.scenario is None else 'all nodes'
             self._display = choose(self._out, Frame(
                 self._options.title, self._options.settings,
                 f'{self._options.address}Ctrl-C ends {ended}; '
-                f'ROS_DOMAIN_ID={os.environ.get("ROS_DOMAIN_ID", 0)}'),
+                f'ROS_DOMAIN_ID={_domain()}'),
                 os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)
@@ -84,6 +93,15 @@ class LiveRun:
                 return ending.status
         self._print(*ending.lines)
         return ending.status
+
+    def _is_there(self, listener: Listener) -> bool:
+        """Return whether an explorer tells of itself already; one that was killed does not."""
+        begun = time.monotonic()
+        while not self._interrupt.times and time.monotonic() < begun + (
+                HEARD_S if listener.found else OTHERS_S):
+            if listener.listen(TICK_S).phase:
+                return True
+        return False
 
     def _start(self, logs: Path) -> None:
         self._started = time.monotonic()
@@ -202,6 +220,10 @@ class LiveRun:
         return latest
 
 
+def _domain() -> str:
+    return os.environ.get('ROS_DOMAIN_ID') or '0'
+
+
 def _precedes_hypothesis(heard: Telemetry) -> bool:
     """Return whether the diagnostics are of an earlier round, or do not say of which."""
     hypothesis = heard.hypothesis
@@ -230,7 +252,7 @@ def summary(
         seconds: float) -> list[str]:
     """Return the last lines; ``seconds`` is the time from the start of the nodes to the goal."""
     limit = f'limit {problem.limit:g} expected steps'
-    far = [state for state in heard.knowledge.of(Kind.BEYOND) if state not in found.missing]
+    far = [state for state in heard.knowledge.of(StateKind.BEYOND) if state not in found.missing]
     over = [f'state {state}: {tau:.2f}' for state, tau in found.over_limit]
     rows = [
         ('hypothesis', version(heard)),

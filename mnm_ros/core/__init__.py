@@ -27,9 +27,19 @@ if TYPE_CHECKING:
     from mnm_ros.core.detection.detector import Detector
     from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
     from mnm_ros.core.errors import (
+        CheckpointError,
+        ExportError,
+        FileError,
         InvalidTypeError,
         InvalidValueError,
+        LaunchError,
+        MessageError,
         MnmError,
+        NoAnswerError,
+        OtherCheckpointError,
+        ParameterError,
+        ProtocolError,
+        SnapshotError,
         UnknownStateError,
     )
     from mnm_ros.core.exploration import Exploration, Phase
@@ -42,48 +52,82 @@ if TYPE_CHECKING:
         Relocation,
         Update,
     )
-    from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
+    from mnm_ros.core.knowledge.knowledge import Knowledge, KnownOfState, StateKind, Transition
+    from mnm_ros.core.mnm.base import (
+        BaseAlgorithm,
+        BaseFactory,
+        CarriedPair,
+        Provisional,
+        ProvisionalPolicy,
+        Recollection,
+    )
     from mnm_ros.core.mnm.options import Settings
+    from mnm_ros.core.model.counts import Counts, NextStates
     from mnm_ros.core.model.declaration import Declaration
-    from mnm_ros.core.model.empirical_model import EmpiricalModel
+    from mnm_ros.core.model.direct_way import DirectWay
+    from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations, TransitionRows
     from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.core.model.problem import Problem, RESET
     from mnm_ros.core.model.support import Support
-    from mnm_ros.core.paper.incremental import IncrementalBase
+    from mnm_ros.core.paper.discovery import Discovery
+    from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
+    from mnm_ros.core.paper.optimism import Optimism, Plan
     from mnm_ros.core.planning.optimistic_planner import OptimisticPlan, OptimisticPlanner
     from mnm_ros.core.planning.planner import Planner, PlannerFactory
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
-    from mnm_ros.core.progress.activity import Activity, PhaseActivity
-    from mnm_ros.core.progress.events import Event
-    from mnm_ros.core.progress.trust import Trust, TrustedPolicy
-    from mnm_ros.core.task.navigation import Navigation
-    from mnm_ros.core.task.step_task import play
+    from mnm_ros.core.progress.activity import Activity, Evidence, PhaseActivity, Progress
+    from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+    from mnm_ros.core.progress.prediction import Outlook
+    from mnm_ros.core.progress.trust import PolicyTrust, Trust, TrustedPolicy
+    from mnm_ros.core.task.navigation import Navigation, StepsToGo
+    from mnm_ros.core.task.step_task import Homing, PausableTask, play, RunState, StepTask
 
 __all__ = [
-    'Activity', 'BaseAlgorithm', 'BaseFactory', 'Declaration', 'DeclarationInput', 'Detector',
-    'DetectorFactory', 'EmpiricalModel', 'Event', 'Exploration', 'Fleet', 'Hypothesis',
-    'IncrementalBase', 'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError',
-    'Member', 'MnmError', 'Navigation', 'OPTIONS', 'Observation', 'OptimisticPlan',
-    'OptimisticPlanner', 'PRESETS', 'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory',
-    'Policy', 'PolicyDetector', 'Problem', 'RESET', 'Recollection', 'Relocation', 'Settings',
-    'Support', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'new_base', 'play',
-    'settings']
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair',
+    'CheckpointError', 'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory',
+    'DirectWay', 'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
+    'ExportError', 'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase',
+    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
+    'KnownOfState', 'LaunchError', 'Member', 'MessageError', 'MnmError', 'Navigation',
+    'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
+    'OptimisticPlanner', 'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange',
+    'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Plan', 'Planner',
+    'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Problem', 'Progress',
+    'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
+    'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
+    'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
+    'WaysChange', 'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
-    'errors': 'InvalidTypeError InvalidValueError MnmError UnknownStateError',
-    'exploration': 'Exploration Phase', 'fleet.fleet': 'Fleet Member',
+    'errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
+              'LaunchError MessageError MnmError NoAnswerError OtherCheckpointError '
+              'ParameterError ProtocolError SnapshotError UnknownStateError',
+    'exploration': 'Exploration Phase',
+    'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
-    'mnm.base': 'BaseAlgorithm BaseFactory Recollection', 'mnm.options': 'Settings',
-    'model.declaration': 'Declaration', 'model.empirical_model': 'EmpiricalModel',
+    'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
+    'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
+    'mnm.options': 'Settings',
+    'model.counts': 'Counts NextStates',
+    'model.declaration': 'Declaration',
+    'model.direct_way': 'DirectWay',
+    'model.empirical_model': 'EmpiricalModel Equations TransitionRows',
     'model.policy': 'Hypothesis Policy',
-    'model.problem': 'Problem RESET', 'model.support': 'Support',
+    'model.problem': 'Problem RESET',
+    'model.support': 'Support',
+    'paper.discovery': 'Discovery',
+    'paper.incremental': 'BaseParts IncrementalBase',
+    'paper.optimism': 'Optimism Plan',
     'planning.optimistic_planner': 'OptimisticPlan OptimisticPlanner',
-    'planning.planner': 'Planner PlannerFactory', 'paper.incremental': 'IncrementalBase',
+    'planning.planner': 'Planner PlannerFactory',
     'presets': 'OPTIONS PRESETS new_base settings',
-    'progress.activity': 'Activity PhaseActivity', 'progress.events': 'Event',
-    'progress.trust': 'Trust TrustedPolicy', 'task.navigation': 'Navigation',
-    'task.step_task': 'play'}
+    'progress.activity': 'Activity Evidence PhaseActivity Progress',
+    'progress.events': 'Event PairChange WaysChange',
+    'progress.prediction': 'Outlook',
+    'progress.trust': 'PolicyTrust Trust TrustedPolicy',
+    'task.navigation': 'Navigation StepsToGo',
+    'task.step_task': 'Homing PausableTask RunState StepTask play'}
 
 
 def __getattr__(name: str) -> Any:

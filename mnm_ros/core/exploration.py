@@ -8,8 +8,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
+from reprlib import repr as shortened
+from types import MappingProxyType
 from typing import Any, Union
 
+from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
     Input,
@@ -23,12 +26,12 @@ from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
-from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair, TransitionRecord
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
+from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
@@ -38,6 +41,10 @@ from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.trust_ledger import TrustLedger
+
+_BEGINNING: Mapping[str, Any] = MappingProxyType({
+    'counts': (), 'news': 'waiting for the robot to come home', 'last_change': '', 'steps': 0,
+    'misses': 0, 'mnm': None, 'here': None})
 
 ALGORITHM = 5
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
@@ -65,29 +72,30 @@ class Exploration(PausableTask):
     :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
         RESET; None to begin.
     :param recollection: what is known of the CMP from before; the promise holds as without.
+    :ivar problem: with the ends that were added to what is declared.
     :ivar steps: all that were observed, RESETs included.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
         itself finds the same in what ``observe`` and its like return.
+    :raises SnapshotError: if ``resume`` is nothing of the kind.
     """
 
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
-        point = resume or {'counts': (), 'news': 'waiting for the robot to come home',
-                           'last_change': '', 'steps': 0, 'misses': 0, 'mnm': None, 'here': None}
+        point = _point(resume) if resume else _BEGINNING
         self._settings, self._seed = settings, seed
         self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self.homing.misses = point['misses']
-        self._problem = replace(settings.problem, support=self._mnm.support)
+        self.problem = replace(settings.problem, support=self._mnm.support)
         self._observed = TransitionRecord(point['counts'], point.get('outdated'))
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
         self._estimator = ProgressEstimator(self._mnm, settings.problem, point.get('lost', ()))
-        self._ledger = TrustLedger(self._mnm, settings)
+        self._ledger = TrustLedger(self._mnm, settings, point.get('trust', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
         self._mnm.log.on_outdated = self._outdate
@@ -123,13 +131,8 @@ class Exploration(PausableTask):
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
-                **({'audits': audits} if (audits := self._audit.to_state()) else {})}
-
-    def understudy(self) -> Mnm | None:
-        """Return an MNM that would do the same from here on; None where there can be none."""
-        if not (self.at_restart_point or self.can_snapshot):
-            return None
-        return new_mnm(self._settings, self._seed, resume=self._mnm.to_state())
+                **({'audits': audits} if (audits := self._audit.to_state()) else {}),
+                **({'trust': trust} if (trust := self._ledger.to_state()) else {})}
 
     @property
     def phase(self) -> Phase:
@@ -210,7 +213,7 @@ class Exploration(PausableTask):
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
-            self._problem.limit, expected_steps, self.revising)
+            self.problem.limit, expected_steps, self.revising)
 
     def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
@@ -239,25 +242,20 @@ class Exploration(PausableTask):
             self.candidates, self.lost, self.revising, nested(self.transitions()),
             () if self.last_state is None else (self.last_state,),
             {policy.target: policy for policy in (*(each.policy for each in told), *hypothesis)},
-            {each.policy.target: each for each in told}, {}, self._problem.limit,
+            {each.policy.target: each for each in told}, {}, self.problem.limit,
             names or {}, places or {})
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""
         policies = self.hypothesis.policies if self.hypothesis else tuple(
             told.policy for told in self.trust(0) if told.trust.rank <= Trust.CERTIFIED.rank)
-        return direct_way(target, policies, self._observed, self._problem,
+        return direct_way(target, policies, self._observed, self.problem,
                           self._settings.steps_horizon) if policies else None
 
     @property
     def round(self) -> int:    # noqa: A003
         """Return the number of the round of MNM, 0 before the first RESET."""
         return self._mnm.round
-
-    @property
-    def log(self) -> ChangeLog:
-        """Return what was noticed and relearnt."""
-        return self._mnm.log
 
     @property
     def changes_noticed(self) -> int:
@@ -299,12 +297,16 @@ class Exploration(PausableTask):
 
         A RESET that misses home is no step of the algorithm: the next action is RESET again.
         The robot has answered.
+
+        :raises InvalidTypeError: if one of them is no integer; nothing is counted.
+        :raises InvalidValueError: if there is no such action, or no such state.
         """
+        made = Observation(as_action(action, self.problem.actions), as_state(state), robot)
         self.robot_answers()
-        return self.take(Observation(action, state, robot))
+        return self.take(made)
 
     def relocate(self, state: int) -> Update:
-        return self.take(Relocation(state))
+        return self.take(Relocation(as_state(state)))
 
     def lose_place(self, robot: str = '') -> Update:
         return self.take(Interruption(robot=robot))
@@ -319,7 +321,7 @@ class Exploration(PausableTask):
         :returns: What has come of it; None if just that is declared already.
         :raises ValueError: if it is for another number of actions.
         """
-        declared.check(self._problem.actions)
+        declared.check(self.problem.actions)
         declared = declared.audited()
         if declared == self._mnm.support.declared:
             return None
@@ -328,7 +330,7 @@ class Exploration(PausableTask):
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
-        before, relearnt = mnm.hypothesis, self.changes_relearnt
+        before, relearnt, building = mnm.hypothesis, self.changes_relearnt, mnm.building
         if isinstance(made, Observation):
             self._take_step(made.action, made.state)
         else:
@@ -345,7 +347,8 @@ class Exploration(PausableTask):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:
-            self._estimator.revised(before, revision)
+            self._estimator.revised(before, revision, building.withdrawn if (
+                building is not None and mnm.building is None) else ())
         if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
             self._happened(Event(self.steps, 'the change is relearnt', 'change',
                                  ways=self._estimator.relearnt(self._observed.next_states)))
@@ -404,3 +407,22 @@ class Exploration(PausableTask):
     def _happened(self, event: Event) -> None:
         self.events.append(event)
         self._decided_since.append(event)
+
+
+def understudy(exploration: Exploration) -> Mnm | None:
+    """Return an MNM that would do the same from here on; None where there can be none."""
+    if not (exploration.at_restart_point or exploration.can_snapshot):
+        return None
+    return new_mnm(
+        exploration._settings, exploration._seed, resume=exploration._mnm.to_state())
+
+
+def _point(resume: Any) -> Mapping[str, Any]:
+    if not isinstance(resume, Mapping):
+        raise SnapshotError(
+            f'resume is {shortened(resume)}, expected what to_state has returned')
+    lacking = [name for name in _BEGINNING if name not in resume]
+    if lacking:
+        raise SnapshotError(
+            f'resume lacks {", ".join(lacking)}, expected what to_state has returned')
+    return resume

@@ -4,12 +4,14 @@
 Parts that other distributions bring.
 
 One that names a part in a group of entry points below has it found by that name once it is
-installed. They are looked up where a name is no part of this package, as that takes time.
+installed. They are looked up where a name is no part of this package, as that takes time. A part
+of an exploration is also found by ``module:factory``, wherever that can be imported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+import importlib
 from types import MappingProxyType
 from typing import Any, TYPE_CHECKING
 
@@ -24,6 +26,11 @@ GROUPS: Mapping[str, str] = MappingProxyType({
     'format': 'mnm_ros.exports'})
 """The group of entry points of each kind of part."""
 
+OPTIONS = ('base', 'planner', 'detector')
+"""The kinds that are options of an exploration, and may be ``module:factory``."""
+
+_imported: set[tuple[str, str]] = set()
+
 
 def installed(kind: str) -> dict[str, EntryPoint]:
     """Return the entry points of a kind that are installed, by their names in order."""
@@ -36,14 +43,18 @@ def load(kind: str, name: str, own: tuple[str, ...] = ()) -> Any:
     """
     Return a part by the name of its entry point. Loading it runs code of its distribution.
 
+    :param name: or ``module:factory``, for one of ``OPTIONS``.
     :param own: names of parts of this package, for the error.
     :raises InvalidValueError: if there is none, or if it cannot be imported.
     """
+    if ':' in name and kind in OPTIONS:
+        return _import(kind, name)
     found = installed(kind)
     if name not in found:
         raise InvalidValueError(
-            f'{kind} is {name!r}, expected one of {", ".join(dict.fromkeys([*own, *found]))}, or '
-            f'an entry point of the group {GROUPS[kind]}')
+            f'{kind} is {name!r}, expected one of {", ".join(dict.fromkeys([*own, *found]))}, '
+            + 'a module:factory, ' * (kind in OPTIONS)
+            + f'or an entry point of the group {GROUPS[kind]}')
     try:
         return found[name].load()
     # It is foreign code; it may raise anything, or end the program.
@@ -51,3 +62,21 @@ def load(kind: str, name: str, own: tuple[str, ...] = ()) -> Any:
         raise InvalidValueError(
             f'{kind} is {name!r}, expected an entry point that can be imported: '
             f'{found[name].value}: {type(error).__name__}: {error}') from None
+
+
+def was_imported(kind: str, name: str) -> bool:
+    """Whether a ``module:factory`` was asked for in this process, and is there."""
+    return (kind, name) in _imported
+
+
+def _import(kind: str, name: str) -> Any:
+    module, _, factory = name.partition(':')
+    try:
+        found = getattr(importlib.import_module(module), factory)
+    # The module is foreign code; it may raise anything, or end the program.
+    except (Exception, SystemExit) as error:
+        raise InvalidValueError(
+            f'{kind} is {name!r}, expected a module:factory to import: '
+            f'{type(error).__name__}: {error}') from None
+    _imported.add((kind, name))
+    return found

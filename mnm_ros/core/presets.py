@@ -6,20 +6,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import partial
-import importlib
 import inspect
 from types import MappingProxyType
 from typing import Any
 
 from mnm_ros.core import plug_ins
-from mnm_ros.core.components import BASES, CHECKS, part, PARTS
+from mnm_ros.core.components import CHECKS, part, PARTS
+from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import new_schedule
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.planning.planner import PlannerFactory
 import numpy as np
 
 
@@ -30,7 +30,7 @@ class Option:
 
     :ivar default: the empty value of its type.
     :ivar presets: the value in each preset, by the preset's name.
-    :ivar importable: whether ``module:name`` is allowed beside the choices.
+    :ivar importable: whether another package may bring one, also as ``module:factory``.
     :ivar parameter: whether it is a parameter of the explorer by its own name.
     """
 
@@ -52,6 +52,7 @@ def _options() -> tuple[Option, ...]:
         if each.metadata:
             declared = dict(each.metadata)
             declared['choices'] = tuple(PARTS.get(each.name, declared['choices']))
+            declared['importable'] = each.name in plug_ins.OPTIONS
             default = type(next(iter(declared['presets'].values())))()
             options.append(Option(each.name, default, **declared))
     return tuple(options)
@@ -78,9 +79,12 @@ def presets(options: Sequence[Option]) -> Mapping[str, Mapping[str, Value]]:
 
 
 PRESETS: Mapping[str, Mapping[str, Value]] = presets(OPTIONS)
+DEFAULT = 'onboard'
+VARIED = tuple(name for name in PRESETS if name != DEFAULT)
+"""Presets that the parameter ``overrides`` varies: on the parts of the other its promise rests."""
 
 
-def settings(problem: Problem, preset: str = 'onboard',
+def settings(problem: Problem, preset: str = DEFAULT,
              overrides: Mapping[str, Value] = MappingProxyType({})) -> Settings:
     """
     Resolve a preset and what overrides it; empty values ('', 0) override nothing.
@@ -124,6 +128,10 @@ def options_by_name(given: Mapping[str, Any]) -> dict[str, Any]:
             raise InvalidValueError(
                 f"parameter 'overrides' has {name!r}, expected name=value with one "
                 f'of {", ".join(allowed)}')
+        if ':' in str(varied[name]):    # over the network it would import any module
+            raise InvalidValueError(
+                f"parameter 'overrides' has {name}={varied[name]}, expected a name without a "
+                'module, as that of an entry point')
     return {option.name: given.get(option.name, option.default) for option in OPTIONS} | varied
 
 
@@ -146,29 +154,26 @@ def settings_of_file(given: Mapping[str, Any]) -> Settings:
     Resolve parameters as a file names them, which may be a foreign one: nothing is imported.
 
     :raises KeyError: as ``settings_by_name`` does.
-    :raises ValueError: as well, and for a base of another package that was not asked for here.
+    :raises ValueError: as well, and for a part in a module that was not asked for here.
     """
-    base = given.get('base', '')
-    if ':' in base and base not in _imported:
-        raise InvalidValueError(
-            f'base is {base!r}, which is not imported because a file says so; '
-            f'expected one of {", ".join(BASES)}, or the same as --base')
+    for kind in plug_ins.OPTIONS:
+        name = given.get(kind, '')
+        if ':' in name and not plug_ins.was_imported(kind, name):
+            raise InvalidValueError(
+                f'{kind} is {name!r}, which is not imported because a file says so; '
+                f'expected one of {", ".join(PARTS[kind])}'
+                + ', or the same as --base' * (kind == 'base'))
     return settings_by_name(given)
 
 
 def check_option(option: Option, value: Value) -> None:
     """Raise ValueError unless ``value`` is allowed for ``option``."""
     if isinstance(option.default, str):
-        if option.importable and ':' in str(value):
-            base_factory(str(value))
+        if value and option.importable:
+            _factory(option.name, str(value))
         elif value and value not in option.choices:
-            elsewhere = plug_ins.installed(option.name) if option.name in plug_ins.GROUPS else {}
-            if value not in elsewhere:
-                raise InvalidValueError(
-                    f'{option.name} is {value!r}, expected one of '
-                    f'{", ".join([*option.choices, *elsewhere])}'
-                    + option.importable * ' or module:factory')
-            (base_factory if option.importable else partial(part, option.name))(str(value))
+            raise InvalidValueError(
+                f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}')
     elif isinstance(value, (str, bool)) or not (
             value == option.default or option.minimum <= value <= option.maximum):
         raise InvalidValueError(
@@ -176,8 +181,8 @@ def check_option(option: Option, value: Value) -> None:
             f'[{option.minimum:g}, {option.maximum:g}]')
 
 
-_imported: set[str] = set()
-"""Bases of other packages that were asked for in this process."""
+_FACTORIES: Mapping[str, Any] = MappingProxyType({
+    'base': BaseFactory, 'planner': PlannerFactory, 'detector': DetectorFactory})
 
 
 def base_factory(name: str) -> BaseFactory:
@@ -188,33 +193,27 @@ def base_factory(name: str) -> BaseFactory:
 
     :raises ValueError: if it cannot be imported, or cannot be called as a factory is.
     """
-    if name in BASES:
-        return BASES[name]
-    module, colon, factory = name.partition(':')
-    try:
-        found: BaseFactory = getattr(
-            importlib.import_module(module), factory) if colon else part('base', name)
-    except InvalidValueError:    # by an entry point, which says so itself
-        raise
-    # The module is foreign code; it may raise anything, or end the program.
-    except (Exception, SystemExit) as error:
-        raise InvalidValueError(
-            f'base is {name!r}, expected a module:factory to import: '
-            f'{type(error).__name__}: {error}') from None
-    if not _called_as_a_factory(found):
-        raise InvalidValueError(
-            f'base is {name!r}, expected a module:factory to import: {factory or name} '
-            'cannot be called as factory(settings, home, rng, policies)')
-    _imported.add(name)
+    found: BaseFactory = _factory('base', name)
     return found
 
 
-def _called_as_a_factory(found: Any) -> bool:
-    """Whether an object takes the arguments of a ``BaseFactory``, as far as can be known."""
+def _factory(kind: str, name: str) -> Any:
+    """Return the factory of a part; ValueError if there is none that can be called as such."""
+    found = part(kind, name)
+    asked = [*inspect.signature(_FACTORIES[kind].__call__).parameters][1:]
+    if not _takes(found, len(asked)):
+        raise InvalidValueError(
+            f'{kind} is {name!r}, expected a module:factory to import: '
+            f'{name.rpartition(":")[2]} cannot be called as factory({", ".join(asked)})')
+    return found
+
+
+def _takes(found: Any, arguments: int) -> bool:
+    """Whether an object can be called with so many arguments, as far as can be known."""
     if not callable(found):
         return False
     try:
-        inspect.signature(found).bind(None, 0, None, ())
+        inspect.signature(found).bind(*[None] * arguments)
     except TypeError:
         return False
     except ValueError:    # nothing is known about some functions that are not in Python

@@ -45,8 +45,8 @@ class ProgressEstimator:
     :param mnm: what is looked at.
     :param problem: with the delta of the exploration.
     :param lost: what ``lost`` was, to go on from there.
-    :ivar lost: states whose policies were deleted since the last change was noticed, and that
-        were not found again, in the order in which they were deleted.
+    :ivar lost: states whose policies were deleted since the last change was noticed, or whose
+        certificates while it was built, and that were not found again, in that order.
     """
 
     def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = ()) -> None:
@@ -71,10 +71,15 @@ class ProgressEstimator:
         hypothesis = self._mnm.hypothesis
         return ways(hypothesis.policies, following) if hypothesis else {}
 
-    def revised(self, before: Hypothesis | None, now: Hypothesis) -> None:
-        """Take note of another hypothesis."""
+    def revised(self, before: Hypothesis | None, now: Hypothesis,
+                withdrawn: Iterable[int] = ()) -> None:
+        """
+        Take note of another hypothesis.
+
+        :param withdrawn: states that were certified, until a change was noticed on the way there.
+        """
         targets = now.targets
-        for target in before.targets if before else ():
+        for target in (*(before.targets if before else ()), *withdrawn):
             if target not in targets:
                 self.lost[target] = None
         for target in targets:

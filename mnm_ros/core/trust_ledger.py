@@ -13,10 +13,8 @@ from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 
@@ -34,9 +32,11 @@ class TrustLedger:
 
     :param mnm: what is looked at.
     :param settings: of the exploration.
+    :param state: from ``to_state``, to go on from there.
     """
 
-    def __init__(self, mnm: Mnm, settings: Settings) -> None:
+    def __init__(self, mnm: Mnm, settings: Settings,
+                 state: Iterable[tuple[int, str, int]] = ()) -> None:
         self._mnm = mnm
         self._limit = settings.problem.limit
         self._horizon = settings.steps_horizon
@@ -48,7 +48,14 @@ class TrustLedger:
         self._counted: dict[int, tuple[Policy, int, int]] = {}    # by target, with the changes
         self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
+        # What was told before a restart, and not again so far: certificates come in their turn.
+        self._before = {target: (Trust(trust), step) for target, trust, step in state}
         self._plays = ExpectedPlays()    # of what is of no hypothesis
+
+    def to_state(self) -> list[tuple[int, str, int]]:
+        """Return since when what was told last has held, as plain data."""
+        return [(target, trust.value, step)
+                for target, (trust, step) in {**self._before, **self._since}.items()]
 
     def policies(self, step: int, expected_plays: Mapping[int, Plays | None],
                  following: Following, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
@@ -72,15 +79,22 @@ class TrustLedger:
             if target not in found or _PREFERRED.index(told.trust) < _PREFERRED.index(
                     found[target].trust):
                 found[target] = told
-        self._since = {target: self._since[target] if self._since.get(
-            target, (None,))[0] is told.trust else (told.trust, step)
-            for target, told in found.items()}
+        self._since = {target: self._held_since(target, told.trust) or (told.trust, step)
+                       for target, told in found.items()}
         others = [told.policy for target, told in found.items() if target not in expected_plays]
         plays = {**expected_plays, **self._plays.of(others, home, following, at_most)}
         given = self._given(found.values(), home, following)
         return tuple(replace(told, since_step=self._since[target][1], plays=plays[target],
                              declared=given.get(target, 0))
                      for target, told in found.items())
+
+    def _held_since(self, target: int, trust: Trust) -> tuple[Trust, int] | None:
+        """Return since when this has held that was told last; None if it is news."""
+        last, before = self._since.get(target), self._before.get(target)
+        if before is not None and (before[0] is trust or trust is Trust.DOUBTED):
+            del self._before[target]
+            last = before
+        return last if last is not None and last[0] is trust else None
 
     def _given(self, told: Iterable[TrustedPolicy], home: int,
                following: Following) -> dict[int, int]:
@@ -89,6 +103,10 @@ class TrustLedger:
         if not support:
             return {}
         before, self._counted = self._counted, {}
+
+        def after(state: int, action: int) -> Iterable[int]:
+            ends = support.ends(state, action)
+            return following(state, action) if ends is None else ends
         for each in told:
             policy = each.policy
             if each.trust.rank <= Trust.CERTIFIED.rank:
@@ -97,7 +115,7 @@ class TrustLedger:
                 self._counted[policy.target] = was if was is not None and same else (
                     policy, support.changes, sum(
                         support.ends(*pair) is not None
-                        for pair in _may_play(policy, home, support, following)))
+                        for pair in policy.may_play(home, after)))
         return {target: number for target, (_, _, number) in self._counted.items()}
 
     def _of_hypothesis(self, expected_plays: Mapping[int, Plays | None],
@@ -152,20 +170,3 @@ class TrustLedger:
         for policy, steps in self._declared.look(at_most):
             yield TrustedPolicy(Trust.ASSUMED, steps, None, 0,
                                 'by what is declared of where actions lead', policy)
-
-
-def _may_play(policy: Policy, home: int, support: Support,
-              following: Following) -> Iterator[Pair]:
-    """Yield the pairs to which a policy may come, as declared, or as seen where nothing is."""
-    met, todo = {home}, [home]
-    while todo:
-        here = todo.pop()
-        action = policy.action(0, here)
-        if action == RESET:    # which leads home
-            continue
-        yield here, action
-        ends = support.ends(here, action)
-        new = [end for end in (following(here, action) if ends is None else ends)
-               if end not in met and end != policy.target and policy.covers(end)]
-        met.update(new)
-        todo += new

@@ -10,12 +10,20 @@ from enum import Enum
 import math
 from typing import NamedTuple
 
+from mnm_ros.driving.occupancy import Point
+from mnm_ros.driving.path import Path
 from mnm_ros.driving.pose import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
 _ALIGNED = 0.1     # rad from the direction of the target, within which it starts to drive
 _ASTRAY = 0.5      # rad from that direction, beyond which it stops and turns again
+_LOST = 1.0        # rad, the same on a path, whose curves need more than a straight way
+_EARLY = 0.5       # s, at least, that it looks ahead on a path
+_SWAY = 0.9        # of the turning speed, which curves may take
+_SHORTEST = 1e-6   # m, and 1/m, in place of 0
+_BEHIND = 2.5      # rad from the direction of the target, beyond which either turn will do
 _LONGEST = 0.2     # s between two poses that count for acceleration; more may be a gap
+_SURE = 0.5        # s without room, during which it stops, until that is believed
 _PROGRESS = 0.1    # of the full speed; a robot that is slower on average is blocked
 
 
@@ -26,6 +34,7 @@ class Outcome(Enum):
     TIMEOUT = 'timeout'
     BUMPED = 'bumped'
     BLOCKED = 'blocked'
+    OBSTRUCTED = 'obstructed'    # by what was seen, before it was touched
     DETOUR = 'detour'            # given up on a long way round
     BROKEN_OFF = 'broken off'    # which says nothing about the world
     STOPPED = 'stopped'          # by a person
@@ -54,6 +63,8 @@ class Leg(NamedTuple):
     :ivar backwards: whether to drive backwards; None for whichever needs less turning.
     :ivar retreat: whether it leads away from an obstacle, so that a bump does not end it.
     :ivar direct: whether it is a move, which a long way round would not be.
+    :ivar via: the points of the way there, which is driven without a stop.
+    :ivar ahead: how far to look ahead on that way in m.
     """
 
     x: float
@@ -63,6 +74,8 @@ class Leg(NamedTuple):
     backwards: bool | None = False
     retreat: bool = False
     direct: bool = False
+    via: tuple[Point, ...] = ()
+    ahead: float = 0.0
 
     def distance(self, pose: Pose) -> float:
         """Return the distance of a pose from the target in m."""
@@ -128,38 +141,59 @@ class Drive:
     :param now: by the stamps of the poses.
     :param steady: by the steady clock, so that stamps that hardly advance do not keep it from
         braking.
+    :param velocity: with which it begins.
+    :ivar velocity: the last one.
     :ivar outcome: None while it is under way.
     """
 
     def __init__(
-            self, limits: Limits, leg: Leg, now: float, pose: Pose, steady: float = 0.0) -> None:
+            self, limits: Limits, leg: Leg, now: float, pose: Pose, steady: float = 0.0,
+            velocity: Velocity = STILL) -> None:
         self.outcome: Outcome | None = None
         self._limits = limits
         self._leg = leg
         self._watch, self._steady = Stopwatch(now), Stopwatch(steady)
-        self._velocity = STILL
+        self.velocity = velocity
+        self._path = Path([pose[:2], *leg.via, (leg.x, leg.y)], leg.ahead) if leg.via else None
+        self._room, self._room_time = math.inf, 0.0    # and when there was enough of it
         self._backwards = leg.backwards
         if self._backwards is None:
             self._backwards = abs(self._off_course(pose)) > math.pi / 2
         self._phase: _Phase = self._turning
         self._best, self._best_time = math.inf, 0.0
 
-    def step(self, now: float, pose: Pose, steady: float = 0.0) -> Velocity:
-        """Return the velocity from ``now`` on, which is zero once it is over."""
+    def step(self, now: float, pose: Pose, steady: float = 0.0,
+             room: float = math.inf) -> Velocity:
+        """
+        Return the velocity from ``now`` on, which is zero once it is over.
+
+        :param room: how far the ``way`` is free in m.
+        """
         if self.outcome:
             return STILL
         step, real = self._watch.lap(now), self._steady.lap(steady)
+        self._room = room
+        if self._path:
+            self._path.lap(pose[:2])
         wanted, remaining = self._phase(pose)
         if self._watch.elapsed >= self._leg.timeout:
             self.outcome = Outcome.TIMEOUT
+        elif self._obstructed(room):
+            self.outcome = Outcome.OBSTRUCTED
         elif self._blocked(remaining):
             self.outcome = Outcome.BLOCKED
         else:
-            self._velocity = self._towards(
+            self.velocity = self._towards(
                 wanted, min(step, _LONGEST), min(max(step, real), _LONGEST))
-            if self._phase == self._facing and self._velocity == STILL and wanted == STILL:
+            if self._phase == self._facing and self.velocity == STILL and wanted == STILL:
                 self.outcome = Outcome.REACHED
-        return STILL if self.outcome else self._velocity
+        return STILL if self.outcome else self.velocity
+
+    def way(self, pose: Pose) -> list[Point]:
+        """Return the points between which it drives straight on, as far as it can see."""
+        if self._path is None:
+            return [pose[:2], (self._leg.x, self._leg.y)]
+        return [pose[:2], *self._path.ahead(self._limits.speed**2 / self._limits.acceleration)]
 
     def bump(self) -> None:
         """Take note of a bump, which ends the leg unless that is a retreat."""
@@ -168,23 +202,41 @@ class Drive:
 
     def _turning(self, pose: Pose) -> tuple[Velocity, float]:
         error = self._off_course(pose)
-        if self._leg.distance(pose) <= self._limits.tolerance:
+        if self._is_there(pose):
             return self._enter(self._facing, pose)
         if abs(error) <= _ALIGNED:
-            return self._enter(self._going, pose)
+            return self._enter(self._going if self._path is None else self._following, pose)
+        if abs(error) > _BEHIND and error * self.velocity.turn < 0:
+            error -= math.copysign(math.tau, error)    # noise is no reason to turn the other way
         return self._turn(error)
 
     def _going(self, pose: Pose) -> tuple[Velocity, float]:
         distance, error = self._leg.distance(pose), self._off_course(pose)
-        if distance <= self._limits.tolerance:
+        if self._is_there(pose):
             return self._enter(self._facing, pose)
         if abs(error) > _ASTRAY:
             return self._enter(self._turning, pose)
-        speed = math.cos(error) * min(
-            self._limits.speed, math.sqrt(self._limits.acceleration * distance),
-            _GAIN * distance)
+        speed = math.cos(error) * self._speed(max(0.0, min(distance, self._room)))
         return (Velocity(-speed if self._backwards else speed, self._turn(error)[0].turn),
                 distance / self._limits.speed)
+
+    def _following(self, pose: Pose) -> tuple[Velocity, float]:
+        """Drive on the arc that leads to a point ahead on the path: pure pursuit."""
+        assert self._path is not None
+        if self._path.left <= self._leg.ahead or self._is_there(pose):
+            return self._enter(self._going, pose)
+        error = self._off_course(pose)
+        if abs(error) > _LOST:
+            return self._enter(self._turning, pose)
+        curvature = 2 * math.sin(error) / max(math.dist(pose[:2], self._path.aim), _SHORTEST)
+        speed = self._speed(max(0.0, min(self._path.left, self._room)))
+        speed = min(speed, self._leg.ahead / _EARLY,
+                    _SWAY * self._limits.turn / max(abs(curvature), _SHORTEST))
+        return Velocity(speed, curvature * speed), self._path.left / self._limits.speed
+
+    def _is_there(self, pose: Pose) -> bool:
+        arriving = self._path is None or self._path.left <= self._leg.ahead
+        return arriving and self._leg.distance(pose) <= self._limits.tolerance
 
     def _facing(self, pose: Pose) -> tuple[Velocity, float]:
         error = self._leg.misalignment(pose)
@@ -199,8 +251,14 @@ class Drive:
 
     def _off_course(self, pose: Pose) -> float:
         """Return the turn that the direction of the target needs in rad."""
-        course = math.atan2(self._leg.y - pose.y, self._leg.x - pose.x)
+        x, y = self._path.aim if self._path else self._leg[:2]
+        course = math.atan2(y - pose.y, x - pose.x)
         return wrapped(course - pose.yaw + (math.pi if self._backwards else 0.0))
+
+    def _speed(self, distance: float) -> float:
+        """Return the speed from which the robot comes to rest within a distance."""
+        return min(self._limits.speed, math.sqrt(self._limits.acceleration * distance),
+                   _GAIN * distance)
 
     def _turn(self, error: float) -> tuple[Velocity, float]:
         speed = min(self._limits.turn, math.sqrt(self._limits.turn_acceleration * abs(error)),
@@ -214,10 +272,16 @@ class Drive:
             self._best, self._best_time = remaining, now
         return now - self._best_time >= blocked_after
 
+    def _obstructed(self, room: float) -> bool:
+        """Whether there has been no room for so long that it is not one bad pose or scan."""
+        if self._phase == self._facing or room > self._limits.tolerance:
+            self._room_time = self._watch.elapsed
+        return self._watch.elapsed - self._room_time >= _SURE
+
     def _towards(self, wanted: Velocity, step: float, braking: float) -> Velocity:
         limits = (self._limits.acceleration, self._limits.turn_acceleration)
         return Velocity(*(_approach(value, there, most * step, most * braking)
-                          for value, there, most in zip(self._velocity, wanted, limits)))
+                          for value, there, most in zip(self.velocity, wanted, limits)))
 
 
 def _approach(value: float, wanted: float, gain: float, loss: float) -> float:

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 import math
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.driving.occupancy import Map, Points
+from mnm_ros.driving.occupancy import Map, Point, Points
+from mnm_ros.driving.path import smooth_part
 from mnm_ros.driving.pose import Pose, wrapped
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +30,8 @@ QUARTER = math.pi / 2
 
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
 _BLOCK = 1 << 16    # cells that are looked at together on a map
+_CUT = 1 / 8        # of an arc's radius, by which one who looks as far ahead cuts it
+_OFF = 1 / 8        # of a cell, from whose centre straight ways to the next one are free
 _NEAREST = 16       # cells to which a robot that is in none is driven, if the way there is free
 
 
@@ -42,6 +45,7 @@ class Grid:
 
     :ivar origin_x, origin_y: the lower left corner in m.
     :ivar cell_size: the side of a cell in m.
+    :ivar yaw: by which the grid is turned about that corner in rad; x and y above are its own.
     """
 
     origin_x: float
@@ -50,20 +54,29 @@ class Grid:
     columns: int
     rows: int
     with_heading: bool = False
+    yaw: float = 0.0
 
     def cell_at(self, x: float, y: float) -> int | None:
         """Return the cell that contains a point; None outside of the grid."""
-        column = math.floor((x - self.origin_x) / self.cell_size)
-        row = math.floor((y - self.origin_y) / self.cell_size)
-        return self._cell(column, row)
+        right, up = self.within(x, y)
+        return self._cell(math.floor(right / self.cell_size), math.floor(up / self.cell_size))
+
+    def within(self, x: float, y: float) -> tuple[float, float]:
+        """Return how far a point is from the lower left corner along the rows and columns in m."""
+        right, up = x - self.origin_x, y - self.origin_y
+        if not self.yaw:
+            return right, up
+        cos, sin = math.cos(self.yaw), math.sin(self.yaw)
+        return cos * right + sin * up, cos * up - sin * right
 
     def centre(self, cell: int) -> tuple[float, float]:
         """Return the centre of a cell in m; ValueError if there is no such cell."""
         if not 0 <= cell < self.columns * self.rows:
             raise InvalidValueError(f'cell {cell}, expected 0 .. {self.columns * self.rows - 1}')
         row, column = divmod(cell, self.columns)
-        return (self.origin_x + (column + 0.5) * self.cell_size,
-                self.origin_y + (row + 0.5) * self.cell_size)
+        right, up = (column + 0.5) * self.cell_size, (row + 0.5) * self.cell_size
+        cos, sin = math.cos(self.yaw), math.sin(self.yaw)
+        return (self.origin_x + (cos * right - sin * up), self.origin_y + (sin * right + cos * up))
 
     def neighbour(self, cell: int, heading: int) -> int | None:
         """Return the next cell in the direction of a heading; None at the edge of the grid."""
@@ -79,27 +92,32 @@ class Grid:
 
     def state_at(self, pose: Pose) -> int:
         """Return the state of a pose."""
-        return self.state(self.cell_at(pose.x, pose.y), heading_of(pose.yaw))
+        return self.state(self.cell_at(pose.x, pose.y), self.heading_at(pose.yaw))
+
+    def heading_at(self, yaw: float) -> int:
+        """Return the heading 0 .. 3 that is nearest to an angle in rad."""
+        return round((yaw - self.yaw) / QUARTER) % 4
+
+    def yaw_of(self, heading: int) -> float:
+        """Return the angle of a heading in rad."""
+        return wrapped(self.yaw + heading * QUARTER)
 
     def distance_beyond(self, cell: int, x: float, y: float) -> float:
         """Return how far a point is beyond the border of a cell in m; negative inside."""
-        centre_x, centre_y = self.centre(cell)
-        return max(abs(x - centre_x), abs(y - centre_y)) - self.cell_size / 2
+        right, up = self.within(x, y)
+        row, column = divmod(cell, self.columns)
+        return max(abs(right - (column + 0.5) * self.cell_size),
+                   abs(up - (row + 0.5) * self.cell_size)) - self.cell_size / 2
 
     def distance_outside(self, x: float, y: float) -> float:
         """Return how far a point is outside of the grid in m; 0 inside."""
-        right, up = x - self.origin_x, y - self.origin_y
+        right, up = self.within(x, y)
         return max(0.0, -right, -up, right - self.columns * self.cell_size,
                    up - self.rows * self.cell_size)
 
     def _cell(self, column: int, row: int) -> int | None:
         inside = 0 <= column < self.columns and 0 <= row < self.rows
         return row * self.columns + column if inside else None
-
-
-def heading_of(yaw: float) -> int:
-    """Return the heading 0 .. 3 that is nearest to an angle in rad."""
-    return round(yaw / QUARTER) % 4
 
 
 class Place:
@@ -127,9 +145,9 @@ class Place:
         """Take a pose; return its state."""
         if not self._known or self._has_left(pose):
             self.cell = self._grid.cell_at(pose.x, pose.y)
-        turned = abs(wrapped(pose.yaw - self.heading * QUARTER))
+        turned = abs(wrapped(pose.yaw - self._grid.yaw_of(self.heading)))
         if not self._known or turned > (0.5 + self._margin) * QUARTER:
-            self.heading = heading_of(pose.yaw)
+            self.heading = self._grid.heading_at(pose.yaw)
         self._known = True
         return self.state
 
@@ -137,8 +155,9 @@ class Place:
         margin = self._margin * self._grid.cell_size
         if self.cell is not None:
             return self._grid.distance_beyond(self.cell, pose.x, pose.y) > margin
-        return all(self._grid.cell_at(pose.x + dx, pose.y + dy) is not None
-                   for dx in (-margin, margin) for dy in (-margin, margin))
+        grid = self._grid
+        return all(margin <= along < cells * grid.cell_size - margin for along, cells in zip(
+            grid.within(pose.x, pose.y), (grid.columns, grid.rows)))
 
 
 def free_cells(grid: Grid, map_: Map, radius: float = 0.0) -> frozenset[int]:
@@ -170,13 +189,16 @@ def closed_edges(
 def _may_go(grid: Grid, map_: Map, radius: float, cells: NDArray[np.int64],
             there: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each way from the centre of one cell to that of another is free on the map."""
-    return map_.is_free(_centres(grid, cells), _centres(grid, there), radius)
+    return map_.is_free(centres(grid, cells), centres(grid, there), radius)
 
 
-def _centres(grid: Grid, cells: NDArray[np.int64]) -> Points:
+def centres(grid: Grid, cells: NDArray[np.int64]) -> Points:
+    """Return the centres of cells in m, shape (cells, 2)."""
     rows, columns = np.divmod(cells, grid.columns)
-    return np.stack([grid.origin_x + (columns + 0.5) * grid.cell_size,
-                     grid.origin_y + (rows + 0.5) * grid.cell_size], axis=1)
+    right, up = (columns + 0.5) * grid.cell_size, (rows + 0.5) * grid.cell_size
+    cos, sin = math.cos(grid.yaw), math.sin(grid.yaw)
+    return np.stack([grid.origin_x + (cos * right - sin * up),
+                     grid.origin_y + (sin * right + cos * up)], axis=1)
 
 
 def _blocks(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -219,6 +241,12 @@ class Ways:
         may_go = self.is_free(cell) and self.is_free(there) and (cell, there) not in self._closed
         return there if may_go else None
 
+    def is_off(self, place: Point, cell: int, there: int) -> bool:
+        """Whether a robot has to go to the centre of its cell before it goes to another one."""
+        return self._map is not None and (
+            math.dist(place, self.grid.centre(cell)) > _OFF * self.grid.cell_size
+            and not self._map.is_free([place], [self.grid.centre(there)], self._radius).all())
+
     def succeeded(self, cell: int, there: int) -> None:
         """Remember that a move, and hence the one back, is possible."""
         edges = {(cell, there), (there, cell)}
@@ -237,9 +265,9 @@ class Ways:
         self._detours[cell, there] = self._detours.get((cell, there), 0) + 1
         return self._detours[cell, there]
 
-    def next_cell(self, cell: int, goal: int, blocked: Collection[Edge]) -> int | None:
+    def route(self, cell: int, goal: int, blocked: Collection[Edge]) -> list[int] | None:
         """
-        Return the first cell of a shortest route to the goal; None if there is no route.
+        Return the cells of a shortest route to the goal; None if there is no route.
 
         Without a map, the first choice is a route over moves that have succeeded before. The
         second is one without moves that failed when they were last tried, the third any route.
@@ -255,8 +283,24 @@ class Ways:
                 there for there in self._around(at, blocked)
                 if trusted((at, there))))    # noqa: B023
             if route:
-                return route[0]
+                return route
         return None
+
+    def smooth_part(self, points: Sequence[Point]) -> tuple[list[Point], int]:
+        """
+        Return ``smooth_part`` of the way along a route.
+
+        An arc of half a cell keeps as far from the corner between the cells as a straight way
+        does, and so a robot on it stays in the cells of the route. The map has to be free, too.
+        """
+        room = self.grid.cell_size / 2
+        radius = self._radius + room * _CUT
+
+        def is_free(way: Sequence[Point]) -> bool:
+            return radius <= room and (self._map is None or bool(
+                self._map.is_free(way[:-1], way[1:], radius).all()))
+
+        return smooth_part(points, room, is_free)
 
     def entry(self, x: float, y: float, cell: int | None, blocked: Collection[Edge]) -> int | None:
         """

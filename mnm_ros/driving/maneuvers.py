@@ -10,14 +10,16 @@ import math
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.grid import Edge, heading_of, QUARTER, Ways
-from mnm_ros.driving.pose import Pose, wrapped
+from mnm_ros.driving.grid import Edge, Ways
+from mnm_ros.driving.occupancy import Point
+from mnm_ros.driving.pose import Pose
 
 MOVES = {
     'compass': ('east', 'north', 'west', 'south'),      # to the next cell in that direction
     'relative': ('forward', 'left', 'right', 'back')}   # to the next cell, or a quarter turn
 """The names of the actions."""
 
+_AGREEING = 3    # poses that have to say that a robot has arrived which still rolls
 _DETOURS = 3    # in a row, after which a move counts as blocked: else it would be tried for ever
 
 
@@ -96,12 +98,18 @@ class Move(Maneuver):
         self._start, self._heading = cell, heading
         self._there, self._facing = target(ways, action, cell, heading)
         self._backwards = action == 'back'
-        self._retreating = False
+        self._retreating = self._aligning = False
+        self._inside = 0    # poses in a row that were well within the next cell
 
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,
             elapsed: float = 0.0) -> Leg | None:
-        if ended is None and self._there is not None:
+        if ended is None and self._start is not None and self._there is not None and (
+                self._ways.is_off(pose[:2], self._start, self._there)):
+            self._aligning = True
+            return Leg(*self._ways.grid.centre(self._start), None, self._timeout, None)
+        if self._there is not None and (ended is None or self._aligning):
+            self._aligning = False
             return self._leg(self._there, self._facing)
         if ended is Outcome.DETOUR:
             ended = self._after_a_detour()
@@ -110,6 +118,23 @@ class Move(Maneuver):
         elif not self._retreating:
             return self._way_back(ended)
         return None
+
+    def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
+        """
+        Take a pose on the way; return whether the robot has arrived, though it still rolls.
+
+        :param depth: how far within the next cell poses have to be, as a part of a cell.
+        """
+        grid, there = self._ways.grid, self._there
+        inside = (there is not None and there == cell != self._start
+                  and not self._retreating and not self._aligning
+                  and (heading == self._facing or not grid.with_heading)
+                  and grid.distance_beyond(there, *pose[:2]) <= -depth * grid.cell_size)
+        self._inside = self._inside + 1 if inside else 0
+        if self._inside < _AGREEING or self._start is None or there is None:
+            return False
+        self._ways.succeeded(self._start, there)
+        return True
 
     def _after_a_detour(self) -> Outcome:
         """Return what it means: by itself nothing, again and again that the move is blocked."""
@@ -134,16 +159,16 @@ class Move(Maneuver):
             backwards=None, retreat=True, direct=False)
 
     def _leg(self, cell: int, heading: int) -> Leg:
-        yaw = wrapped(heading * QUARTER) if self._ways.grid.with_heading else None
+        yaw = self._ways.grid.yaw_of(heading) if self._ways.grid.with_heading else None
         return Leg(*self._ways.grid.centre(cell), yaw, self._timeout, self._backwards, direct=True)
 
 
 class WayHome(Maneuver):
     """
-    RESET: cell by cell over free cells, or in one leg, with retries.
+    RESET: along free cells, or in one leg, with retries.
 
     :param retries: how many legs may fail.
-    :param timeout: of each leg in s.
+    :param timeout: for each cell of a leg in s.
     :param in_one_go: whether the mover finds the way by itself, in one leg.
     :param limit: of the whole way in s; with the highest speed, it bounds how far is driven.
     :param farthest: m outside of the grid, beyond which nothing is driven.
@@ -164,9 +189,10 @@ class WayHome(Maneuver):
         self._limit = self._left = limit
         self._farthest = farthest
         self._blocked: set[Edge] = set()
-        self._from: int | None = None
-        self._to: int | None = None    # None: to the home pose itself
-        self._retreat: Leg | None = None
+        self._route: list[int | None] = []    # the cells of the leg, from where it begins
+        self._start: Point = (0.0, 0.0)       # to go back to, if it fails
+        self._aligned = False                 # whether it has just gone to the centre of its cell
+        self._last = False                    # whether the leg ends at the home pose
         self._retreating = False
 
     def next(    # noqa: A003
@@ -185,55 +211,86 @@ class WayHome(Maneuver):
             return self._go_on(cell, pose)
         if ended is not Outcome.REACHED:
             return self._fail(ended, cell, pose)
-        if self._to is None:
-            at_home = cell == self._home_cell and (
-                not self._ways.grid.with_heading
-                or heading_of(pose.yaw) == heading_of(self._home.yaw))
-            return None if at_home else self._fail(ended, cell, pose)
-        if self._from is not None:
-            self._ways.succeeded(self._from, self._to)
-        return self._go_on(cell, pose)
+        self._passed(len(self._route) - 1)
+        self._aligned = len(self._route) == 1
+        if not self._last:
+            return self._go_on(cell, pose)
+        at_home = cell == self._home_cell and (
+            not self._ways.grid.with_heading
+            or self._ways.grid.heading_at(pose.yaw)
+            == self._ways.grid.heading_at(self._home.yaw))
+        return None if at_home else self._fail(ended, cell, pose)
+
+    def _passed(self, moves: int) -> None:
+        """Take note of moves of the leg that have succeeded."""
+        for start, there in zip(self._route[:moves], self._route[1:]):
+            if start is not None and there is not None:
+                self._ways.succeeded(start, there)
 
     def _fail(self, ended: Outcome, cell: int | None, pose: Pose) -> Leg | None:
         """Take note of a leg that has failed; return the next leg, or None to give up."""
         what = 'on the way home'
-        if self._to is not None and self._left > 0:
-            self._blocked.add((self._from, self._to))
-            what = f'from {_named(self._from)} to cell {self._to}'
-            if self._from is not None:
-                self._ways.failed(self._from, self._to)
+        if ended is not Outcome.REACHED and len(self._route) > 1 and self._left > 0:
+            passed = min(self._route.index(cell) if cell in self._route else 0,
+                         len(self._route) - 2)
+            self._passed(passed)
+            start, there = self._route[passed:passed + 2]
+            assert there is not None
+            self._blocked.add((start, there))
+            what = f'from {_named(start)} to cell {there}'
+            if start is not None:
+                self._ways.failed(start, there)
         if not self._retries:
             self._give_up(ended, 'home was missed' if ended is Outcome.REACHED
                           else f'{ended.value} {what}')
             return None
         self._retries -= 1
-        if ended in (Outcome.BUMPED, Outcome.BLOCKED) and not self._in_one_go:
-            self._retreating = True
-            return self._retreat
-        return self._go_on(cell, pose)
+        if self._in_one_go or ended not in (
+                Outcome.BUMPED, Outcome.BLOCKED, Outcome.OBSTRUCTED):
+            return self._go_on(cell, pose)
+        self._retreating = True
+        if cell is not None and self._ways.is_free(cell):
+            self._start = self._ways.grid.centre(cell)
+        return Leg(*self._start, None, self._timeout, None, retreat=True)
 
     def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
-        """Return the leg to the next cell on the way, or to the home pose itself."""
-        self._from, self._to = cell, None
+        """Return the leg that leads as far as there is no stop, or home."""
+        self._route, self._start = [cell], (pose.x, pose.y)
         outside = self._ways.grid.distance_outside(pose.x, pose.y)
         if outside > self._farthest:
             self._give_up(
                 Outcome.BLOCKED, f'the robot is {outside:.3g} m outside of the grid, expected at '
                 f'most {self._farthest:g} m')
             return None
-        free_cell = cell if self._ways.is_free(cell) else None
-        if not self._in_one_go and cell != self._home_cell:
-            self._to = (
-                self._ways.entry(pose.x, pose.y, cell, self._blocked) if free_cell is None
-                else self._ways.next_cell(free_cell, self._home_cell, self._blocked))
-            if self._to is None:
-                self._give_up(Outcome.BLOCKED, f'no free way leads home from {_named(cell)}')
-                return None
-        start = (pose.x, pose.y) if free_cell is None else self._ways.grid.centre(free_cell)
-        self._retreat = Leg(*start, None, self._timeout, None, retreat=True)
-        if self._to is None:
+        self._last = self._in_one_go or cell == self._home_cell
+        if self._last:
             return Leg(*self._home, self._timeout)
-        return Leg(*self._ways.grid.centre(self._to), None, self._timeout)
+        if cell is not None and self._ways.is_free(cell):
+            route = self._ways.route(cell, self._home_cell, self._blocked)
+            if route:
+                return self._along(route)
+        else:
+            there = self._ways.entry(pose.x, pose.y, cell, self._blocked)
+            if there is not None:
+                self._route.append(there)
+                return Leg(*self._ways.grid.centre(there), None, self._timeout)
+        self._give_up(Outcome.BLOCKED, f'no free way leads home from {_named(cell)}')
+        return None
+
+    def _along(self, route: Sequence[int]) -> Leg:
+        """Return the leg along a route, up to the first corner that cannot be rounded."""
+        grid, begin = self._ways.grid, self._route[0]
+        if not self._aligned and begin is not None and self._ways.is_off(
+                self._start, begin, route[0]):
+            route = [begin, *route]
+        points = [self._start, *map(grid.centre, route), self._home[:2]]
+        part, end = self._ways.smooth_part(points)
+        self._last = end > len(route)
+        self._route += [cell for cell in route[:end] if cell != begin]
+        yaw = self._home.yaw if self._last else None
+        via = tuple(part[1:-1]) if end > 1 else ()
+        return Leg(*part[-1], yaw, self._timeout * min(end, len(route)), via=via,
+                   ahead=grid.cell_size / 2)
 
     def _give_up(self, outcome: Outcome, problem: str) -> None:
         self.outcome, self.problem = outcome, problem

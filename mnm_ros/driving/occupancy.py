@@ -38,7 +38,7 @@ class Map:
     width: int
     height: int
     origin: Pose
-    values: Sequence[int]
+    values: Sequence[int] | NDArray[np.int8]
 
     def is_free(self, starts: ArrayLike, ends: ArrayLike, radius: float) -> NDArray[np.bool_]:
         """
@@ -48,7 +48,7 @@ class Map:
         :param radius: of the robot in m; with 0 the lines themselves are looked at.
         :return: shape (ways,).
         """
-        first, last, reach = self._pixels(starts), self._pixels(ends), radius / self.resolution
+        first, last, reach = self.pixels(starts), self.pixels(ends), radius / self.resolution
         low, high = _box(first, last, reach)
         free: NDArray[np.bool_] = np.all((low >= 0) & (high < (self.width, self.height)), axis=1)
         on_map, = np.nonzero(free)
@@ -71,11 +71,11 @@ class Map:
         :param start, end: x and y in m.
         :param radius: how near a robot may come in m.
         """
-        first, last = self._pixels([start]), self._pixels([end])
+        first, last = self.pixels([start]), self.pixels([end])
         reach = radius / self.resolution
         low, high = (np.clip(corner[0], 0, (self.width, self.height)).astype(np.int64)
                      for corner in _box(first, last, reach))
-        walls = self._rows[low[1]:high[1] + 1, low[0]:high[0] + 1] >= OCCUPIED
+        walls = self.pixel_rows[low[1]:high[1] + 1, low[0]:high[0] + 1] >= OCCUPIED
         pixels = np.argwhere(walls)[:, ::-1] + low
         if not len(pixels):
             return False
@@ -84,19 +84,27 @@ class Map:
         return nearest <= 0 or nearest < min(reach, before) * _NEARER
 
     @cached_property
-    def _rows(self) -> NDArray[np.int8]:
+    def pixel_rows(self) -> NDArray[np.int8]:
+        """Return the values, shape (height, width), the lowest row first."""
         return np.asarray(self.values, np.int8).reshape(self.height, self.width)
 
     @cached_property
     def _closed(self) -> NDArray[np.bool_]:
         """Whether each pixel is not known to be free."""
-        return (self._rows < 0) | (self._rows >= OCCUPIED)
+        return (self.pixel_rows < 0) | (self.pixel_rows >= OCCUPIED)
 
-    def _pixels(self, points: ArrayLike) -> Points:
-        """Return points on the map: columns and rows from its corner."""
+    def pixels(self, points: ArrayLike) -> Points:
+        """Return points on the map: columns and rows from its corner, shape (points, 2)."""
         right, up = (np.asarray(points, np.float64) - self.origin[:2]).T / self.resolution
         cos, sin = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
         return np.stack([cos * right + sin * up, cos * up - sin * right], axis=1)
+
+    def points(self, pixels: ArrayLike) -> Points:
+        """Return where columns and rows from the corner of the map are in m."""
+        right, up = np.asarray(pixels, np.float64).T * self.resolution
+        cos, sin = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
+        return np.stack([self.origin.x + (cos * right - sin * up),
+                         self.origin.y + (sin * right + cos * up)], axis=1)
 
 
 def _box(starts: Points, ends: Points, reach: float) -> tuple[Points, Points]:

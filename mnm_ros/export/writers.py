@@ -28,10 +28,11 @@ from typing import Any
 
 from mnm_ros.core.errors import ExportError
 from mnm_ros.core.inputs import DeclarationInput, Interruption, Observation, Relocation
-from mnm_ros.core.knowledge.knowledge import Kind, Transition
+from mnm_ros.core.knowledge.knowledge import StateKind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents, route
+from mnm_ros.view.scene import KINDS
 
 
 def as_json(learnt: ExportContents) -> bytes:
@@ -154,18 +155,17 @@ def graphml(learnt: ExportContents) -> bytes:
     return written.getvalue()
 
 
-_COLOURS = {Kind.HOME: 'palegreen', Kind.KNOWN: 'palegreen', Kind.CERTIFIED: 'darkseagreen1',
-            Kind.LOST: 'salmon', Kind.DOUBTED: 'orange', Kind.CANDIDATE: 'khaki',
-            Kind.ASSUMED: 'lightgrey', Kind.BEYOND: 'plum', Kind.MET: 'lightblue'}
+_LIGHT = '80'    # how far a colour covers the ground, of ff, so that black can be read on it
 
 
 def dot(learnt: ExportContents) -> bytes:
     """Return the graph of states for Graphviz, without RESET."""
     lines = ['digraph learnt {', '  node [style=filled];']
     for state, kind in learnt.knowledge.kinds.items():
-        shape = 'doublecircle' if kind is Kind.HOME else 'ellipse'
+        shape = 'doublecircle' if kind is StateKind.HOME else 'ellipse'
         lines.append(f'  {_quoted(str(state))} [label={_quoted(learnt.description.label(state))}, '
-                     f'fillcolor={_COLOURS[kind]}, shape={shape}, class={kind.value}];')
+                     f'fillcolor="{KINDS[kind.value].colour}{_LIGHT}", shape={shape}, '
+                     f'class={kind.value}];')
     for leg in learnt.knowledge.transitions:
         if leg.action != RESET:
             label = f'{learnt.description.action_name(leg.action)} {leg.probability:.0%}'

@@ -16,7 +16,7 @@ from mnm_ros.core.errors import FileError, ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.nodes.common.callbacks import answering, hear
+from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.spin import run, write_record
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, Parameters
@@ -61,7 +61,8 @@ class CmpSim(RobotSide):
         self._published = (-1, -1)    # setting, exploration steps
         self._setting_publisher = self.create_publisher(Int64, 'true_setting', messages.LATCHED)
         self._steps_publisher = self.create_publisher(Int64, 'exploration_steps', messages.LATCHED)
-        hear(self, 'policies', self._checked, self._on_policies, messages.LATCHED)
+        messages.hear(self, Int64MultiArray, 'policies', messages.LATCHED,
+                      self._checked, self._on_policies)
         self.create_service(Trigger, 'change', self._on_change)
         self.create_timer(_TRUTH_PERIOD, self._publish_truth, clock=self.steady_clock)
         self._publish_truth()

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from importlib import import_module
-from math import isfinite
+import math
 import sys
 import time
 from typing import Any
@@ -26,9 +26,12 @@ from mnm_ros import messages
 from mnm_ros.core.errors import FileError, ParameterError
 from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep
+from mnm_ros.simulation.plan_world import PlanWorld
+from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
 import numpy as np
@@ -42,6 +45,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 _BATTERY_PERIOD = 1.0      # s of simulated time between two messages
 _MARKER_PERIOD = 0.1       # s, at least between two messages
 _LONGEST_TICK = 3600.0     # s, between two ticks, at most
+_RAYS = 360
 _HEIGHT = 0.4              # m, of walls and closed doors
 _COLOURS = {
     'walls': (0.45, 0.45, 0.5), 'open doors': (0.2, 0.7, 0.3), 'closed doors': (0.8, 0.25, 0.2),
@@ -56,7 +60,7 @@ class DiffDriveSim(Node):
         given = Parameters(self, NODES['diff_drive_sim'])
         check_frames(given, 'map_frame', 'odom_frame', 'base_frame')
         self._map_frame: str = given['map_frame']
-        self._robot = _robot(given)
+        self._robot = _robot(self, given)
         self._tick_ns = round(given['tick'] * 1e9)
         self._make_publishers(given)
         self._published: tuple[object, object] = (None, None)    # bump and doors
@@ -104,6 +108,12 @@ class DiffDriveSim(Node):
             MarkerArray, 'world_markers', messages.LATCHED)
         self._map_publisher = self.create_publisher(OccupancyGrid, 'map', messages.LATCHED)
         self._map_publisher.publish(occupancy_grid(self._robot.world, self._map_frame))
+        self._scan_type = import_module('sensor_msgs.msg').LaserScan
+        self._scan_publisher = self.create_publisher(self._scan_type, 'scan', 10)
+        self._scan_frame: str = given['base_frame']
+        self._ticks_per_scan = max(1, round(given['scan_period'] / given['tick']))
+        self._scanner = Scanner(self._robot.world, _RAYS, given['scan_range'], given['scan_noise'],
+                                given['seed'])
         self._ticks_per_battery = max(1, round(_BATTERY_PERIOD * 1e9 / self._tick_ns))
         if self._robot.battery:
             self._battery_type = import_module('sensor_msgs.msg').BatteryState
@@ -115,7 +125,7 @@ class DiffDriveSim(Node):
     def _on_command(self, message: Twist | TwistStamped) -> None:
         twist = message.twist if isinstance(message, TwistStamped) else message
         speed, turn_rate = twist.linear.x, twist.angular.z
-        if not (isfinite(speed) and isfinite(turn_rate)):
+        if not (math.isfinite(speed) and math.isfinite(turn_rate)):
             self.get_logger().warning(
                 f'cmd_vel ignored: linear.x is {speed} and angular.z is {turn_rate}, expected '
                 'finite numbers', throttle_duration_sec=5.0)
@@ -143,6 +153,7 @@ class DiffDriveSim(Node):
         self._publish_changes()
         self._publish_time_and_poses()
         self._publish_battery()
+        self._publish_scan()
         if self._lockstep:
             self._lockstep.ticked(time.monotonic())
 
@@ -179,6 +190,18 @@ class DiffDriveSim(Node):
             message = self._battery_type(percentage=battery.charge, present=True)
             message.header.stamp = self._clock_message.clock
             self._battery_publisher.publish(message)
+
+    def _publish_scan(self) -> None:
+        robot, publisher = self._robot, self._scan_publisher
+        if robot.ticks % self._ticks_per_scan or not publisher.get_subscription_count():
+            return
+        message = self._scan_type(
+            angle_max=(_RAYS - 1) * math.tau / _RAYS, angle_increment=math.tau / _RAYS,
+            range_max=self._scanner.farthest,
+            ranges=self._scanner.scan(robot.pose, robot.closed).astype(np.float32))
+        message.header.frame_id = self._scan_frame
+        message.header.stamp = self._clock_message.clock
+        publisher.publish(message)
 
     def _publish_changes(self) -> None:
         """Publish bump and doors if they have changed."""
@@ -227,7 +250,11 @@ def occupancy_grid(world: World, frame: str) -> OccupancyGrid:
     message.header.frame_id = frame
     message.info.resolution = world.cell_size
     message.info.width, message.info.height = world.size
-    message.info.origin.orientation.w = 1.0
+    set_pose(message.info.origin, *(
+        world.plan.map.origin if isinstance(world, PlanWorld) else (0.0, 0.0, 0.0)))
+    if isinstance(world, PlanWorld):
+        message.data = array('b', world.plan.map.pixel_rows.tobytes())
+        return message
     message.data = array('b', (
         100 if (column, row) in world.walls else 0
         for row in range(world.size[1]) for column in range(world.size[0])))
@@ -268,11 +295,12 @@ def _cells(name: str, world: World, cells: Iterable[Cell], height: float) -> Mar
         scale=Vector3(x=world.cell_size, y=world.cell_size, z=height))
 
 
-def _robot(given: Parameters) -> DiffDrive:
+def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError if there is no such world or it is too small."""
     body = {field.name: given[field.name] for field in fields(Body) if field.name != 'radius'}
+    plan = plan_of(node, given)
     try:
-        world = load(given['world'])
+        world = load(given['world']) if plan is None else PlanWorld.of(plan)
     except FileError as error:
         raise ParameterError(f"parameter 'world': {error}") from None
     try:

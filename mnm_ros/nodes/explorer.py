@@ -16,8 +16,8 @@ from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.common.callbacks import every
-from mnm_ros.nodes.common.robot_profile import AwaitedActions
 from mnm_ros.nodes.common.node_scope import NodeScope
+from mnm_ros.nodes.common.robot_profile import AwaitedActions
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession

@@ -20,19 +20,22 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.driver_setup import (
     check,
     describe,
+    eyes_of,
     grid_of,
     home_of,
     movers_of,
     poses_of,
 )
-from mnm_ros.nodes.mobile.movers import VelocityMover
+from mnm_ros.nodes.mobile.eyes import hear_bumps
+from mnm_ros.nodes.mobile.movers import Mover, VelocityMover
+from mnm_ros.nodes.mobile.planned import plan_of, take
 from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.robot_description import RobotDescription
 from nav_msgs.msg import OccupancyGrid
-from std_msgs.msg import Bool, String
+from std_msgs.msg import String
 
 _PERIOD = 0.05    # s, between two looks at the time
 _ASTRAY = 2       # cells outside of the grid, beyond which nothing is driven
@@ -46,12 +49,19 @@ class GridDriver(RobotSide):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('grid_driver', **node_arguments)
         self._given = given = Parameters(self, NODES['grid_driver'])
+        self._plan = plan = plan_of(self, given)
+        if plan is not None:
+            take(plan, given)
         check(given)
         self.action_names = MOVES[given['moves']]
         self._ways = Ways(grid_of(given))
+        if plan is not None:
+            self._ways.read(plan.driven_map, given['robot_radius'])
         self._map_frame = self._described_frame = ''
         self._tracker = PoseTracker(self, given)
-        self._base_mover, self._home_mover = movers_of(self, given)
+        self._poses = poses_of(self, given, self._on_pose)
+        self._eyes = eyes_of(self, given, self._poses.mount_of)
+        self._base_mover, self._home_mover = movers_of(self, given, self._eyes)
         self._mover = self._base_mover    # that of the last maneuver
 
         self._action = RESET              # that of the last maneuver
@@ -64,9 +74,8 @@ class GridDriver(RobotSide):
         self._answer_from = -math.inf     # and for this time
         self._reported_state: int | None = None    # where the explorer believes the robot
         self._outcomes = self.create_publisher(String, 'outcome', messages.LATCHED)
-        self._poses = poses_of(self, given, self._on_pose)
-        self.create_subscription(Bool, 'bump', self._on_bump, messages.STEP)
-        if given['use_map']:
+        hear_bumps(self, given['bump_type'], self._on_bump)
+        if given['use_map'] and plan is None:
             self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
         self.create_timer(_PERIOD, self._on_time, clock=self.steady_clock)
         grid = self._ways.grid
@@ -114,7 +123,7 @@ class GridDriver(RobotSide):
         known = not self._given['use_map'] or self._ways.free is not None
         return describe(self._ways, self.action_names, self._tracker.home_state,
                         self._map_frame or (pose.frame if pose else ''),
-                        self._given['declare_successors'] and known)
+                        self._given['declare_successors'] and known, self._plan)
 
     def arrived(self, state: int, problem: str = '') -> None:
         """End what took time, and remember its state: the robot was not moved there by hand."""
@@ -145,7 +154,13 @@ class GridDriver(RobotSide):
             return f'pose on {self._poses.name}'
         if self._given['use_map'] and self._ways.free is None:
             return 'map'
-        return (self._home_mover if self._action == RESET else self._base_mover).missing
+        mover = self._home_mover if self._action == RESET else self._base_mover
+        return self._blindness(mover) or mover.missing
+
+    def _blindness(self, mover: Mover) -> str:
+        """Return what a mover has to see and does not."""
+        blind = self._eyes and not self._eyes.fresh and mover is self._base_mover
+        return f'scan on {self._eyes.name}' if self._eyes and blind else ''
 
     def _request(self, action: int, make_maneuver: Callable[[], Maneuver]) -> int | None:
         self._action, self._requested = action, make_maneuver
@@ -217,7 +232,8 @@ class GridDriver(RobotSide):
         if outcome is Outcome.STOPPED:
             self.stand(self._mover.detail)
             return
-        state = self._next_leg(maneuver, pose, outcome) if outcome else None
+        state = self._next_leg(maneuver, pose, outcome) if outcome else self._decided(
+            maneuver, pose)
         if state is None:
             return
         if self._action != RESET:
@@ -229,6 +245,17 @@ class GridDriver(RobotSide):
             self.get_logger().error(f'nothing is learnt: {self._broken_off} moves in a row were '
                                     f'broken off, the last one because: {self._failure}')
         self.break_off(state, self._failure)
+
+    def _decided(self, maneuver: Maneuver, pose: StampedPose) -> int | None:
+        """Return the state of a move that has arrived, while the robot rolls on to its end."""
+        place = self._tracker.place
+        if not (isinstance(maneuver, Move) and maneuver.is_decided(
+                place.cell, place.heading, pose.pose, self._given['decided_at'])
+                and self._mover.roll()):
+            return None
+        self._maneuver, self._failure = None, ''
+        self._publish_outcome(Outcome.REACHED.value)
+        return place.state
 
     def _abort(self, reason: str) -> None:
         self._requested = None
@@ -253,11 +280,16 @@ class GridDriver(RobotSide):
             self._go_on(pose)
         elif self._tracker.doubt and self._maneuver and self._mover is self._base_mover:
             self._cancel(self._tracker.doubt)
-        elif self._tracker.doubt and self._pending_answer is None:
+            return
+        if self._tracker.doubt:
+            self._base_mover.stop_rolling()
+        if self._tracker.doubt and self._pending_answer is None:
             self.get_logger().warning(self._tracker.doubt, throttle_duration_sec=5.0)
 
     def _go_on(self, pose: StampedPose) -> None:
         """Do what a pose that says where the robot is allows."""
+        if self._eyes:
+            self._eyes.locate(pose)
         if pose.frame != self._described_frame:
             self._described_frame = pose.frame
             self.describe_again()
@@ -269,6 +301,8 @@ class GridDriver(RobotSide):
         if self._maneuver:
             self._advance(self._maneuver, pose)
             return
+        if self._stopped or self._blindness(self._base_mover):
+            self._base_mover.stop_rolling()
         self._base_mover.rest(pose)
         if self._pending_answer is not None:
             if self._can_answer:
@@ -279,9 +313,11 @@ class GridDriver(RobotSide):
             self._tracker.reached_home = None
             self.report(state)
 
-    def _on_bump(self, message: Bool) -> None:
-        if message.data and self._maneuver:
+    def _on_bump(self) -> None:
+        if self._maneuver:
             self._mover.bump()
+        else:
+            self._base_mover.stop_rolling()
 
     def _on_map(self, message: OccupancyGrid) -> None:
         info = message.info
@@ -308,7 +344,9 @@ class GridDriver(RobotSide):
         if settled:
             self._go_on(settled)
         pose, fresh, loss = self._tracker.last, self._tracker.fresh, self._tracker.loss
-        if self._maneuver and loss:
+        if self._maneuver and self._blindness(self._mover):
+            self._cancel(f'no {self._blindness(self._mover)}')
+        elif self._maneuver and loss:
             self.get_logger().error(
                 f'no {loss} on {self._poses.name} for {self._given["pose_timeout"]:g} s: stopped')
             self._abort('pose lost')
@@ -322,6 +360,7 @@ class GridDriver(RobotSide):
             if self._maneuver and self._mover.needs_time and fresh:
                 self._advance(self._maneuver, present)
             elif not fresh:
+                self._base_mover.stop_rolling()
                 self._base_mover.rest(present)
 
 

@@ -17,14 +17,13 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
-from mnm_ros.nodes.common.callbacks import answering, every, hear
+from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.navigating.dwell import Dwell
-from mnm_ros.nodes.navigating.forbidden_pairs import ForbiddenPairs
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
-from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
+from mnm_ros.nodes.navigating.learnt_policies import ForbiddenPairs, LearntPolicies
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
 from mnm_ros.nodes.navigating.whereabouts import GoalStart, Whereabouts
 from mnm_ros.parameters import NODES, Parameters
@@ -60,7 +59,8 @@ class Navigator(Node):
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
-        self._states = hear(self, 'state', messages.decode_step, self._on_step, messages.STEP)
+        self._states = messages.hear(
+            self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
@@ -73,10 +73,12 @@ class Navigator(Node):
             lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])),
             self._accept, self._cancel_one)
         self._forbidden = ForbiddenPairs()
-        hear(self, 'robot_side', lambda message: RobotDescription.from_text(message.data),
-             self._on_description, messages.LATCHED, String)
+        messages.hear(
+            self, String, 'robot_side', messages.LATCHED,
+            lambda message: RobotDescription.from_text(message.data), self._on_description)
         self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
-        hear(self, 'goal/request', messages.decode_request, self._on_request, messages.STEP)
+        messages.hear(self, Int64MultiArray, 'goal/request', messages.STEP,
+                      messages.decode_request, self._on_request)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(Trigger, 'cancel', self._on_cancel)
@@ -114,7 +116,7 @@ class Navigator(Node):
     def _accept(self, goal: GoalReport) -> None:
         refusal = self._refusal(goal)
         if refusal:
-            self._board.end(goal, f'refused {goal.target}: {refusal}')
+            self._board.end(goal, GoalStatus.REFUSED, refusal)
         elif self._goal is None:
             self._begin(goal)
         else:
@@ -145,12 +147,12 @@ class Navigator(Node):
         """Begin with the present policy, once it has been heard, and keep it to the end."""
         refusal, target = self._refusal(goal), goal.target
         if refusal or target is None:
-            self._end(f'refused {target}: {refusal}')
+            self._end(GoalStatus.REFUSED, refusal)
             return
         try:
             policy = self._learnt.policy_for(target, time.monotonic())
         except TimeoutError as error:
-            self._end(f'failed {target}: {error}')
+            self._end(GoalStatus.FAILED, str(error))
             return
         if policy is None:
             return    # it is asked for
@@ -163,7 +165,7 @@ class Navigator(Node):
             policy, policy.states[0], self._steps_to_go_by(policy), beginning.here, beginning.way)
         objection = self._forbidden.objection(way.policies)
         if objection:
-            self._end(f'refused {target}: {objection}')
+            self._end(GoalStatus.REFUSED, objection)
             return
         self._navigation = way
         why = f', as {beginning.reason}' if beginning.reason else ''
@@ -174,7 +176,7 @@ class Navigator(Node):
         if self._loop is None:
             self._loop = StepLoop(
                 self._navigation, step_limits(self._given), time.time_ns(), self._send,
-                self._home.call if self._home else None)
+                self._home.call if self._home else None, seconds_of(self))
         self._loop.drive(self._navigation)
         self._loop.adjust(step_limits(self._given))
         self._graph.update()
@@ -200,7 +202,7 @@ class Navigator(Node):
         return replace(goal, steps=way.steps, attempts=way.attempts, expected_steps_left=left,
                        expected_seconds_left=left * mean(moves) if left and moves else None)
 
-    def _end(self, result: str) -> None:
+    def _end(self, status: GoalStatus, how: str) -> None:
         report = self._report(self._goal) if self._goal else None
         self._goal = self._navigation = None
         if self._loop:
@@ -208,9 +210,9 @@ class Navigator(Node):
         following, self._next = self._next, None
         if report and following is None:
             stays = 0.0 if self._leave_by is not None else self._given['dwell']
-            self._dwell.end_goal(report, result, stays, time.monotonic())
+            self._dwell.end_goal(report, status, how, stays, time.monotonic())
         elif report:
-            self._board.end(report, result)
+            self._board.end(report, status, how)
         if following:
             self._begin(following)
 
@@ -223,7 +225,7 @@ class Navigator(Node):
             if self._goal and self._navigation is way:
                 self._goal = replace(self._goal, text=f'ends after this step: {reason}')
         elif self._goal:
-            self._end(f'cancelled {self._goal.target}: {reason}')
+            self._end(GoalStatus.CANCELLED, reason)
 
     def _on_description(self, description: RobotDescription) -> None:
         """Take what the robot side says it is, and end a goal that would go against it."""
@@ -242,7 +244,7 @@ class Navigator(Node):
 
     def _drop_next(self, reason: str) -> None:
         if self._next is not None:
-            self._board.end(self._next, f'cancelled {self._next.target}: {reason}')
+            self._board.end(self._next, GoalStatus.CANCELLED, reason)
             self._next = None
 
     def _cancel(self, reason: str) -> bool:
@@ -269,7 +271,8 @@ class Navigator(Node):
         elif not self._board.repeat(goal_id):
             # The request is on its way, or has been heard by a navigator that is gone.
             self._board.tell(self._board.new_goal(None, goal_id).over(
-                'cancelled: its id came on goal/cancel before the goal itself', self._board.now))
+                GoalStatus.CANCELLED, 'its id came on goal/cancel before the goal itself',
+                self._board.now))
 
     @answering
     def _on_cancel(self, _: Trigger.Request) -> tuple[bool, str]:
@@ -300,7 +303,7 @@ class Navigator(Node):
         if self._goal is not None and self._pause.reached(now):
             self._drive(self._goal)
         elif self._goal is not None and now >= self._deadline:
-            self._end(f'failed {self._goal.target}: exploration did not pause')
+            self._end(GoalStatus.FAILED, 'exploration did not pause')
 
     def _do(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the loop, and end the goal if that has decided it."""
@@ -308,8 +311,8 @@ class Navigator(Node):
         self._settle()
 
     def _settle(self) -> None:
-        if self._navigation and self._navigation.result:
-            self._end(self._navigation.result)
+        if self._navigation and self._navigation.outcome:
+            self._end(*self._navigation.outcome)
 
     def _send(self, seq: int, action: int) -> None:
         self._actions.publish(messages.encode_step(seq, action))

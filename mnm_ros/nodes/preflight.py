@@ -17,13 +17,13 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.nodes.common.callbacks import every
+from mnm_ros.nodes.common.callbacks import every, seconds_of
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.robot_description import difference, RobotDescription
-from mnm_ros.trial.probe import ProbeResult, Probe, ProbeRun
+from mnm_ros.trial.probe import Probe, ProbeResult, ProbeRun
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
 
@@ -79,7 +79,8 @@ class PreflightNode(Node):
         self._probe_run = ProbeRun(
             names, self._probe,
             RetryTimer(given['step_timeout'], _RETRIES), time.time_ns(),
-            lambda seq, action: self._publisher.publish(messages.encode_step(seq, action)))
+            lambda seq, action: self._publisher.publish(messages.encode_step(seq, action)),
+            seconds_of(self))
 
     def _on_description(self, message: String) -> None:
         try:
@@ -153,8 +154,8 @@ class PreflightNode(Node):
                        '20 s)') if len(robots) > 1 else None
 
     def _start(self, now: float) -> None:
-        print(ProbeResult('robot side', True, f'subscribes {self._publisher.topic_name} and publishes '
-                      f'{self._states.topic_name}'), flush=True)
+        print(ProbeResult('robot side', True, f'subscribes {self._publisher.topic_name} and '
+                          f'publishes {self._states.topic_name}'), flush=True)
         self._started = True
         self._run.start(now)
 

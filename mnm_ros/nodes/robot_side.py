@@ -11,10 +11,10 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.nodes.common.callbacks import answering, hear
+from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
-from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
+from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.protocol.exchange import Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
@@ -86,8 +86,8 @@ class RobotSide(Node):
         self._description = DescriptionTopic(self, self.describe)
         self._answer = messages.StepEncoder()
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', messages.STEP)
-        self._actions = hear(
-            self, 'action', messages.decode_step, self._on_order, messages.STEP)
+        self._actions = messages.hear(
+            self, Int64MultiArray, 'action', messages.STEP, messages.decode_step, self._on_order)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)

@@ -10,12 +10,13 @@ import math
 
 from mnm_ros.core.model.declaration import AUDIT
 from mnm_ros.core.model.problem import EPSILON, RADIUS
-from mnm_ros.core.presets import Option, OPTIONS, PRESETS
+from mnm_ros.core.presets import DEFAULT, Option, OPTIONS, PRESETS, VARIED
 from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
+from mnm_ros.driving.sight import BUMP_TYPES
 from mnm_ros.parameters.parameter_spec import ParameterSpec
 
 PROBLEM = (
@@ -31,10 +32,11 @@ RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts t
 
 def spec_of(option: Option) -> ParameterSpec:
     """Return an option of the presets as a parameter."""
+    importable = option.importable and option.parameter    # ``overrides`` imports nothing
     return ParameterSpec(
         option.name, option.default, option.description, option.minimum, option.maximum,
-        choices=option.choices, or_default=True, importable=option.importable,
-        read_only=option.importable)    # over the network it would import any module
+        choices=option.choices, or_default=True, importable=importable,
+        read_only=importable)    # over the network it would import any module
 
 
 EXPLORER: tuple[ParameterSpec, ...] = (
@@ -46,7 +48,7 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     *PROBLEM,
     ParameterSpec('delta', 0.1, 'probability with which the promise may fail', minimum=1e-12,
                   maximum=1, open_ends=True),
-    ParameterSpec('preset', 'onboard', 'named set of parts and constants of the algorithm',
+    ParameterSpec('preset', DEFAULT, 'named set of parts and constants of the algorithm',
                   choices=tuple(PRESETS)),
     SEED,
     ParameterSpec('step_timeout', 5.0, 's, before an action is sent again', minimum=0.01,
@@ -98,8 +100,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   'be tried otherwise; 0 for none', minimum=0, maximum=0.5),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
-    ParameterSpec('overrides', '', 'other options of the preset paper, name=value with spaces '
-                  "between, such as c1=0.03; '' for none"),
+    ParameterSpec('overrides', '', f'other options of the preset {" or ".join(VARIED)}, '
+                  "name=value with spaces between, such as c1=0.03; '' for none"),
 )
 
 CMP_SIM: tuple[ParameterSpec, ...] = (
@@ -187,21 +189,38 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('map_frame', 'map', 'frame of the grid with pose_source tf2'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped '
                   'cmd_vel'),
+    ParameterSpec('plan', '', 'path of a plan by mnm_ros map, in place of a map, the grid and '
+                  "home; '' for none"),
     ParameterSpec('use_map', False, 'only free cells of the OccupancyGrid on map are entered, and '
                   'none through a wall between'),
     ParameterSpec('robot_radius', 0.0, 'm around the centres of cells and around the ways between '
                   'them that have to be free on the map', minimum=0, maximum=100),
+    ParameterSpec('use_scan', False, 'what the LaserScan on scan has in its way ends a leg, and '
+                  'without one nothing is driven; needs robot_radius'),
+    ParameterSpec('scan_margin', 0.05, 'm that the robot keeps from what it sees', minimum=0,
+                  maximum=100),
+    _coordinate('scan_x', 0.0, 'm, where the scanner is on the robot, to the front; with '
+                'pose_source tf2 by its frame'),
+    _coordinate('scan_y', 0.0, 'm, the same, to the left'),
+    ParameterSpec('scan_yaw', 0.0, 'rad, the same, its direction', minimum=-math.pi,
+                  maximum=math.pi),
+    ParameterSpec('bump_type', BUMP_TYPES[0], 'type of the topic bump', choices=BUMP_TYPES),
     ParameterSpec('declare_successors', False, 'declare where each move may lead: to the next '
                   'cell, if the way there is free, or nowhere'),
     _length('cell_size', 0.5, 'm, side of a cell'),
     _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of '
                 'the poses'),
     _coordinate('origin_y', -2.75, 'm, y of the lower left corner of the grid'),
+    ParameterSpec('grid_yaw', 0.0, 'rad, by which the grid is turned about that corner',
+                  minimum=-math.pi, maximum=math.pi),
     ParameterSpec('columns', 11, 'cells along x', minimum=1, maximum=10_000),
     ParameterSpec('rows', 11, 'cells along y', minimum=1, maximum=10_000),
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
     ParameterSpec('hysteresis', 0.1, 'fraction of a cell that a pose has to be beyond a border to '
                   'count', minimum=0, maximum=0.4),
+    ParameterSpec('decided_at', 0.2, 'fraction of a cell within its border at which a move has '
+                  'arrived and is answered, while the robot rolls on to the centre; 0.5 at rest '
+                  'only; with cmd_vel', minimum=0, maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
     _coordinate('home_x', 0.0, 'm, x of the home pose'),
@@ -215,8 +234,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     ParameterSpec('max_detour', 2.0, 'times the straight way, or the side of a cell if that is '
                   'longer, that a planner may drive', minimum=1, maximum=1000),
-    ParameterSpec('pose_timeout', 1.0, 's without a pose after which the robot is stopped; 0 for '
-                  'never', minimum=0, maximum=_LONG),
+    ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
+                  'stopped; 0 for never', minimum=0, maximum=_LONG),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
@@ -228,6 +247,7 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
 
 DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('world', '', 'path, or name of a file in config/worlds'),
+    ParameterSpec('plan', '', "path of a plan, in place of a world; '' for none"),
     ParameterSpec('seed', 0, 'of slip and noise', minimum=0),
     ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
                   'commands come', minimum=0, maximum=1000),
@@ -261,6 +281,12 @@ DIFF_DRIVE_SIM = _fixed(
                   minimum=0, maximum=100),
     ParameterSpec('heading_noise', 0.0, 'rad, standard deviation of the heading of amcl_pose',
                   minimum=0, maximum=1),
+    ParameterSpec('scan_period', 0.2, 's of simulated time between two messages on scan',
+                  minimum=0.001, maximum=3600),
+    ParameterSpec('scan_range', 3.5, 'm, beyond which the scanner sees nothing', minimum=0.001,
+                  maximum=1e6),
+    ParameterSpec('scan_noise', 0.0, 'm, standard deviation of what the scanner measures',
+                  minimum=0, maximum=100),
 )
 
 GYM_SIDE = _fixed(

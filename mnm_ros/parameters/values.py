@@ -10,14 +10,14 @@ and a parameter that no node has is told of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 import re
 import sys
 from typing import Any
 
 from mnm_ros.core.errors import ParameterError
-from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.presets import OPTIONS, VARIED
 from mnm_ros.located_yaml import WithExponents
 from mnm_ros.parameters.parameter_spec import Kind, ParameterSpec
 from mnm_ros.parameters.params_file import check, entries
@@ -28,7 +28,7 @@ from rclpy.parameter import Parameter
 import yaml
 
 _OF_ROS = re.compile(r'use_sim_time$|start_type_description_service$|qos_overrides\.')
-_VARIED = frozenset(option.name for option in OPTIONS if not option.parameter)
+_IN_OVERRIDES = frozenset(option.name for option in OPTIONS if not option.parameter)
 
 
 class Parameters:
@@ -78,6 +78,24 @@ class Parameters:
     def find(self, name: str, value: Any) -> None:
         """Take a value for a parameter that is not set, until another one is found."""
         self._found[name] = value
+
+    def take(self, values: Mapping[str, Any], source: str) -> None:
+        """
+        Set parameters to what a file says, which ``source`` names.
+
+        :raises ParameterError: if a value is not allowed, or if one was given that differs.
+        """
+        for name, value in values.items():
+            spec, given = self._specs[name], self[name]
+            if given not in (spec.default, value):
+                raise ParameterError(f"parameter '{name}' is {given!r}, expected {value!r} as "
+                                     f'{source} has it, or none')
+            parameter = Parameter(name, value=value)
+            if not spec.accepts(parameter):
+                raise ParameterError(f'{source}: {spec.refusal(value)}')
+            self._locked, locked = (lambda: False), self._locked
+            self._node.set_parameters([parameter])
+            self._locked = locked
 
     def _declare(self, spec: ParameterSpec) -> None:
         """Declare a parameter; it gets its range last, as ROS would refuse without its name."""
@@ -146,9 +164,10 @@ def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
         if name in known or node.has_parameter(name) or _OF_ROS.match(name):
             continue
         value = node._parameter_overrides[name].value
-        if name in _VARIED and value and node.has_parameter('overrides'):
+        if name in _IN_OVERRIDES and value and node.has_parameter('overrides'):
             raise ParameterError(f"parameter '{name}' is {value!r}, expected {name}={value} in "
-                                 "the parameter 'overrides', which varies the preset paper")
+                                 "the parameter 'overrides', which varies the preset "
+                                 + ' or '.join(VARIED))
         node.get_logger().warning(
             f"parameter '{name}' is ignored: no node has one of that name{nearest(name, known)}")
 

@@ -10,13 +10,13 @@ from collections.abc import Callable
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import StepTask
 from mnm_ros.protocol.exchange import REPORT
-from mnm_ros.protocol.loop import Loop, StepLimits
+from mnm_ros.protocol.loop import RobotLoop, StepLimits
 
 _REMEMBERED = 10    # orders and answers: as many as the topics keep
 _EARLY = 0.5        # s, that an answer may arrive before the order it answers
 
 
-class AdvisoryLoop(Loop):
+class AdvisoryLoop(RobotLoop):
     """
     Takes part in the exchange between a driver and the robot by listening.
 

@@ -11,6 +11,7 @@ with the same ``seq``; the robot then repeats its answer instead of executing it
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 import math
@@ -83,28 +84,40 @@ class AnswerTimes:
     """
     How long a robot usually takes to answer, and whether it takes much longer now.
 
+    :param clock: by which ``seconds`` are measured, perhaps of simulated time, 0.0 before it is
+        there; None for the same as ``now``.
     :ivar seconds: by action, RESET among them, the mean from the order to the answer, in which
         the last ten weigh most.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Callable[[], float] | None = None) -> None:
         self.seconds: dict[int, float] = {}
+        self._clock = clock
+        self._real: dict[int, float] = {}    # the same by ``now``
         self._answers: Counter[int] = Counter()
         self._asked: tuple[int, float] | None = None
+        self._asked_at = 0.0    # by the clock
 
     def ask(self, action: int, now: float) -> None:
         """Take note that an action was given to the robot."""
         self._asked = action, now
+        self._asked_at = self._clock() if self._clock else now
 
     def end(self, now: float | None) -> None:
         """Take note of the answer, or if ``now`` is None that none is waited for any more."""
         if self._asked is not None and now is not None:
             action, since = self._asked
             self._answers[action] += 1
-            mean = self.seconds.setdefault(action, 0.0)
-            weight = max(_RECENT, 1 / self._answers[action])
-            self.seconds[action] = mean + weight * (now - since - mean)
+            self._weigh(self._real, action, now - since)
+            if self._clock is None:
+                self.seconds = self._real
+            elif self._asked_at:
+                self._weigh(self.seconds, action, self._clock() - self._asked_at)
         self._asked = None
+
+    def _weigh(self, means: dict[int, float], action: int, taken: float) -> None:
+        mean = means.get(action, taken)
+        means[action] = mean + max(_RECENT, 1 / self._answers[action]) * (taken - mean)
 
     def unanswered(self, now: float, first: float) -> float:
         """
@@ -116,9 +129,9 @@ class AnswerTimes:
             return 0.0
         action, since = self._asked
         # The way home is like no other action; these are as long as the longest, till known.
-        alike = [seconds for known, seconds in self.seconds.items()
+        alike = [seconds for known, seconds in self._real.items()
                  if known == action or RESET not in (known, action)]
-        usual = self.seconds.get(action, max(alike, default=0.0))
+        usual = self._real.get(action, max(alike, default=0.0))
         limit = 2 * usual if alike else first
         return now - since if now - since > max(limit, _LEAST) else 0.0
 

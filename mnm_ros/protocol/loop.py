@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What commanding a robot and advising a driver have in common: pauses, limits and faults."""
+"""
+What makes the steps of robots, and how it is paused.
+
+Commanding a robot and advising a driver have pauses, limits and faults in common.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 import math
 
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.exchange import RetryTimer
@@ -36,27 +41,80 @@ class StepLimits:
 
 class Loop(ABC):
     """
-    Makes one step of a task after the other, until it is paused or over.
+    Makes the steps of a robot, or of several, until it is paused or over.
+
+    :ivar reason_to_wait: returns why the next step has to wait until ``resume``; empty if it
+        need not.
+    """
+
+    reason_to_wait: Callable[[], str]
+
+    @property
+    @abstractmethod
+    def running(self) -> bool:
+        """Whether it is to go on."""
+
+    @property
+    @abstractmethod
+    def over(self) -> bool:
+        """Whether it has ended, for good or by a fault."""
+
+    @property
+    @abstractmethod
+    def seconds(self) -> Mapping[int, float]:
+        """Return the mean time of each action, RESET included, as far as it is measured."""
+
+    @property
+    @abstractmethod
+    def timeouts(self) -> int:
+        """How often something had to be sent to a robot again."""
+
+    @abstractmethod
+    def drive(self, exploration: Exploration) -> None:
+        """Explore something else from ``resume`` on; a step under way is no part of it."""
+
+    @abstractmethod
+    def resume(self, now: float) -> None:
+        """Begin, or go on with a RESET: another node may have moved a robot."""
+
+    @abstractmethod
+    def pause(self, reason: str) -> None:
+        """Pause at once; the answer to an action under way still counts."""
+
+    @abstractmethod
+    def pause_after_step(self, reason: str) -> None:
+        """Pause once a step under way is over, or at once where no robot answers."""
+
+    @abstractmethod
+    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+        """Stop because of a fault, and have the robots go home once they answer."""
+
+    @abstractmethod
+    def recover(self, now: float) -> None:
+        """Go on after a fault of a robot."""
+
+
+class RobotLoop(Loop):
+    """
+    Makes one step of a task after the other on one robot.
 
     A pause by ``pause`` lasts until ``resume``. The robot rests by ``rest`` whatever was called
     before, and that alone ends the rest: neither of the two ends the other.
 
     :param task: what says the actions and learns from the states.
     :param limits: how long to wait, and when to stop.
-    :ivar running: whether the task is to go on.
     :ivar timer: with which the robot is waited for.
     :ivar aside: called with what may take long, and with what to do after it, given the seconds
         that it has taken. It may return at once, but nothing of the loop may be called until
         the first of the two is done.
     :ivar before_step: called when the next step is about to begin, which planning may have held
         up.
-    :ivar reason_to_wait: returns why the next step has to wait until ``resume``; empty if it
-        need not.
     """
+
+    running = False
 
     def __init__(self, task: StepTask, limits: StepLimits) -> None:
         self.task = task
-        self.running = False
         self.timer = RetryTimer(limits.timeout, limits.retries)
         self.before_step: Callable[[], None] = lambda: None
         self.reason_to_wait: Callable[[], str] = lambda: ''
@@ -74,7 +132,6 @@ class Loop(ABC):
 
     @property
     def over(self) -> bool:
-        """Whether the task has ended, for good or by a fault."""
         return self.task.state in OVER
 
     @property
@@ -84,25 +141,18 @@ class Loop(ABC):
 
     @property
     def seconds(self) -> Mapping[int, float]:
-        """Return the mean time of each action, RESET included, as far as it is measured."""
         return {}
 
     @property
     def timeouts(self) -> int:
-        """How often something had to be sent to the robot again."""
         return self.timer.timeouts
 
     def drive(self, task: StepTask) -> None:
-        """Take another task, to begin with ``resume``; the step under way is not part of it."""
         self._abandon()
         self.task = task
 
     def resume(self, now: float) -> None:
-        """
-        Begin, or go on with a RESET: another node may have moved the robot.
-
-        If the robot is to rest it goes home, unless it rests already.
-        """
+        """Begin, or go on; if the robot is to rest it goes home, unless it rests already."""
         self._pause_reason = ''
         resting, self._resumed = self.resting, True
         if self.running or self.over or resting:
@@ -116,7 +166,6 @@ class Loop(ABC):
         self._advance(now)
 
     def pause(self, reason: str) -> None:
-        """Pause at once; the answer to the action under way still counts."""
         resting, self._resumed = self.resting, False
         self.running = False
         self._pause_reason = ''
@@ -125,7 +174,6 @@ class Loop(ABC):
             self.task.explain(reason)
 
     def pause_after_step(self, reason: str) -> None:
-        """Pause once the step under way is over, or at once if the robot does not answer."""
         if self.running and self.task.state is not RunState.WAITING_FOR_ROBOT:
             self._pause_reason = reason
         else:
@@ -148,14 +196,12 @@ class Loop(ABC):
             self._go_on_with_reset(now)
 
     def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
-        """Stop because of a fault, and have the robot go home once it answers."""
         self.running = self._resumed = False
         self.task.fail(reason, recoverable)
         self._abandon()
         self._play(RESET, now)
 
     def recover(self, now: float) -> None:
-        """Go on after a fault of the robot."""
         self.task.recover()
         self.resume(now)
 
@@ -185,9 +231,11 @@ class Loop(ABC):
 
         A plan may take long, so it is made aside where that is possible.
         """
-        if self.over or not self.task.may_plan(action, state):
-            if not self.over:
-                self.task.observe(action, state)
+        if self.over:
+            self._go_on(action, state, now)
+            return
+        if not self.task.may_plan(action, state):
+            self.task.observe(action, state)
             self._go_on(action, state, now)
             return
         self._turn += 1
@@ -204,7 +252,7 @@ class Loop(ABC):
         """Begin the next step, unless RESET has led to ``state`` once too often."""
         homing = self.task.homing
         misses = homing.misses_in_a_row
-        if self.running and not self.over and misses > self._limits.reset_retries:
+        if misses > self._limits.reset_retries and self.running and not self.over:
             self.fail(f'RESET led to state {state} instead of home, state '
                       f'{homing.home}, {misses} times in a row', now)
         self._advance(now, action == RESET and not misses)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from enum import Enum
 
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.protocol.exchange import StateMeaning, RetryTimer, StepClient
+from mnm_ros.protocol.exchange import RetryTimer, StateMeaning, StepClient
 
 _REPEAT = 0.5    # s, before the last RESET is sent again
 

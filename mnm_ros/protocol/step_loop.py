@@ -6,20 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import mean
-from typing import Any
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
-from mnm_ros.protocol.exchange import AnswerTimes, StateMeaning, REPORT, StepClient
-from mnm_ros.protocol.loop import Loop, StepLimits
+from mnm_ros.protocol.exchange import AnswerTimes, REPORT, StateMeaning, StepClient
+from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
 _GRACE = 0.3
 """Seconds until a robot that has just appeared, or a report on its way, is heard for sure."""
 
 
-class StepLoop(Loop):
+class StepLoop(RobotLoop):
     """
     Plays the actions of a task on a robot, from answer to action.
 
@@ -29,15 +28,17 @@ class StepLoop(Loop):
     :param send: publishes ``[seq, action]``.
     :param call_home: calls the service ``return_home`` and hands the attempt's number back to
         ``on_home_response``; None to send RESET as an action like any other.
+    :param clock: by which ``seconds`` are measured; None for that of all times passed in.
     """
 
     def __init__(
             self, task: StepTask, limits: StepLimits, first_seq: int,
-            send: Callable[[int, int], None], call_home: Callable[[int], object] | None) -> None:
+            send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
+            clock: Callable[[], float] | None = None) -> None:
         super().__init__(task, limits)
         self._client = StepClient(first_seq, self.timer)
         self._return_home = ReturnHome(call_home, self.timer) if call_home else None
-        self._answers = AnswerTimes()
+        self._answers = AnswerTimes(clock)
         self._send = send
         self._yield_reason = ''
         self._joined = self._left = False    # others, since the last step began
@@ -204,9 +205,9 @@ class StepLoop(Loop):
             self._send(*self._client.start(action, now))
 
 
-class FleetLoop:
+class FleetLoop(Loop):
     """
-    Makes the steps of several robots that explore together: what ``Loop`` does for one, for all.
+    Makes the steps of several robots that explore together.
 
     :param loops: one for each robot.
     :param drive: has the robots explore something else.
@@ -217,7 +218,6 @@ class FleetLoop:
         self._exploration = exploration
         self._loops = loops
         self._drive = drive
-        self.aside: Any = None    # never called, as no robot waits for the exploration
 
     @property
     def running(self) -> bool:
@@ -278,6 +278,7 @@ class FleetLoop:
             loop.recover(now)
 
     def finish(self, reason: str) -> None:
+        """End for good: a limit is reached."""
         for loop in self._loops:
             loop.running = False
             loop.task.finish(reason)

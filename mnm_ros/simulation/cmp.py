@@ -20,9 +20,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.integers import as_count, as_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import MAX_STATES, RobotDescription, Wall
 
@@ -52,11 +53,19 @@ class Cmp(Protocol):
 
 
 class TableCmp:
-    """A CMP given by a table of outcomes; a (state, action) without an entry stays put."""
+    """
+    A CMP given by a table of outcomes; a (state, action) without an entry stays put.
+
+    :raises InvalidTypeError, InvalidValueError: with the argument and what was expected.
+    """
 
     def __init__(self, start: int, actions: int, outcomes: Mapping[Pair, Outcomes]) -> None:
-        self.start = start
-        self.actions = actions
+        if not isinstance(outcomes, Mapping):
+            raise InvalidTypeError(
+                f'outcomes is {outcomes!r}, expected a mapping from (state, action) to its '
+                'outcomes')
+        self.start = as_state(start, 'start')
+        self.actions = as_count(actions)
         self._outcomes = dict(outcomes)
 
     @classmethod

@@ -38,15 +38,23 @@ def find(path_or_name: str, kind: str) -> Path:
 
 def files(kind: str) -> dict[str, Path]:
     """Return the paths of the shipped files of a kind by name, in the order of the names."""
-    for directory in _directories(kind):
+    for directory in _directories(f'{kind}s'):
         found = {path.stem: path for path in sorted(directory.glob('*.yaml'))}
         if found:
             return found
     return {}
 
 
-def _directories(kind: str) -> Iterator[Path]:
-    folder = Path('config', f'{kind}s')
+def shared(name: str) -> Path:
+    """Return the path of a file in ``config``; FileError if the package came without it."""
+    for directory in _directories():
+        if (path := directory / name).is_file():
+            return path
+    raise FileError(f'{name} is not among the files of the package, expected it in config')
+
+
+def _directories(*within: str) -> Iterator[Path]:
+    folder = Path('config', *within)
     yield Path(__file__).resolve().parents[2] / folder
     prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
     for prefix in (*filter(None, prefixes), sys.prefix):

@@ -21,6 +21,7 @@ from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.simulation.cmp import TableCmp
+from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.world import World
 
@@ -96,26 +97,27 @@ class DiffDrive:
     :ivar bumped: whether something stopped the robot in the last tick.
     :ivar setting: the index of the setting in force.
     :ivar doors: whether each door is open; a door does not close while the robot stands in it.
+    :ivar closed: the cells of those that are not.
     :raises ValueError: if the robot does not fit into a cell.
     """
 
     def __init__(self, world: World, body: Body, seed: int = 0,
                  battery: Battery | None = None) -> None:
-        if body.radius >= world.cell_size / 2:
+        if body.radius >= world.most_radius:
             raise InvalidValueError(
                 f'a radius of {body.radius:g} m does not fit into the cells of {world.name}, '
-                f'expected less than {world.cell_size / 2:g} m')
+                f'expected less than {world.most_radius:g} m')
         self.world = world
         self.body = body
         self.battery = battery
         self.ticks = 0
-        self.pose = Pose(*world.centre(world.home), 0.0)
+        self.pose = world.home_pose
         self.odometry = Pose(0.0, 0.0, 0.0)
         self.speed = self.turn_rate = 0.0
         self.bumped = False
         self.setting = 0
         self.doors = dict(world.settings[0])
-        self._closed = world.closed(self.doors)
+        self.closed = world.closed(self.doors)
         self._target = (0.0, 0.0)
         self._ticks_until_braking = 0
         # Generators of their own: to switch one noise on does not change the others.
@@ -162,7 +164,7 @@ class DiffDrive:
 
     @property
     def _docked(self) -> bool:
-        x, y = self.world.centre(self.world.home)
+        x, y, _ = self.world.home_pose
         moves = self.speed or self.turn_rate
         return not moves and hypot(self.pose.x - x, self.pose.y - y) < self.body.radius
 
@@ -194,7 +196,7 @@ class DiffDrive:
 
         def free(part: float) -> bool:
             return self.world.is_free(
-                x + part * dx, y + part * dy, self.body.radius, self._closed)
+                x + part * dx, y + part * dy, self.body.radius, self.closed)
 
         # Points so close to each other that no corner is jumped over.
         points = ceil(hypot(dx, dy) / (self.body.radius / 4)) or 1
@@ -213,7 +215,7 @@ class DiffDrive:
         for door, is_open in self.world.settings[self.setting].items():
             if is_open or not here & self.world.doors[door]:
                 self.doors[door] = is_open
-        self._closed = self.world.closed(self.doors)
+        self.closed = self.world.closed(self.doors)
 
     def _arc(self, left: float, right: float) -> tuple[float, float]:
         return (left + right) / 2, (right - left) / self.body.wheel_separation
@@ -273,6 +275,8 @@ class Lockstep:
 
 def scenario_of(world: World) -> Scenario:
     """Return a world as ``grid_driver`` sees it, if moves always succeed; its states are cells."""
+    if isinstance(world, PlanWorld):
+        return world.scenario(_ACTIONS)
     grid = _grid(world)
     home = grid.cell_at(*world.centre(world.home))
     assert home is not None
@@ -282,14 +286,17 @@ def scenario_of(world: World) -> Scenario:
 
 def driver_parameters(world: World) -> dict[str, bool | float | int | str]:
     """Return by name the parameters of ``grid_driver`` for a world and the simulated robot."""
+    fast: dict[str, bool | float | int | str] = {
+        'pose_source': 'amcl_pose', 'max_speed': Body.max_speed, 'max_turn': Body.max_turn_rate,
+        'acceleration': Body.acceleration, 'turn_acceleration': Body.turn_acceleration}
+    if isinstance(world, PlanWorld):
+        return {**fast, 'plan': str(world.path.absolute()), 'declare_successors': True}
     home_x, home_y = world.centre(world.home)
     grid = _grid(world)
     return {
-        'pose_source': 'amcl_pose', 'use_map': True, 'cell_size': grid.cell_size,
-        'origin_x': grid.origin_x, 'origin_y': grid.origin_y, 'columns': grid.columns,
-        'rows': grid.rows, 'home_x': home_x, 'home_y': home_y, 'max_speed': Body.max_speed,
-        'max_turn': Body.max_turn_rate, 'acceleration': Body.acceleration,
-        'turn_acceleration': Body.turn_acceleration}
+        **fast, 'use_map': True, 'cell_size': grid.cell_size, 'origin_x': grid.origin_x,
+        'origin_y': grid.origin_y, 'columns': grid.columns, 'rows': grid.rows, 'home_x': home_x,
+        'home_y': home_y}
 
 
 def _grid(world: World) -> Grid:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
+from mnm_ros.core.knowledge.expected_plays import expected_plays, steps_of
 from mnm_ros.core.model.counts import Floats, Indices
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
@@ -124,24 +125,9 @@ def expected_steps(cmp: Cmp, policy: Policy) -> float:
     step 0, and outside of the listed states and after the horizon a RESET, which is a step,
     begins the next attempt. It is inf if no attempt can succeed.
     """
-    if policy.target == cmp.start:
-        return 0.0
-    listed = set(policy.states)
-    steps = arrived = 0.0
-    here = {cmp.start: 1.0}
-    for step in range(policy.horizon):
-        there: dict[int, float] = {}
-        for state, weight in here.items():
-            if state not in listed:
-                continue
-            steps += weight
-            for after, probability in cmp.transitions(state, policy.action(step, state)):
-                if after == policy.target:
-                    arrived += weight * probability
-                else:
-                    there[after] = there.get(after, 0.0) + weight * probability
-        here = there
-    return (steps + 1 - arrived) / arrived if arrived else inf
+    steps = steps_of(expected_plays(
+        policy, cmp.start, lambda *pair: dict(cmp.transitions(*pair)), negligible=0.0))
+    return inf if steps is None else steps
 
 
 @dataclass(frozen=True)
@@ -162,20 +148,20 @@ class Verdict:
         return not self.missing and not self.over_limit
 
 
-def judge(cmp: Cmp, hypothesis: Hypothesis | None, radius: float, epsilon: float) -> Verdict:
+def judge(cmp: Cmp, hypothesis: Hypothesis | None, radius: float, epsilon: float,
+          reachable: Sequence[int] | None = None) -> Verdict:
     """
     Compare a hypothesis with the CMP in force; a hypothesis None knows no state.
 
     It must know every state reachable within ``radius`` expected steps, and each of its policies
     must reach its target within ``(1 + epsilon) * radius``.
 
+    :param reachable: within ``radius``, where that has been worked out.
     :raises ValueError: if a policy plays an unknown action.
     """
-    return _verdict(cmp, reachable_states(cmp, radius), hypothesis, (1 + epsilon) * radius)
-
-
-def _verdict(cmp: Cmp, reachable: Sequence[int], hypothesis: Hypothesis | None,
-             limit: float) -> Verdict:
+    if reachable is None:
+        reachable = reachable_states(cmp, radius)
+    limit = (1 + epsilon) * radius
     policies = hypothesis.policies if hypothesis else ()
     known = {policy.target for policy in policies}
     times = ((policy.target, expected_steps(cmp, policy)) for policy in policies)
@@ -194,8 +180,7 @@ class ExplorationSteps:
     def __init__(self, scenario: Scenario, radius: float, epsilon: float) -> None:
         self.total = 0
         self._scenario = scenario
-        self._radius = radius
-        self._limit = (1 + epsilon) * radius
+        self._radius, self._epsilon = radius, epsilon
         self._reachable: dict[int, tuple[int, ...]] = {}
         self._hypothesis: Hypothesis | None = None
         self._verdicts: dict[int, Verdict] = {}
@@ -215,6 +200,6 @@ class ExplorationSteps:
             cmp = self._scenario.settings[setting].cmp
             if setting not in self._reachable:
                 self._reachable[setting] = reachable_states(cmp, self._radius)
-            self._verdicts[setting] = _verdict(
-                cmp, self._reachable[setting], hypothesis, self._limit)
+            self._verdicts[setting] = judge(
+                cmp, hypothesis, self._radius, self._epsilon, self._reachable[setting])
         return self._verdicts[setting]

@@ -99,7 +99,11 @@ def check_discrete(env: Any, discretized: bool = False) -> None:
     if not discretized:
         expected['observation'] = 'Discrete, or discretize, a function that makes states of it'
     for name, what in expected.items():
-        space = getattr(env, f'{name}_space')
+        space = getattr(env, f'{name}_space', None)
+        if space is None:
+            raise InvalidValueError(
+                f'env is {shortened(env)}, which has no {name}_space, expected an environment of '
+                'Gymnasium')
         if type(space).__name__ != 'Discrete':
             raise InvalidValueError(f'its {name} space is {space}, expected {what}')
 

@@ -14,6 +14,7 @@ from math import floor
 from pathlib import Path
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.driving.pose import Pose
 from mnm_ros.located_yaml import Entry, read
 from mnm_ros.simulation.config_files import files, find, floor_plan
 
@@ -52,6 +53,20 @@ class World:
         """Return x and y of the centre of a cell in m."""
         column, row = cell
         return (column + 0.5) * self.cell_size, (row + 0.5) * self.cell_size
+
+    @property
+    def home_pose(self) -> Pose:
+        """Return where the robot starts: in the middle of home, heading east."""
+        return Pose(*self.centre(self.home), 0.0)
+
+    def local(self, pose: Pose) -> Pose:
+        """Return a pose as seen from the corner of the cell 0, 0 along the rows."""
+        return pose
+
+    @property
+    def most_radius(self) -> float:
+        """Return the radius of a robot that does not fit any more, in m."""
+        return self.cell_size / 2
 
     def is_wall(self, cell: Cell) -> bool:
         """Whether a cell is a wall or outside of the plan."""

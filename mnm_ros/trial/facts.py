@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.inputs import Interruption, Relocation
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS
@@ -87,7 +87,7 @@ class Facts:
         self._label = description.label
         self._exploration = summary.exploration
         identity = saved.identity
-        self.limit = (1 + identity['epsilon']) * identity['radius']
+        self.limit = summary.exploration.problem.limit
         self.actions: list[str] = list(identity['actions'])
 
     @property
@@ -104,7 +104,7 @@ class Facts:
             steps = known.steps_to(state)
             note = ('too little tried' if tried < ENOUGH
                     else 'over the limit' if known.over_limit(state)
-                    else 'doubted' if known.kind(state) is Kind.DOUBTED else '')
+                    else 'doubted' if known.kind(state) is StateKind.DOUBTED else '')
             found.append(Row(state, self._label(state), known.visits.get(state, 0),
                              math.inf if steps is None else steps, tried, note))
         return found
@@ -126,7 +126,8 @@ class Facts:
         if self._saved.point is not None:
             yield ('What was replayed does not begin with the exploration: it is its last part, '
                    f'from step {self._saved.point["steps"]:,} on.')
-        certified = [self._label(state) for state in self._summary.knowledge.of(Kind.CERTIFIED)]
+        certified = [
+            self._label(state) for state in self._summary.knowledge.of(StateKind.CERTIFIED)]
         if certified:
             yield (f'Certified, though it is open whether other states are within reach: '
                    f'{", ".join(certified)}.')

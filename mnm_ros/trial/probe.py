@@ -29,7 +29,7 @@ from mnm_ros.core.progress.prediction import (
     PROBED,
     smaller_radius,
 )
-from mnm_ros.protocol.exchange import StateMeaning, REPORT, RetryTimer, StepClient
+from mnm_ros.protocol.exchange import REPORT, RetryTimer, StateMeaning, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.trial.rehearsal import rehearse
@@ -173,13 +173,17 @@ class ProbeRun:
     :param timer: of the answers.
     :param first_seq: of the first action; the time in nanoseconds.
     :param send: publishes ``[seq, action]``.
+    :param clock: by which the time of a step is told; None for that of all times passed in.
     :ivar given_up: why the probe was given up, or ''.
     :ivar foreign: how many answers to orders of other nodes came.
     """
 
     def __init__(self, names: Sequence[str], probe: Probe, timer: RetryTimer, first_seq: int,
-                 send: Callable[[int, int], None]) -> None:
+                 send: Callable[[int, int], None],
+                 clock: Callable[[], float] | None = None) -> None:
         self.given_up = ''
+        self._clock = clock
+        self._begun_at = 0.0    # by the clock
         self._names = [*names, 'RESET']    # RESET is -1, hence the last one
         self._probe = probe
         self._timer = timer
@@ -206,6 +210,7 @@ class ProbeRun:
     def start(self, now: float) -> None:
         """Send the next action."""
         self._begun, self._sent_again = now, False
+        self._begun_at = self._clock() if self._clock else now
         self._send(*self._client.start(self._probe.next_action(), now))
 
     def on_state(self, seq: int, state: int, now: float) -> None:
@@ -221,7 +226,8 @@ class ProbeRun:
             else:
                 self.start(now)
         elif self._client.receive(seq) is StateMeaning.ANSWER:
-            self._times.setdefault(self._probe.next_action(), []).append(now - self._begun)
+            self._times.setdefault(self._probe.next_action(), []).append(
+                (self._clock() if self._clock else now) - self._begun_at)
             self._answered = seq, self._sent_again
             self._probe.observe(state)
             if not self._probe.over:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 import time
 
+from mnm_ros.core.model.counts import usual
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, place
@@ -23,19 +24,27 @@ def told(event: Event, description: RobotDescription) -> str:
     """Return the sentence about an event."""
     if event.change is not None and event.change.before and event.change.after:
         hint = event.kind == 'hint'
-        return ('hint, outside of the promise: ' * hint) + _pair(event.change, description)
+        return ('hint, outside of the promise: ' * hint) + _pair(event.change, description, hint)
     if event.ways is not None:
         return f'{event.text}: {_ways(event.ways, description)}'
     return named(event.text, description)
 
 
-def _pair(change: PairChange, description: RobotDescription) -> str:
-    """Return since when an action has led where, and where it did before."""
+def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
+    """
+    Return since when an action has led where, and where it did before.
+
+    :param hint: whether that is not proven: somebody may stand there, and go again.
+    """
     since = '' if change.time is None else f'since {moment(change.time)} '
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
-    leads = 'is blocked' if now == change.state else f'leads to {place(now, description)}'
+    stays = 'is occupied, or blocked' if hint else 'is blocked'
+    leads = stays if now == change.state else f'leads to {place(now, description)}'
     there = '' if now == was else (
         ' blocked' if was == change.state else f' to {place(was, description)}')
+    door = description.door(change.state, change.action)
+    if door and (now == change.state) != (was == change.state):
+        since += f'the door {door} is {"closed" if now == change.state else "open"}: '
     return (f'{since}"{description.action_name(change.action)}" in '
             f'{place(change.state, description)} {leads} (seen {times:,} of {tried:,} times; '
             f'before {worked:,} of {before:,}{there})')
@@ -43,7 +52,8 @@ def _pair(change: PairChange, description: RobotDescription) -> str:
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
     """Return the most frequent next state, how often it was, and of how many executions."""
-    most = max(following, key=following.__getitem__)
+    most = usual(following)
+    assert most is not None
     return most, following[most], sum(following.values())
 
 

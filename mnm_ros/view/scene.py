@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from mnm_ros.core.knowledge.knowledge import Knowledge
+from mnm_ros.core.model.counts import usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.view.telemetry import Telemetry
@@ -15,7 +16,7 @@ from mnm_ros.view.telemetry import Telemetry
 _MOST_UNMET = 2000    # places of states that have not been met, which are drawn
 
 
-class Kind(NamedTuple):
+class KindStyle(NamedTuple):
     """
     How a kind of state, or another thing, is shown; ``core/knowledge`` says which are of which.
 
@@ -34,26 +35,26 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    'robot': Kind('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
-    'home': Kind('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green',
+    'robot': KindStyle('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
+    'home': KindStyle('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green',
                  'home: RESET leads there'),
-    'known': Kind('known', '#2a9d6f', '#2fae7c', 'o', 'green',
+    'known': KindStyle('known', '#2a9d6f', '#2fae7c', 'o', 'green',
                   'known: its policy keeps within the limit'),
-    'doubted': Kind('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
+    'doubted': KindStyle('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
                     'doubted: a change, or the hint of one, concerns its policy'),
-    'certified': Kind('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
+    'certified': KindStyle('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
                       'certified: a policy to it keeps within the limit'),
-    'candidate': Kind('candidate', '#e0a100', '#d9a313', '?', 'yellow',
+    'candidate': KindStyle('candidate', '#e0a100', '#d9a313', '?', 'yellow',
                       'candidate: met, and being examined'),
-    'assumed': Kind('assumed', '#8c98a5', '#77838f', '~', 'yellow',
+    'assumed': KindStyle('assumed', '#8c98a5', '#77838f', '~', 'yellow',
                     'assumed: there is a policy to it, of which nothing is promised'),
-    'met': Kind('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, and not examined yet'),
-    'beyond': Kind('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta',
+    'met': KindStyle('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, and not examined yet'),
+    'beyond': KindStyle('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta',
                    'met, but beyond the radius by what is known so far'),
-    'lost': Kind('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
-                 'lost: its policy was deleted after a change'),
-    'wall': Kind('wall', '#3c4654', '#b9c4cf', '#', ''),
-    'unmet': Kind('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
+    'lost': KindStyle('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
+                 'lost: a change took its policy'),
+    'wall': KindStyle('wall', '#3c4654', '#b9c4cf', '#', ''),
+    'unmet': KindStyle('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
 """All kinds, in the order of legends; where several states share a place, the first is shown."""
 
 TRUSTED = ('doubted', 'certified', 'assumed')
@@ -62,14 +63,12 @@ TRUSTED = ('doubted', 'certified', 'assumed')
 
 def links(known: Knowledge, state: int) -> dict[int, tuple[float, int]]:
     """Return for each other state that followed its probability by the best action, and that."""
-    led = list(known.successors(state))
-    tried: dict[int, int] = {}
-    for action, _, count in led:
-        tried[action] = tried.get(action, 0) + count
     found: dict[int, tuple[float, int]] = {}
-    for action, after, count in led:
-        if after != state:
-            found[after] = max(found.get(after, (0.0, 0)), (count / tried[action], action))
+    for action in known.counts.get(state, ()):
+        for led in known.after(state, action) if action != RESET else ():
+            if led.following != state:
+                found[led.following] = max(
+                    found.get(led.following, (0.0, 0)), (led.probability, action))
     return found
 
 
@@ -81,11 +80,9 @@ def steps(known: Knowledge, policy: Policy) -> Iterator[tuple[int, int, int | No
     """
     for state in policy.states:
         action = policy.action(0, state)
-        following = {after: count for played, after, count in known.successors(state)
-                     if played == action}
-        likely = max(following, key=following.__getitem__, default=None)
         if state != policy.target:
-            yield state, action, known.home if action == RESET else likely
+            yield state, action, known.home if action == RESET else usual(
+                known.next_states(state, action))
 
 
 def kinds(heard: Telemetry) -> dict[int, str]:

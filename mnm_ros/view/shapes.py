@@ -15,7 +15,7 @@ from functools import lru_cache
 import math
 from typing import NamedTuple
 
-from mnm_ros.core.knowledge.knowledge import Kind, Knowledge
+from mnm_ros.core.knowledge.knowledge import Knowledge, StateKind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.robot_description import Point, RobotDescription, spacing, UNDESCRIBED
 from mnm_ros.view import scene
@@ -62,8 +62,8 @@ _LOOKS: dict[str, tuple[str, tuple[float, float, float], float, Colour]] = {
     'lost': ('cube', (0.6, 0.6, 0.12), 0.06, _colour('lost')),
     'current': ('sphere', (0.35, 0.35, 0.35), 0.25, _colour('robot')),
 }
-_KINDS = {'certified': Kind.CERTIFIED, 'lost': Kind.LOST, 'doubted': Kind.DOUBTED,
-          'candidates': Kind.CANDIDATE}
+_KINDS = {'certified': StateKind.CERTIFIED, 'lost': StateKind.LOST, 'doubted': StateKind.DOUBTED,
+          'candidates': StateKind.CANDIDATE}
 _WALLS: Colour = (0.3, 0.3, 0.3, 0.9)
 _POLICY: Colour = (0.9, 0.35, 0.65, 0.9)
 _LABELS: Colour = (1.0, 1.0, 1.0, 1.0)
@@ -118,13 +118,13 @@ class Picture:
         self._follow(description)
         known = [knowledge.policies[state] for state in knowledge.known]
         states: dict[str, Iterable[int]] = {
-            'home': knowledge.of(Kind.HOME),
-            'known': knowledge.of(Kind.KNOWN, *[Kind.HOME] * bool(known)),
+            'home': knowledge.of(StateKind.HOME),
+            'known': knowledge.of(StateKind.KNOWN, *[StateKind.HOME] * bool(known)),
             **{name: knowledge.of(kind) for name, kind in _KINDS.items()},
             'current': knowledge.here}
         shown = dict.fromkeys(state for each in states.values() for state in each)
         # Without a place in the world they have none: nothing has led there yet.
-        states['assumed'] = knowledge.of(Kind.ASSUMED)
+        states['assumed'] = knowledge.of(StateKind.ASSUMED)
         if not self._description.positions:
             self._lay_out(knowledge, shown)
         return {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 import math
 
-from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
+from mnm_ros.core.knowledge.knowledge import Counts, Knowledge, StateKind
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
@@ -209,6 +209,12 @@ class Telemetry:
             activity.revising or self.phase_group == 'building', self.counts, self.occupied,
             {policy.target: policy for policy in policies}, self.trust, activity.expected_steps,
             activity.limit or None, said.names, said.positions)
+
+    @property
+    def candidates(self) -> int | None:
+        """Return how many candidates there are; the activity is told more often than a report."""
+        return (len(self.knowledge.of(StateKind.CANDIDATE)) if self.activity.limit
+                else self.count('candidates'))
 
     @property
     def steps(self) -> int:

@@ -15,7 +15,7 @@ import json
 from math import inf
 from typing import NamedTuple
 
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import Trust
@@ -169,10 +169,9 @@ def given(heard: Telemetry) -> str:
 
 def progress(heard: Telemetry) -> str:
     """Return one line that says how far the exploration is."""
-    candidates = heard.count('candidates')
     usable = f', {found}' if (found := _certified(heard)) else ''
     line = (f'{heard.phase or "starting"}, {len(heard.known)} known{usable}{given(heard)}, '
-            f'{whole(candidates)} candidate{"s" * (candidates != 1)}, '
+            f'{whole(heard.candidates)} candidate{"s" * (heard.candidates != 1)}, '
             f'{whole(heard.count("steps"))} steps{" taken" if heard.robots else ""}{rate(heard)}')
     if heard.made:
         line += f', {heard.made}'
@@ -235,7 +234,7 @@ def tiles(heard: Telemetry) -> list[tuple[str, str, str]]:
         ('known', str(len(heard.known)),
          _certified(heard) or _trusted(heard, Trust.DOUBTED)
          or f'states with a policy{given(heard)}'),
-        ('candidates', str(len(heard.activity.candidates) or heard.count('candidates') or 0),
+        ('candidates', str(heard.candidates or 0),
          _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
          f'{_per_second(heard) or ("" if heard.heartbeat is None else "0 per second")}'),
@@ -307,13 +306,13 @@ def about(heard: Telemetry, state: int) -> list[str]:
     if told is not None and (told.trust is not Trust.PROVEN or told.declared):
         lines.append(f'its policy is {told.in_words}: {told.why}' + (
             f'; {told.declared} of its actions are as declared' if told.declared else ''))
-    said, actions = heard.description, heard.counts.get(state, {})
-    for action in sorted(action for action in actions if action != RESET):
-        following = actions[action]
-        tried = sum(following.values())
-        often = sorted(following.items(), key=lambda item: -item[1])[:3]
-        lines.append(f'{said.action_name(action)}, {whole(tried)} times: ' + ', '.join(
-            f'to {said.name(after)} in {count / tried:.0%}' for after, count in often))
+    said = heard.description
+    for action in sorted({*heard.counts.get(state, ())} - {RESET}):
+        led = sorted(heard.knowledge.after(state, action), key=lambda each: -each.times)
+        lines.append(
+            f'{said.action_name(action)}, {whole(sum(each.times for each in led))} times: '
+            + ', '.join(f'to {said.name(each.following)} in {each.probability:.0%}'
+                        for each in led[:3]))
     return lines
 
 
@@ -346,8 +345,9 @@ def as_json(heard: Telemetry) -> str:
         'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
         'hypothesis': now.hypothesis.version if now.hypothesis is not None else None,
         'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
-        'candidates': now.knowledge.of(Kind.CANDIDATE), 'beyond': now.knowledge.of(Kind.BEYOND),
-        'lost': now.knowledge.of(Kind.LOST),
+        'candidates': now.knowledge.of(StateKind.CANDIDATE),
+        'beyond': now.knowledge.of(StateKind.BEYOND),
+        'lost': now.knowledge.of(StateKind.LOST),
         'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),
         'changes_noticed': now.count('changes_noticed'),
         'changes_relearnt': now.count('changes_relearnt'),

@@ -81,7 +81,7 @@ def test_a_file_from_which_an_exploration_cannot_go_on_is_set_aside(tmp_path: Pa
     database.close()
     exploration, store = restored(tmp_path)
     assert exploration is not None and len(store.refusals) == 1
-    assert f"{path}: KeyError('mnm'); kept as " in store.refusals[0]
+    assert f"{path}: SnapshotError('resume lacks mnm, expected " in store.refusals[0]
     store.close()
 
 

@@ -21,7 +21,7 @@ from mnm_ros.checkpoint.warm_start import warm_start
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.inputs import Observation
 from mnm_ros.core.presets import settings_of_file
-from mnm_ros.export import learnt
+from mnm_ros.export import contents
 import pytest
 
 ASKED: dict[str, Any] = {'version': '0.1.0', 'actions': ['east'], 'radius': 2.0, 'epsilon': 1.0,
@@ -57,8 +57,11 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 def test_no_module_is_imported_because_a_file_names_it(module: Path, tmp_path: Path) -> None:
     report = pytest.importorskip('mnm_ros.trial.report')
+    for kind in ('planner', 'detector'):
+        with pytest.raises(ValueError, match=f"{kind} is 'of_somebody_else:base', which is not"):
+            settings_of_file({**ASKED, kind: 'of_somebody_else:base'})
     path = log(tmp_path, base='of_somebody_else:base')
-    for read in (learnt.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'}),
+    for read in (contents.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'}),
                  lambda path: report.write_one(path, tmp_path / 'report.html')):
         with pytest.raises(
                 CheckpointError, match="base is 'of_somebody_else:base', which is not import"):
@@ -92,7 +95,7 @@ def test_what_was_edited_is_refused(meta: dict[str, object], tmp_path: Path) -> 
         meta = {**meta, 'sha256': hashlib.sha256(point.encode()).hexdigest()}
     edit(path, **meta)
     read: Callable[[Path], object]
-    for read in (learnt.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'})):
+    for read in (contents.read, lambda path: warm_start(path, {**ASKED, 'base': 'disco'})):
         with pytest.raises(CheckpointError, match='explorer.log.sqlite'):
             read(path)
     try:
@@ -105,7 +108,7 @@ def test_logs_that_begin_with_each_other_are_refused(tmp_path: Path) -> None:
     path = log(tmp_path)
     edit(path, identity=json.dumps({**ASKED, 'warm_start': {'log': str(path), 'sha256': ''}}))
     with pytest.raises(CheckpointError, match='RecursionError'):
-        learnt.read(path)
+        contents.read(path)
 
 
 def test_a_view_is_not_read(tmp_path: Path) -> None:

@@ -34,6 +34,15 @@ def test_it_goes_on_after_a_line_that_was_cut_off(tmp_path: Path) -> None:
     assert read(path) == [*EVENTS[:2], EVENTS[3]]
 
 
+def test_a_restart_leaves_no_empty_line(tmp_path: Path) -> None:
+    path = tmp_path / 'kept'
+    for event in EVENTS:    # each in a life of its own, which ends however it ends
+        EventLog(path, warn).append(event)
+    assert path.read_text() == ''.join(f'{event.to_json()}\n' for event in EVENTS)
+    path.write_text(path.read_text().replace('\n', '\n\n \n'))    # as before
+    assert EventLog(path, warn).past == EVENTS
+
+
 def test_it_does_not_grow_without_end(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_log, '_MOST', 6)

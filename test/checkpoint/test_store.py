@@ -17,6 +17,7 @@ from kept_explorations import (
     explore,
     explored,
     IDENTITY,
+    keep,
     newest,
     restored,
     revive,
@@ -33,6 +34,7 @@ from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Observation
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
@@ -46,6 +48,31 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
     drive(first, world, 3000)
     drive(second, other, 3000)
     assert same(first, second)
+    store.close()
+
+
+@pytest.mark.parametrize(('steps', 'trust'), [(250, Trust.CERTIFIED), (4000, Trust.PROVEN)])
+def test_since_when_a_policy_is_trusted_is_kept(
+        tmp_path: Path, steps: int, trust: Trust) -> None:
+    """Issue: after each restart it was since then."""
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    keep(exploration, store)
+    for _ in range(steps // 50):
+        drive(exploration, simulator, 50)
+        told = exploration.trust()
+    assert exploration.can_snapshot
+    store.begin_generation(exploration.steps, exploration.to_state())
+    assert store.flush()
+    store.close()
+    since = {each.policy.target: each.since_step for each in told if each.trust is trust}
+    assert len(since) > 1 and max(since.values()) < steps
+    again, store = restored(tmp_path)
+    assert again is not None and again.steps == steps
+    drive(again, simulator, 10)
+    again.trust(at_most=0)    # as from the explorer, which looks at some in their turn
+    assert {each.policy.target: each.since_step for each in again.trust()
+            if each.policy.target in since} == since
     store.close()
 
 

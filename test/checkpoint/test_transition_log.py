@@ -40,7 +40,7 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     exploration = Exploration(SETTINGS)
     store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
     keep(exploration, store)
-    robots = Robots(Fleet(exploration, 2, 8.0), [Simulator(CORRIDOR, seed) for seed in range(3)],
+    robots = Robots(Fleet(exploration), [Simulator(CORRIDOR, seed) for seed in range(3)],
                     [Manner(), Manner(lambda state, *_: 9.0 * (state == 1), joins=20.0),
                      Manner(dies=50.0)])
     while exploration.hypothesis is None:

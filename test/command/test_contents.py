@@ -66,12 +66,13 @@ def test_one_policy_is_asked_for_where_all_are_too_many(
     told += [Telemetry(), MANY]
     status, out, _ = run(capsys)
     assert status == 0 and 'There are too many policies to tell all' in out
-    assert '2          2.10' in out and out.endswith('seen, but beyond the radius: 4\n')
+    assert '2          2.10' in out and out.endswith(
+        'met, but beyond the radius by what is known so far: 4\n')
     status, out, _ = run(capsys, '--to', '2')
     assert status == 0 and out.startswith('to 2: 2.10 expected steps of at most 8\n')
     assert out.count('east') == 2    # by the names that the explorer has, as no robot side told
     status, out, error = run(capsys, '--to', '1')
-    assert (status, out) == (1, '') and 'state 1 is known, but its policy was not told' in error
+    assert (status, out) == (1, '') and 'no policy to state 1 was told; known: ' in error
 
 
 def test_names_are_those_of_the_robot_side(
@@ -92,15 +93,20 @@ def test_an_explorer_without_a_hypothesis_says_so(
 
 def test_before_the_first_hypothesis_it_tells_what_is_certified(
         told: list[Telemetry], capsys: pytest.CaptureFixture[str]) -> None:
-    trust = {state: PolicyTrust(Trust(said), 2.5, None, 0, '', expected_seconds=seconds)
-             for state, said, seconds in (
-                 (0, 'proven', 0.0), (1, 'certified', 8.4), (2, 'assumed', 0.004))}
+    trust = {state: PolicyTrust(Trust(said), steps, None, 0, '', expected_seconds=seconds)
+             for state, said, steps, seconds in (
+                 (0, 'proven', 0.0, 0.0), (1, 'assumed', 2.5, 8.4), (2, 'certified', 2.5, 0.004),
+                 (3, 'assumed', None, None))}
     told.append(replace(
         MANY, hypothesis=None, known=(), phase='building/discovery', trust=trust))
     status, out, _ = run(capsys)
     assert status == 0
-    assert 'certified on the way to the next hypothesis: 1 (2.50 steps, about 8 s)' in out
-    assert 'assumed on the way to the next hypothesis: 2 (2.50 steps)' in out
+    lines = out.splitlines()
+    assert lines[0].startswith('/explorer: no hypothesis yet, 1 state certified after 80 steps')
+    assert [line.split() for line in lines[2:4]] == [
+        ['0', '0.00', 'home'], ['2', '2.10', '2', 'east', 'certified']]
+    assert lines[4] == 'assumed: 1 (2.50 steps, about 8 s), 3'
+    assert not [line for line in lines if 'hypothesis: ' in line or '- steps' in line]
     assert run(capsys, '--to', '1')[0] == 1
 
 

@@ -107,6 +107,22 @@ def test_once_with_a_right_hypothesis(console: Make) -> None:
     assert output.endswith('The hypothesis is right.\n')
 
 
+def test_another_explorer_is_not_taken_for_the_one_that_starts(console: Make) -> None:
+    """Issue: in a domain in which one ran, its hypothesis was judged."""
+    first = console('right')
+    first.start()
+    first.wait_for('known 3: 0 1 2')
+    domain, = set(re.findall(r'ROS_DOMAIN_ID=(\d+)', first.log.read_text()))
+    second = console('wrong', '--once')
+    second.environment['ROS_DOMAIN_ID'] = domain
+    second.log = second.directory / 'second.log'
+    status, output = second.run()
+    assert status == 1 and f'/explorer explores already in ROS domain {domain}' in output
+    assert 'The hypothesis' not in output and first.process.poll() is None
+    first.process.send_signal(signal.SIGINT)
+    assert first.process.wait(DEADLINE_S) == 0
+
+
 def test_once_with_a_wrong_hypothesis(console: Make) -> None:
     status, output = console('wrong', '--once').run()
     assert status == 1, output

@@ -8,7 +8,7 @@ from dataclasses import replace
 import json
 
 from mnm_ros.console.command_line import StopCondition
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.view import words
@@ -72,6 +72,10 @@ def test_progress_is_one_line() -> None:
     assert '1 known, 1 candidate, ' in progress(
         Telemetry(known=(0,), report={'candidates': '1'}))
     assert progress(Telemetry()).startswith('starting, 0 known, - candidates')
+    # What is met again while all is settled is no news, wherever it is counted.
+    settled = replace(FULL, activity=Activity(candidates=(4, 5), current=1, limit=8.0))
+    assert '2 known, 0 candidates, ' in progress(settled)
+    assert tiles(settled)[1][:2] == ('candidates', '0')
     # Before the first hypothesis, what is certified can be used.
     usable = Telemetry(trust={
         state: PolicyTrust(Trust.CERTIFIED, 2.0, 7.0, 9, '') for state in (3, 4)})
@@ -101,7 +105,7 @@ def test_duration() -> None:
 
 def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
     def found(heard: Telemetry) -> tuple[tuple[int, ...], ...]:
-        return tuple(heard.knowledge.of(kind) for kind in (Kind.CANDIDATE, Kind.BEYOND))
+        return tuple(heard.knowledge.of(kind) for kind in (StateKind.CANDIDATE, StateKind.BEYOND))
 
     assert found(BUILDING) == ((5, 6), ())
     # Rediscovery meets again and again what is too far away: that is no news.
@@ -110,7 +114,7 @@ def test_what_is_not_known_is_a_candidate_or_beyond_the_radius() -> None:
     revised = replace(met, activity=replace(met.activity, revising=True))
     assert found(revised) == ((4, 5), ())
     lost = replace(FULL, activity=Activity(lost=(4,)))
-    assert found(lost) == ((), ()) and lost.knowledge.of(Kind.LOST) == (4,)
+    assert found(lost) == ((), ()) and lost.knowledge.of(StateKind.LOST) == (4,)
 
 
 def test_time_left_needs_a_pace_and_a_robot_that_moves() -> None:

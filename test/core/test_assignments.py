@@ -51,9 +51,9 @@ def test_a_way_costs_what_it_has_taken_lately() -> None:
     sent.ended((5, 1), 6)
     sent.want({(6, 0): [0]}, robots=1)
     assert sent.action('one', 0) == 2 and sent.action('one', 5) == 1
-    assert sent._steps(0, 6) == 3 and sent._steps(5, 6) == 1
-    assert sent._steps(77, 6) == 4    # where nobody has been: home first
-    assert sent._steps(0, 9) == sent._steps(0, 77) == math.inf
+    assert sent.steps(0, 6) == 3 and sent.steps(5, 6) == 1
+    assert sent.steps(77, 6) == 4    # where nobody has been: home first
+    assert sent.steps(0, 9) == sent.steps(0, 77) == math.inf
     sent.want({(6, 0): [0], (0, 3): [0]}, robots=1)
     sent.leave('one')
     assert sent.action('one', 6) == 0 and sent.action('two', 5) == RESET

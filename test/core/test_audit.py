@@ -11,7 +11,7 @@ from typing import Any, cast
 from binomial import binomial_tail
 from hours import FLAT, flat
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, understudy
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import AUDIT, Declaration
@@ -97,7 +97,7 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
     while exploration.hypothesis is None:
         stream, here = exploration._mnm.active, exploration.last_state
         assert stream is None or isinstance(stream, Disco)
-        attempts = stream._certifier.attempts if stream is not None else None
+        attempts = stream.certifier.attempts if stream is not None else None
         if attempts is not None and attempts.under_way and here is not None:
             attempted += 1
             assert exploration.next_action() == attempts.action(here)
@@ -163,7 +163,8 @@ def test_a_run_tries_what_may_be_commanded_the_sooner_the_nearer_it_is() -> None
         action = explored.next_action()
         state = 0 if action == RESET else ends[state][action][0]
         explored.observe(action, state)
-    run = explored._mnm.active
+    mnm = understudy(explored)
+    run = mnm.active if mnm is not None else None
     assert run is not None
     tries: Counter[Pair] = Counter()
     for _ in range(60):

@@ -71,9 +71,9 @@ def test_a_way_that_rests_on_a_declaration_is_dropped_with_it() -> None:
     assert better in base.policies
     # So is one whose test had too little capital without the places that the map has freed.
     assert isinstance(base, Disco)
-    base._certifier.known[3] = replace(to_two(), target=3)
-    base._certifier.estimates[3] = 2.0
-    base._certifier._by_place = 3,
+    base.certifier.known[3] = replace(to_two(), target=3)
+    base.certifier.estimates[3] = 2.0
+    base.certifier._by_place = 3,
     base.support_changed([])
     assert [policy.target for policy in base.policies] == [HOME, 1, 2, 3]
     support.refute(HOME, 0, 7)
@@ -110,11 +110,10 @@ def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
             checking.observe(action, 3 if after == 7 else after)
     play(500)
     assert not base.offered and not sentences
-    checking._notice()
-    checking._doubt_all()
-    before = checking._watching.watched.detectors[3]
+    checking.doubts.notice_all(checking.policies)
+    before = checking.parts.checks.monitor.detectors[3]
     play(600)
     assert base.offered and sentences == ['round 1: another way is taken to state 3']
     assert checking.policies[1].action(0, HOME) == 7
     assert [policy.target for policy in checking.policies] == [HOME, 3, 5]
-    assert checking._watching.watched.detectors[3] is not before
+    assert checking.parts.checks.monitor.detectors[3] is not before

@@ -10,7 +10,7 @@ import json
 import math
 from typing import Any
 
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair
 from mnm_ros.core.model.counts import Counts, Pair
@@ -46,15 +46,15 @@ class Base:
         self.asked.append((state, action))
 
 
-def watch(stays: Collection[Pair], executions: int = 40) -> TransitionWatch:
-    found = TransitionWatch(DELTA)
+def watch(stays: Collection[Pair], executions: int = 40) -> TransitionMonitor:
+    found = TransitionMonitor(DELTA)
     for state, action in stays:
         for _ in range(executions):
             found.record(state, action, state)
     return found
 
 
-def blocked(transitions: TransitionWatch, declared: Declaration | None = None,
+def blocked(transitions: TransitionMonitor, declared: Declaration | None = None,
             state: Mapping[str, Any] | None = None) -> BlockedPairs:
     anywhere = Declaration({at: ((at, 99), (at, 99)) for at in range(3)})
     return BlockedPairs(transitions, Support(declared or anywhere), RATE, DELTA, state or {})

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from binomial import binomial_tail
 from families import draw
 from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, understudy
 from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
@@ -149,13 +149,13 @@ def test_an_interruption_of_the_watch_counts() -> None:
         (policy(HOME), policy(1)), quanta=1)
     while phase.rediscovering:
         phase.observe(phase.next_action(), HOME)
-    detector = phase._watching.watched.detectors[1]
+    detector = phase.parts.checks.monitor.detectors[1]
     phase.interrupt()
-    assert detector._episodes == 0    # the robot was on its way home, no attempt had begun
+    assert detector.to_state()['episodes'] == 0    # it was on its way home, no attempt had begun
     phase.observe(RESET, HOME)
     phase.interrupt()
     phase.interrupt()
-    assert detector._episodes == 1 and detector.evidence < 0
+    assert detector.to_state()['episodes'] == 1 and detector.evidence < 0
 
 
 @pytest.mark.parametrize(('checking', 'decision'), [(False, Decision.BAD), (True, Decision.GOOD)])
@@ -228,7 +228,8 @@ def test_streams_miss_what_another_one_has_lost() -> None:
             exploration.observe(action, here)
             # The policy for state 1 takes 9 steps, as 4 of 5 attempts end in the pit.
             assert exploration.hypothesis is None or 1 not in exploration.hypothesis.targets
-        building = exploration._mnm.building
+        mnm = understudy(exploration)
+        building = mnm.building if mnm is not None else None
         assert building is not None and len(building.streams) > 1
 
 

@@ -45,19 +45,19 @@ def line(run: Disco, steps: int, end: int) -> None:
 
 def test_other_policies_are_taken_over_and_what_was_deleted_is_forgotten() -> None:
     run = disco(to(0), to(1), to(2, 1))
-    assert set(run._sampling.sampled) == {0, 1, 2} and run.candidates == ()
+    assert set(run.sampling.sampled) == {0, 1, 2} and run.candidates == ()
     for state in (0, 1, 2):
         for _ in range(6):
             run.add_transition(state, 0, state + 1)
     assert run.candidates == (3,)
     assert run.revise((to(0), to(1), to(5, 1)))
     assert [policy.target for policy in run.policies] == [0, 1, 5]
-    assert set(run._sampling.sampled) == {0, 1, 5}
+    assert set(run.sampling.sampled) == {0, 1, 5}
     # It may be found again, but not by what was seen of it before.
     assert set(run.candidates) == {2, 3}
-    counts = run._parts.counts
+    counts = run.certifier.evidence[0].counts
     assert counts.visits(2, 0) == 0 and counts.visits(0, 0) == counts.visits(1, 0) == 6
-    assert run._parts.evidence.sets.ball(2, 0)[0] == [0.0]
+    assert run.certifier.evidence[0].sets.ball(2, 0)[0] == [0.0]
 
 
 def test_what_was_forgotten_is_sampled_anew() -> None:
@@ -65,29 +65,29 @@ def test_what_was_forgotten_is_sampled_anew() -> None:
     for state, action in ((0, 0), (0, 1), (1, 0), (1, 1)):
         for _ in range(9):
             run.add_transition(state, action, 0)
-    assert not run._sampling.open
+    assert not run.sampling.open
     run.forget(1, 0)
-    assert list(run._sampling.open) == [1] and run._sampling.lacking(1) == 0
-    assert run._rows.tally[run._rows.number(1) * 2].sum() == 0
+    assert list(run.sampling.open) == [1] and run.sampling.lacking(1) == 0
+    assert run.certifier.model((0, 1)).tally[1 * PROBLEM.actions].sum() == 0
 
 
 def test_what_is_wanted_is_executed_before_all_else_and_only_where_it_is_sampled() -> None:
     run = disco(to(0), to(1))
     line(run, 5, 1)
     run.request_sample(77, 0)    # nobody samples there
-    before = run._parts.counts.visits(1, 1)
+    before = run.certifier.evidence[0].counts.visits(1, 1)
     run.request_sample(1, 1)
-    assert run._sampling.heading(1) == (1, 1)
+    assert run.sampling.heading(1) == (1, 1)
     for _ in range(9):
-        if run._parts.counts.visits(1, 1) > before:
+        if run.certifier.evidence[0].counts.visits(1, 1) > before:
             break
         run.observe(run.next_action(), 0 if run.next_action() == RESET else 1)
-    assert run._parts.counts.visits(1, 1) == before + 1
+    assert run.certifier.evidence[0].counts.visits(1, 1) == before + 1
 
 
 def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
     run = disco(to(0), to(1))
-    sets = run._parts.evidence.sets
+    sets = run.certifier.evidence[0].sets
     run.next_action()
     run.interrupt()    # a RESET
     run.observe(RESET, 0)
@@ -100,7 +100,7 @@ def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
     assert sets.lost((0, 0)) + sets.lost((0, 1)) == 1
     run.restart_confidence(0.01)
     run.add_censored(0, action)    # somebody else's counts for all that certifies
-    assert [evidence.sets.lost((0, action)) for evidence in run._certifier.evidence] == [2, 1]
+    assert [evidence.sets.lost((0, action)) for evidence in run.certifier.evidence] == [2, 1]
 
 
 @pytest.mark.parametrize('known', [True, False])
@@ -109,15 +109,15 @@ def test_with_policies_from_the_start_a_new_state_is_sampled_before_all_that_lac
     """Somebody waits for it; without policies, all is sampled together."""
     run = disco(*(to(0), to(1), to(2, 1)) if known else ())
     line(run, 1, 4)
-    while len(run._sampling.sampled) < 4:
-        assert not run._sampling.preferring
-        action, here = run.next_action(), run._here
-        assert here is not None
-        run.observe(action, 0 if action == RESET else (
-            min(4, here + 1) if action == 0 else max(0, here - 1)))
-    assert 3 in run._sampling.sampled and run._sampling.preferring is known
+    here = 0
+    while len(run.sampling.sampled) < 4:
+        assert not run.sampling.preferring
+        action = run.next_action()
+        here = 0 if action == RESET else min(4, here + 1) if action == 0 else max(0, here - 1)
+        run.observe(action, here)
+    assert 3 in run.sampling.sampled and run.sampling.preferring is known
     if known:
-        assert run._sampling.heading(run._here)[0] == 3    # type: ignore[index]
+        assert run.sampling.heading(here)[0] == 3
 
 
 def test_few_steps_do_not_show_that_a_policy_takes_too_long() -> None:
@@ -142,25 +142,25 @@ def test_what_is_ruled_out_is_planned_for_again_only_for_a_reason(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """More samples are none, as ruling out holds at all times."""
     run = disco()
-    require, ruled_out = run._ruling_out._plan.samples, []
+    require, ruled_out = run.ruling_out.plan.samples, []
 
     def samples(model: EmpiricalModel, others: Sequence[int],
                 distances: Mapping[int, float]) -> dict[tuple[int, int], int]:
         wanted = require(model, others, distances)
         if not wanted:
-            ruled_out.append(run._ruling_out._all_but(model.states))
+            ruled_out.append(run.ruling_out._all_but(model.states))
         return wanted
 
-    monkeypatch.setattr(run._ruling_out._plan, 'samples', samples)
+    monkeypatch.setattr(run.ruling_out.plan, 'samples', samples)
     line(run, 20_000, 3)
-    inside = tuple(run._sampling.sampled)
+    inside = tuple(run.sampling.sampled)
     assert run.finished and inside == (0, 1, 2, 3)
     assert len(ruled_out) <= len(set(ruled_out)) + 1    # once more in the end
-    assert run._ruling_out.has_ruled_out_all_but(inside)
+    assert run.ruling_out.has_ruled_out_all_but(inside)
     run.add_transition(0, 0, 77)    # somebody has met another state
-    assert not run._ruling_out.has_ruled_out_all_but(inside)
+    assert not run.ruling_out.has_ruled_out_all_but(inside)
     run.forget(0, 0)
-    assert run._ruling_out._ruled_out is None
+    assert run.ruling_out._ruled_out is None
 
 
 def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certificate() -> None:
@@ -169,16 +169,16 @@ def test_a_state_that_nothing_known_leads_to_yet_keeps_no_other_from_a_certifica
     run.observe(RESET, 0)
     run.add_transition(0, 0, 1)
     for state in (1, 2, 3):
-        run._sampling.enter(state)
+        run.sampling.enter(state)
     run.add_transition(1, 0, 2)
     for _ in range(100):
         run.add_transition(0, 1, 3)
     run.trigger('sampled')
-    run._ruling_out.distance.update({1: 1.0, 2: 2.0, 3: 1.0})
+    run.ruling_out.distance.update({1: 1.0, 2: 2.0, 3: 1.0})
     assert run._certify({1: 1.0, 2: 2.0, 3: 1.0})
     assert [policy.target for policy in run.policies] == [0, 3] and run.estimates[3] == 1.0
     assert run.state in (DiscoPhase.SAMPLING, DiscoPhase.EVALUATION)
-    attempts = run._certifier.attempts
+    attempts = run.certifier.attempts
     # An attempt goes on to what is behind it.
     assert ([each.target for each in (*attempts.passed, attempts.policy)] == [1, 2] if attempts
-            else run._certifier.sampled.target == 1)
+            else run.certifier.sampled.target == 1)

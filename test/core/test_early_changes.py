@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import json
 
 from mnm_ros.core import Exploration, Problem, settings
+from mnm_ros.core.exploration import understudy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.cmp import Cmp, TableCmp
@@ -123,7 +124,8 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     assert {told[place].trust for place in before - {1}} == {Trust.DOUBTED}
     assert all('certified' in told[place].why for place in before - {1})
     assert world.exploration.activity().progress is not None
-    building = world.exploration._mnm.building
+    mnm = understudy(world.exploration)
+    building = mnm.building if mnm is not None else None
     assert building is not None and len(building.streams) == len(building.replaced) == 1
 
 

@@ -96,7 +96,7 @@ def outcomes(cmp: Cmp, policy: Policy, certify: float,
                 if after.over:
                     ended.append((weight * chance, after))
                     continue
-                key = state, after._left
+                key = state, after.left
                 before = following[key][0] if key in following else 0.0
                 following[key] = before + weight * chance, after
         under_way = following
@@ -166,7 +166,7 @@ def test_policies_that_take_the_radius_can_be_certified(epsilon: float, seeds: i
                    for weight, episode in ended)
         assert mean <= problem.limit, seed
         tried += 1
-        left += sum(weight for weight, episode in ended if episode._left)
+        left += sum(weight for weight, episode in ended if episode.left)
     assert tried > seeds / 3 and left > 0.3 * tried
 
 

@@ -80,7 +80,7 @@ def test_they_are_caught_as_what_python_has_too() -> None:
         hypothesis.policy_for(7)
     assert type(unknown.value) is UnknownStateError
     assert str(unknown.value) == 'state 7 has no policy, expected one of [3]'
-    with pytest.raises(TypeError, match="the robot returned 'x' after action -1") as wrong:
+    with pytest.raises(TypeError, match="the robot returned after action -1 is 'x'") as wrong:
         play(ScriptedBase(0), lambda _: 'x', 1)    # type: ignore[arg-type,return-value]
     assert type(wrong.value) is InvalidTypeError
     for kind in (ValueError, MnmError):

@@ -113,7 +113,7 @@ def test_what_was_broken_off_is_the_worst_for_the_policy_and_the_best_against_it
         failed.record(HORIZON, True)
         arrived.record(2, False)
     assert broken.played == failed.played == 6
-    assert broken._accept_log == pytest.approx(failed._accept_log)
+    assert broken.evidence == pytest.approx(failed.evidence)
     assert broken._reject_log == pytest.approx(arrived._reject_log)
 
 

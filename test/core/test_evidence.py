@@ -9,9 +9,11 @@ from typing import Any
 
 from binomial import binomial_tail
 from mnm_ros.core.components import BASES, EVALUATIONS
+from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.evaluation import Decision
@@ -172,9 +174,11 @@ def test_a_run_gives_a_part_to_ruling_out_and_the_rest_to_certificates(
     """Together no more than its delta."""
     policies = (Policy(0, 12, (0,), ((RESET,),)),) if given else ()
     run = BASES['disco'](settings(PROBLEM), 0, np.random.default_rng(0), policies)
-    parts = run._parts    # type: ignore[attr-defined]
-    ruling_out = parts.planner._delta
-    certificates = parts.evidence.sets._delta + parts.evidence._delta
+    assert isinstance(run, Disco)
+    planner, = run.replaceable
+    assert isinstance(planner, OptimisticPlanner)
+    evidence = run.certifier.evidence[0]
+    ruling_out, certificates = planner._delta, evidence.sets.delta + evidence._delta
     assert ruling_out == pytest.approx(part * PROBLEM.delta)
     assert ruling_out + certificates == pytest.approx(PROBLEM.delta)
 

@@ -34,7 +34,7 @@ class World:
         actions = len(scenario.actions)
         problem = Problem(actions, RADIUS, EPSILON, DELTA)
         self.exploration = Exploration(settings(problem, overrides=options), seed)
-        self.fleet = Fleet(self.exploration, actions, problem.limit, seed)
+        self.fleet = Fleet(self.exploration, seed)
         self.simulators = [Simulator(scenario, 1000 * seed + i) for i in range(robots)]
         self.robots = Robots(self.fleet, self.simulators, manners, seed)
         self._judged, self._right = (None, None), False
@@ -131,22 +131,22 @@ def test_a_change_is_noticed_and_relearnt(name: str) -> None:
 def test_no_robot_does_what_is_declared_to_lead_nowhere() -> None:
     """Neither one that has nothing to do, nor one that had begun to go there before."""
     exploration = Exploration(settings(Problem(4, RADIUS, EPSILON, DELTA)))
-    fleet = Fleet(exploration, 4, 2 * RADIUS)
+    fleet = Fleet(exploration)
     fleet.came_home(0)
     assignments = fleet._assignments
     for action, after in ((0, 1), (1, 0), (2, 3), (3, 0)):
         fleet._begin((0, action), 'r')
         fleet.ended((0, action), after)
     assignments.want({(1, 2): [0]}, 1)
-    assert fleet.choose('r', 0)[0] == 0    # the way to what is wanted
+    assert fleet._choose('r', 0)[0] == 0    # the way to what is wanted
     assignments.want({(0, 0): [0, 1], (3, 1): [2]}, 1)
     exploration.declare(Declaration({0: ((), (0,), (0, 3), (0,))}))
-    assert fleet.choose('r', 0)[0] == 2    # to the other that is wanted
+    assert fleet._choose('r', 0)[0] == 2    # to the other that is wanted
     assert not assignments.wanted((0, 0))
     assignments.want({(1, 2): [0]}, 1)
-    assert 0 not in [fleet.choose('r', 0)[0] for _ in range(8)]
+    assert 0 not in [fleet._choose('r', 0)[0] for _ in range(8)]
     exploration.declare(Declaration({0: ((), (), (), ())}))
-    assert fleet.choose('r', 0) == (RESET, None)
+    assert fleet._choose('r', 0) == (RESET, None)
 
 
 def test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed() -> None:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, understudy
 from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import Fleet, Member, SamplePool, Ticket
 from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation
@@ -50,12 +50,11 @@ class WatchedFleet(Fleet):
     """Keeps what each robot has to settle."""
 
     def __init__(self, seed: int) -> None:
-        super().__init__(
-            Exploration(settings(PROBLEM), seed), PROBLEM.actions, PROBLEM.limit, seed)
+        super().__init__(Exploration(settings(PROBLEM), seed), seed)
         self.tickets: dict[str, Ticket | None] = {}
 
-    def choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
-        action, self.tickets[name] = super().choose(name, here)
+    def _choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
+        action, self.tickets[name] = super()._choose(name, here)
         return action, self.tickets[name]
 
 
@@ -203,7 +202,7 @@ def test_a_lookahead_follows_what_is_known_and_then_what_was_seen() -> None:
     exploration = new_fleet().exploration
     for _ in range(2):    # the very first RESET, and that of the run
         exploration.observe(exploration.next_action(), 0)
-    first, mnm = exploration.next_action(), exploration.understudy()
+    first, mnm = exploration.next_action(), understudy(exploration)
     assert mnm is not None
     seen = {(0, 0): [1], (0, 1): [1], (1, 0): [0], (1, 1): [0]}
     asked, ended = look_ahead(mnm, 0, 60, {(0, first): [0, None]}, seen, np.random.default_rng(0))
@@ -222,7 +221,7 @@ def test_a_lookahead_begins_at_home_and_takes_what_is_known_in_its_order() -> No
     first = exploration.next_action()
     for here, ready, recent in ((0, {(0, first): [1, 1]}, {}), (0, {}, {(0, first): [1]}),
                                 (0, {}, {}), (None, {}, {(0, first): [1]})):
-        mnm = exploration.understudy()
+        mnm = understudy(exploration)
         assert mnm is not None
         asked, ended = look_ahead(mnm, here, 4, ready, recent, np.random.default_rng(0))
         assert not ended

@@ -60,7 +60,7 @@ def test_the_example_runs_without_ros_and_sees_the_door_close(
 def test_a_robot_that_returns_no_state_is_named() -> None:
     exploration = mnm_ros.core.Exploration(
         mnm_ros.core.settings(mnm_ros.core.Problem(2, 4.0, 1.0, 0.1)))
-    with pytest.raises(TypeError, match='returned None after action -1, expected an int'):
+    with pytest.raises(TypeError, match='returned after action -1 is None, expected a state'):
         mnm_ros.core.play(exploration, lambda action: None, 1)
 
 

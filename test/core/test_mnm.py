@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 import math
+from typing import Any
 
 from mnm_ros.core.components import CHECKS
 from mnm_ros.core.mnm.base import BaseAlgorithm, Recollection, Step
@@ -61,7 +62,8 @@ class Script:
 
 
 def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool = False,
-        schedule: Callable[[], Schedule] | None = None, **options: Value) -> Mnm:
+        schedule: Callable[[], Schedule] | None = None,
+        resume: Mapping[str, Any] | None = None, **options: Value) -> Mnm:
     """Return MNM; ``checked`` and ``evaluations`` keep what its checks are made of."""
     checked.clear()
     evaluations.clear()
@@ -76,7 +78,7 @@ def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool
 
     checking = partial(WindowPhase, new_tests=new_tests, new_evaluation=new_evaluation)
     return Mnm(settings(PROBLEM, 'paper', options), SEED, script,
-               schedule or (lambda: StreamSchedule(exponent)), checking)
+               schedule or (lambda: StreamSchedule(exponent)), checking, resume=resume)
 
 
 def checking_of(machine: Mnm) -> WindowPhase:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
-from mnm_ros.core.components import BASES
+from mnm_ros.core.components import BASES, empirical_step_bound
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
@@ -21,6 +21,7 @@ from mnm_ros.core.paper.discovery import OnTheWayDiscovery
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
@@ -35,8 +36,7 @@ def test_while_building_it_can_be_resumed_before_the_first_step_only() -> None:
     assert machine.at_restart_point is False
     machine.observe(RESET, HOME)
     assert machine.at_restart_point is True and machine.runs == 1
-    other = mnm(Script(rest=lambda: ScriptedBase(0)))
-    other._resume(machine.to_state())
+    other = mnm(Script(rest=lambda: ScriptedBase(0)), resume=machine.to_state())
     assert other.runs == 1    # the run under way is begun anew, and counted once
     machine.observe(RESET, HOME)
     assert machine.at_restart_point is False
@@ -66,30 +66,25 @@ def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
     assert told[0] == '' and {' (stream 1 of 2)', ' (stream 2 of 2)'} < set(told)
 
 
-def test_watching_has_as_many_turns_as_rediscovery_while_policies_are_doubted() -> None:
+def test_attempts_have_as_many_turns_as_rediscovery_while_policies_are_doubted() -> None:
     """And again when nothing but proofs is left to do."""
     log = ChangeLog(lambda *told: None)
-    phase = WatchPhase(
-        Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log),
-        (policy(HOME), policy(1), policy(2)), quanta=4)
-    quantum = phase.base.quantum
-    assert phase._rediscovery._left == 4 * quantum
-    phase._notice()
-    phase._begin_quantum()
-    assert phase._rediscovery._left == 4 * quantum
-    phase._doubt_all()    # anything may have changed, and is found by the rediscovery
-    phase._begin_quantum()
-    assert phase._rediscovery._left == 4 * quantum
-    phase._doubt([1])
-    phase._begin_quantum()
-    assert phase._rediscovery._left == quantum
-    for detector in phase._watching.watched.detectors.values():
+    round_ = Round(1, PROBLEM, lambda problem, policies: ScriptedBase(0), 0, 10, log)
+    phase = WatchPhase(round_, (policy(HOME), policy(1), policy(2)), quanta=4)
+    assert phase.parts.rediscovery.turn == 4 * phase.base.quantum
+    schedule = WatchSchedule(round_, phase.transitions, phase.parts.checks,
+                             phase.parts.relearning, phase.parts.rediscovery, 4)
+    phase.doubts.notice(phase.policies)
+    assert schedule.quanta == 4
+    phase.doubts.doubt_all()    # anything may have changed, and is found by the rediscovery
+    assert schedule.quanta == 4
+    phase.doubts.doubt([1])
+    assert schedule.quanta == 1
+    for detector in phase.parts.checks.monitor.detectors.values():
         detector.credible = True
-    phase._begin_quantum()
-    assert phase._rediscovery._left == 4 * quantum
-    phase._relearning.swept = True
-    phase._begin_quantum()
-    assert phase._rediscovery._left == quantum
+    assert schedule.quanta == 4
+    phase.parts.relearning.swept = True
+    assert schedule.quanta == 1
 
 
 def test_a_printed_evaluation_goes_on_after_the_policy_has_been_left() -> None:
@@ -137,7 +132,8 @@ def test_no_bet_of_a_detector_goes_bankrupt(failed: bool) -> None:
     detector.begin_proof(1e-9)
     for _ in range(500):
         detector.record(horizon if failed else 1, failed)
-        logs = [*detector._against_logs, *detector._for_logs]
+        kept = detector.to_state()
+        logs = [*kept['against'], *kept['for']]
         assert all(math.isfinite(log) for log in logs)
 
 
@@ -232,17 +228,18 @@ def test_disco_looks_a_little_beyond_the_radius_but_not_near_the_limit(
     problem = Problem(4, radius, epsilon, 0.1)
     run = BASES['disco'](settings(problem), HOME, np.random.default_rng(0), ())
     assert isinstance(run, Disco)
-    beyond = run._ruling_out.reach - radius
+    beyond = run.ruling_out.reach - radius
     assert 0 < beyond <= max(1.0, 0.17 * radius)
     assert beyond <= (problem.limit - radius) / 4
-    assert run.step_bound(5) == 3 * run._parts.step_bound(5)
+    assert run.step_bound(5) == 3 * empirical_step_bound(settings(problem), 5)
 
 
 def test_a_goal_is_over_unless_it_waits_or_is_under_way() -> None:
     report = GoalReport(3, 7, GoalStatus.UNDER_WAY, 'going', expected_steps_left=2.0)
     assert report.steps == report.attempts == report.accepted == 0 and report.ended is None
-    ended = replace(report, steps=4).over('reached: state 7', ended=99)
+    ended = replace(report, steps=4).over(GoalStatus.REACHED, 'in 4 steps', ended=99)
     assert (ended.id, ended.target, ended.steps, ended.ended) == (3, 7, 4, 99)
-    assert ended.status is GoalStatus.REACHED and ended.expected_steps_left is None
+    assert ended.status is GoalStatus.REACHED and ended.text == 'reached 7 in 4 steps'
+    assert ended.expected_steps_left is None
     assert [status for status in GoalStatus if not status.over] == [
         GoalStatus.WAITING, GoalStatus.UNDER_WAY]

@@ -16,8 +16,9 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.patrol import Patrol
+from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
+from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.watch_phase import WatchPhase
-from mnm_ros.core.watch.watching import PolicyWatch, Turns, Watching
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase
@@ -107,24 +108,24 @@ def test_every_pair_of_a_policy_is_executed_soon() -> None:
     assert max(waits) < 14 * len(last) and float(np.mean(waits)) < 4 * len(last)
 
 
-def watching(chance: float, target: int, seed: int, attempts: int) -> Mapping[int, Detector]:
+def attempted(chance: float, target: int, seed: int, attempts: int) -> Mapping[int, Detector]:
     """Make attempts with the policy to a state behind 2, to which a step leads with a chance."""
     policies = [policy(HOME), policy(2), policy(6)]
-    watched = Watching(PolicyWatch(LIMIT, HORIZON, 0.4, 0.1, (2, 6)), Turns((2, 6)),
-                       patrol(*policies[1:]), policies[0])
+    checks = PolicyChecks(PolicyMonitor(LIMIT, HORIZON, 0.4, 0.1, (2, 6)), Turns((2, 6)),
+                          patrol(*policies[1:]), policies[0])
     rng = np.random.default_rng(seed)
     for _ in range(attempts):
-        watched.begin(target, policies)
-        here, ended = HOME, watched.observe(HOME, proving=False)
+        checks.begin(target, policies)
+        here, ended = HOME, checks.observe(HOME, proving=False)
         while ended is None:
             here = 6 if here == 2 else 2 if rng.random() < chance else HOME
-            ended = watched.observe(here, proving=False)
-    return watched.watched.detectors
+            ended = checks.observe(here, proving=False)
+    return checks.monitor.detectors
 
 
 def test_what_is_passed_is_tested_as_by_attempts_of_its_own() -> None:
-    beside, alone = (watching(0.3, target, 1, 50)[2] for target in (6, 2))
-    assert beside._episodes == alone._episodes == 50
+    beside, alone = (attempted(0.3, target, 1, 50)[2] for target in (6, 2))
+    assert beside.to_state()['episodes'] == alone.to_state()['episodes'] == 50
     assert abs(beside.evidence - alone.evidence) < 1
 
 
@@ -149,17 +150,17 @@ def at_the_limit(aside: float) -> float:
 def passed_by(seed: int, chance: float, aside: float, attempts: int) -> tuple[bool, bool]:
     """Return whether attempts of the policy to 6 alone tell against that to 2, and for it."""
     policies = (policy(HOME), policy(2), policy(6, {1: 0}))    # which part where they come aside
-    watched = PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, (2, 6))
-    watching = Watching(watched, Turns((2, 6)), patrol(*policies[1:]), policies[0])
-    rng, detector, alarm = random.Random(seed), watched.detectors[2], False
+    monitor = PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, (2, 6))
+    checks = PolicyChecks(monitor, Turns((2, 6)), patrol(*policies[1:]), policies[0])
+    rng, detector, alarm = random.Random(seed), monitor.detectors[2], False
     for _ in range(attempts):
-        watching.begin(6, policies)
-        here, ended = HOME, watching.observe(HOME, proving=True)
+        checks.begin(6, policies)
+        here, ended = HOME, checks.observe(HOME, proving=True)
         while ended is None:
             drawn = rng.random()
             here = 6 if here != HOME else (
                 2 if drawn < chance else 1 if drawn < chance + aside else HOME)
-            ended = watching.observe(here, proving=True)
+            ended = checks.observe(here, proving=True)
         alarm = alarm or detector.alarm
     return alarm, detector.proven
 

@@ -13,9 +13,9 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
-from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from test_fleet import still
 
 PAIR = (3, 1)
 
@@ -110,9 +110,8 @@ def test_of_two_moves_that_serve_as_well_one_that_has_not_failed_is_taken() -> N
 @pytest.mark.parametrize('seed', range(3))
 def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
     """Before the change is noticed: no six times in a row within half a minute of 5 s steps."""
-    scenario = load('two_rooms')
+    scenario = still('two_rooms')
     simulator = Simulator(scenario, seed)
-    simulator._until = None
     exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed)
 
     def step() -> tuple[int | None, int]:

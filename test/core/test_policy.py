@@ -73,6 +73,13 @@ def test_a_hypothesis_of_policies_over_other_states_is_refused() -> None:
     ((2, 4.0, 0.0, 0.1), 'epsilon is 0.0'),
     ((2, 4.0, 1.0, 1.0), 'delta is 1.0'),
     ((2, 4.0, 1.0, float('nan')), 'delta is nan'),
+    (('4', 4.0, 1.0, 0.1), "actions is '4', expected an int"),
+    ((2.5, 4.0, 1.0, 0.1), 'actions is 2.5, expected an int'),
+    ((True, 4.0, 1.0, 0.1), 'actions is True, expected an int'),
+    ((2, None, 1.0, 0.1), 'radius is None, expected a number'),
+    ((2, 4.0, True, 0.1), 'epsilon is True, expected a number'),
+    ((2, 4.0, 1.0, 'x'), "delta is 'x', expected a number"),
+    ((2, 4.0, 1.0, 0.1, None), 'support is None, expected a Support'),
 ])
 def test_a_problem_without_sense_is_refused(arguments: tuple, text: str) -> None:
     with pytest.raises(ValueError, match=text):

@@ -80,7 +80,7 @@ def test_the_counts_are_dealt_as_the_planner_asks_for_it(
     monkeypatch.setitem(
         parts.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
     resolved = settings(PROBLEM, 'onboard', {'base': 'ucb_explore'})
-    assert new_base(resolved, home=0)._parts.counts.sets == 5  # type: ignore[attr-defined]
+    assert new_base(resolved, home=0).parts.counts.sets == 5  # type: ignore[attr-defined]
 
 
 def my_base(settings: object, home: int, rng: object, policies: tuple = ()) -> ScriptedBase:
@@ -128,6 +128,7 @@ def test_a_checkpoint_names_every_option_whichever_way_it_is_given() -> None:
 @pytest.mark.parametrize(('overrides', 'text'), [
     ('c1=many', "c1 is 'many', expected a number"), ('c1', "c1 is '', expected a number"),
     ('base=disco', "parameter 'overrides' has 'base', expected name=value with one of evaluation"),
+    ('planner=os:system', "'overrides' has planner=os:system, expected a name without a module"),
     ('c1=3, c2=1', "c1 is '3,', expected a number"), ('C1=3', "'overrides' has 'C1', expected")])
 def test_overrides_that_are_none_are_refused(overrides: str, text: str) -> None:
     with pytest.raises(ValueError, match=text):

@@ -13,7 +13,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.core.progress.activity import Activity
-from mnm_ros.core.watch.watching import steps_until_proven
+from mnm_ros.core.watch.policy_monitor import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest

@@ -104,7 +104,7 @@ def test_steps_that_were_broken_off_may_have_led_anywhere() -> None:
 def test_all_moments_from_which_on_it_looks_share_one_delta() -> None:
     reach, given = Reach(4.0, 0.01), []
     for _ in range(200):
-        given.append(reach._sets._delta)
+        given.append(reach._sets.delta)
         reach.begin_anew()
     assert given[0] == 0.005 and sum(given) < 0.01
 
@@ -180,15 +180,15 @@ def test_a_notice_begins_the_sets_anew_and_an_alarm_forgets_its_pair() -> None:
     world = Slow({}, 0)
     for _ in range(200):
         checking.observe(action := checking.next_action(), world.step(action))
-    reach = checking._reach
-    assert reach._counts.visits(HOME, 3) and not log.open
-    checking._notice()
-    assert log.open and not reach._counts.visits(HOME, 3)
+    reach = checking.parts.reach
+    assert reach.counts.visits(HOME, 3) and not log.open
+    checking.doubts.notice(checking.policies)
+    assert log.open and not reach.counts.visits(HOME, 3)
     for _ in range(50):
         checking.observe(action := checking.next_action(), world.step(action))
-    before = reach._counts.visits(HOME, 3)
-    checking._notice()    # it belongs to the same change
-    assert before and reach._counts.visits(HOME, 3) == before
+    before = reach.counts.visits(HOME, 3)
+    checking.doubts.notice(checking.policies)    # it belongs to the same change
+    assert before and reach.counts.visits(HOME, 3) == before
     checking.transitions.record = alarm    # type: ignore[method-assign]
-    checking._watch_transition(HOME, 3, 3)
-    assert not reach._counts.visits(HOME, 3)
+    checking.doubts.observe(HOME, 3, 3, checking.policies)
+    assert not reach.counts.visits(HOME, 3)

@@ -286,7 +286,7 @@ def test_without_way_or_policy_the_least_tried_action_at_home() -> None:
     assert corridor.sampling.action(0) == WEST
     corridor.sampling.urge((9, WEST))
     corridor.sampling.action(0)
-    assert not corridor.sampling._urgent    # what no way leads to is urgent no more
+    assert not corridor.sampling.urgent    # what no way leads to is urgent no more
 
 
 def test_ways_are_those_of_a_matrix_that_scipy_has_sorted() -> None:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from binomial import binomial_tail
 from mnm_ros.core.detection import transition_detector
 from mnm_ros.core.detection.transition_detector import TransitionDetector
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
@@ -103,7 +103,7 @@ def data(detector: TransitionDetector) -> Data:
     return Data(*detector.to_state())
 
 
-def detectors(watch: TransitionWatch) -> dict[tuple[int, int], TransitionDetector]:
+def detectors(watch: TransitionMonitor) -> dict[tuple[int, int], TransitionDetector]:
     """Return them by pair, in their order."""
     return {(state, action): TransitionDetector.from_state(kept)
             for state, action, kept in watch.to_state()['detectors']}
@@ -283,7 +283,7 @@ def test_its_memory_is_bounded() -> None:
 def test_all_pairs_together_keep_the_delta() -> None:
     delta, trials, alarmed = 0.2, 60, []
     for seed in range(trials):
-        rng, watch = np.random.default_rng(seed), TransitionWatch(delta)
+        rng, watch = np.random.default_rng(seed), TransitionMonitor(delta)
         outcomes = np.where(rng.random((40, 200)) < 0.85, 0, rng.integers(1, 4, (40, 200)))
         for step in range(200):
             for state in range(40):
@@ -294,7 +294,7 @@ def test_all_pairs_together_keep_the_delta() -> None:
 
 
 def test_a_surprise_is_followed_up_until_it_is_explained() -> None:
-    watch = TransitionWatch(1e-6)
+    watch = TransitionMonitor(1e-6)
     for _ in range(200):
         watch.record(3, 1, 4)
         watch.record(4, 1, 5)
@@ -314,7 +314,7 @@ def test_a_surprise_is_followed_up_until_it_is_explained() -> None:
 
 
 def test_which_policies_lead_through_a_pair() -> None:
-    watch = TransitionWatch(1e-6)
+    watch = TransitionMonitor(1e-6)
     for state, action, following in ((0, 0, 1), (0, 1, 2), (1, 0, 3), (2, 0, 3), (3, 0, 0)):
         watch.record(state, action, following)
     through_one = Policy(4, 9, (0, 1, 2, 3), ((0, 0, 0, 0),))
@@ -370,7 +370,7 @@ def test_each_outcome_is_predicted_by_what_came_before_it() -> None:
 
 
 def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
-    watch = TransitionWatch(0.06)
+    watch = TransitionMonitor(0.06)
 
     def thresholds() -> list[float]:
         return [detector.threshold for detector in detectors(watch).values()]
@@ -390,7 +390,7 @@ def test_each_pair_and_each_new_beginning_has_its_part_of_the_delta() -> None:
 
 
 def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> None:
-    watch = TransitionWatch(1e-9)
+    watch = TransitionMonitor(1e-9)
     policies = (Policy(0, 9, (0, 1), ((RESET, RESET),)), Policy(4, 9, (0, 1), ((0, 0),)),
                 Policy(5, 9, (0, 1), ((1, 0),)))
     for _ in range(300):
@@ -407,7 +407,7 @@ def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> 
         assert not watch.record(0, 0, 0)
     told, = watch.evidence
     assert (told.state, told.action) == (0, 0) and 0 < told.evidence < told.threshold
-    kept = TransitionWatch(1e-9, watch.to_state())
+    kept = TransitionMonitor(1e-9, watch.to_state())
     assert kept.to_state() == watch.to_state() and kept.suspected == {4}
     assert tuple(kept.raised) == tuple(watch.raised) == ((0, 0),)
     while watch.suspected:

@@ -14,7 +14,14 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.trust import from_json, to_json, Trust, TrustedPolicy
+from mnm_ros.core.progress.trust import (
+    from_json,
+    may_follow,
+    PolicyTrust,
+    to_json,
+    Trust,
+    TrustedPolicy,
+)
 from mnm_ros.core.trust_ledger import TrustLedger
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load
@@ -100,6 +107,19 @@ def test_a_policy_takes_the_time_of_its_actions() -> None:
     assert told[last.policy.target].expected_seconds == pytest.approx(expected, abs=1e-3)
 
 
+@pytest.mark.parametrize(('trust', 'known', 'least'), [
+    (None, True, Trust.PROVEN), (None, False, None), (Trust.PROVEN, True, Trust.PROVEN),
+    (Trust.PROVEN, False, None), (Trust.CERTIFIED, True, Trust.PROVEN),
+    (Trust.CERTIFIED, False, Trust.CERTIFIED), (Trust.ASSUMED, False, Trust.ASSUMED),
+    (Trust.DOUBTED, True, Trust.DOUBTED), (Trust.DOUBTED, False, Trust.DOUBTED)])
+def test_how_much_may_be_asked_for_to_follow_a_policy(
+        trust: Trust | None, known: bool, least: Trust | None) -> None:
+    """None is for never; what was told as proven of a state not known is of before."""
+    told = trust and PolicyTrust(trust, None, None, 0, '')
+    assert [each for each in Trust if may_follow(told, known, each)] == (
+        [] if least is None else [*Trust][least.rank:])
+
+
 def test_to_look_changes_nothing() -> None:
     looked, alone = Run('grid_3x3', 1), Run('grid_3x3', 1)
     for _ in range(2000):
@@ -116,7 +136,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     assert proven[0].policy.target == run.exploration.home and not proven[0].at_most_steps
     assert {each.at_most_steps for each in proven[1:]} == {(1 + EPSILON) * RADIUS}
     run.simulator.change()
-    while not run.exploration.log.open:
+    while not run.exploration._mnm.log.open:
         run.step()
     told = run.exploration.trust()
     doubted = targets(told, Trust.DOUBTED)
@@ -125,7 +145,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     since = {each.policy.target: each.since_step for each in told}
     run.step()
     assert {each.policy.target: each.since_step for each in run.exploration.trust()} == since
-    while run.exploration.log.open:
+    while run.exploration._mnm.log.open:
         run.step()
     assert {each.trust for each in run.exploration.trust()} == {Trust.PROVEN}
 

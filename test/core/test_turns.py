@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 
-from mnm_ros.core.watch.watching import Turns
+from mnm_ros.core.watch.policy_checks import Turns
 
 
 def test_without_anything_urgent_all_take_turns() -> None:

@@ -223,10 +223,10 @@ def test_after_a_change_the_run_goes_on_without_what_was_forgotten_or_deleted() 
         base.add_transition(state, 0, after)
     assert base.candidates == (9, 8)
     base.forget(1, 0)
-    assert base._parts.counts.visits(1, 0) == 0 and base._parts.counts.visits(0, 0) == 2
+    assert base.parts.counts.visits(1, 0) == 0 and base.parts.counts.visits(0, 0) == 2
     assert base.revise((to(0).policy, to(1).policy))
     assert [policy.target for policy in base.policies] == [0, 1]
-    assert base.candidates == (2,) and base._parts.counts.visits(2, 0) == 0
+    assert base.candidates == (2,) and base.parts.counts.visits(2, 0) == 0
     assert not base.finished and base.state is UcbPhase.DISCOVERY
 
 
@@ -246,7 +246,7 @@ def test_what_is_new_after_a_change_is_tested_before_all_is_sampled(changed: boo
         base.forget(0, 0)
     for _ in range(2 * 8 + 2):
         base.observe(action := base.next_action(), 0 if action == RESET else 7)
-    assert base.evaluating == changed and not base._parts.discovery.done()
+    assert base.evaluating == changed and not base.parts.discovery.done()
     assert base.candidates == (7,)
 
 

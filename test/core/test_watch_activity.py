@@ -8,7 +8,7 @@ import math
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
-from mnm_ros.core.watch.watching import steps_until_proven, watching_now
+from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
 import pytest
 
 LIMIT, HORIZON = 8.0, 16
@@ -54,7 +54,7 @@ def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None
     assert against > 0
 
     def told(target: int) -> PhaseActivity:
-        return watching_now(None, target, 2, REDISCOVERY, detectors, [pair])
+        return checking_activity(None, target, 2, REDISCOVERY, detectors, [pair])
     assert told(7).sentence == 'checking that the policy to 7 still works'
     assert told(3).sentence == (
         'checking that the policy to 3 still works: evidence against it 0.0 of 6.9')
@@ -73,7 +73,7 @@ def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None
 def test_a_rediscovery_is_told_by_its_number_and_what_it_does() -> None:
     run = PhaseActivity(
         'sampling', 'sampling 4', 4, 2, (Evidence('certificate', 4, None, 1.0, 2.0),))
-    doing = watching_now(run, 3, 2, REDISCOVERY, {}, ())
+    doing = checking_activity(run, 3, 2, REDISCOVERY, {}, ())
     assert (doing.doing, doing.target, doing.action) == ('sampling', 4, 2)
     assert doing.sentence == 'looking for what is new or has changed (rediscovery 2): sampling 4'
     assert [test.kind for test in doing.tests] == ['certificate', 'rediscovery']

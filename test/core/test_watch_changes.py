@@ -9,19 +9,21 @@ import json
 import math
 
 from mnm_ros.core.components import BASES
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
+from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, StepLimit
 from mnm_ros.core.watch.watch_phase import WatchPhase
-from mnm_ros.core.watch.watching import PolicyWatch
 import numpy as np
 import pytest
 from scripted import alarm, HOME, policy, ScriptedBase
@@ -121,14 +123,14 @@ def test_what_was_proven_before_a_second_change_does_not_count(seed: int) -> Non
 def test_each_proof_has_a_part_of_the_budget() -> None:
     given: list[float] = []
     proofs = PROBLEM.delta * SHARES['proofs']
-    watched = PolicyWatch(LIMIT, HORIZON, 0.01, proofs, (3, 5))
-    for detector in watched.detectors.values():
+    monitor = PolicyMonitor(LIMIT, HORIZON, 0.01, proofs, (3, 5))
+    for detector in monitor.detectors.values():
         detector.begin_proof = given.append    # type: ignore[method-assign]
     for _ in range(200):
-        watched.notice()
+        monitor.notice()
         for target in (3, 5):
-            watched.begin(target, proving=True)
-            watched.record(target, 1, False)
+            monitor.begin(target, proving=True)
+            monitor.record(target, 1, False)
     assert len(given) == 400 and sum(given) < proofs
     assert sum(SHARES.values()) == pytest.approx(1)
 
@@ -260,18 +262,18 @@ def test_after_a_change_all_pairs_are_looked_at_twice_but_what_is_new_comes_firs
     assert isinstance(base, Teachable)
     checking.transitions.record = (    # type: ignore[method-assign]
         lambda state, action, after: PairChange(state, action, {}, {77 if leads_on else HOME: 1}))
-    checking._watch_transition(HOME, 5, HOME)
+    checking.doubts.observe(HOME, 5, HOME, checking.policies)
     assert log.open and base.wanted[0] == (HOME, 5)
     assert set(base.wanted) == ({(HOME, 5)} if leads_on else pairs)
     blind(checking)
     if leads_on:
         base.targets = (HOME, 3, 5, 77)
-        checking._add_new_states()
+        run(checking, World(), lambda: known(checking)[-1] == 77)
         assert set(base.wanted) == pairs
     base.wanted.clear()
-    checking._watch_transition(3, 1, 3)
+    checking.doubts.observe(3, 1, 3, checking.policies)
     assert base.wanted == [(3, 1)]    # once may show what it did before by chance
-    checking._watch_transition(3, 1, 3)
+    checking.doubts.observe(3, 1, 3, checking.policies)
     assert base.wanted == [(3, 1)]
 
 
@@ -281,11 +283,27 @@ def test_what_leads_through_a_state_that_is_deleted_is_deleted_with_it() -> None
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30, log=log),
         (policy(HOME), policy(3), through, policy(4)), quanta=1)
-    for state, action, after in ((HOME, 3, 3), (3, 5, 5), (HOME, 4, 4)):
-        checking._watch_transition(state, action, after)
-    checking._begin_watch()    # the ways are known
-    checking._delete([checking.policies[1]])
+    world = World()
+    run(checking, world, lambda: checking.parts.checks.patrol.complete)    # the ways are known
+    world.closed = {3}
+    run(checking, world, lambda: known(checking) != (HOME, 3, 5, 4))
     assert known(checking) == (HOME, 4)
+
+
+def test_a_policy_is_doubted_if_what_is_declared_of_its_way_changes_though_it_was_never_seen(
+        ) -> None:
+    """Issue: the ways that policies were doubted for were those that had been seen alone."""
+    def declaration(*ends: int) -> Declaration:
+        return Declaration({HOME: tuple((action,) for action in range(PROBLEM.actions)),
+                            3: ((3,),) * 5 + (ends,) + ((3,),) * 3})
+    support, log = Support(declaration(5)), ChangeLog(lambda *told: None)
+    checking = WatchPhase(
+        Round(1, replace(PROBLEM, support=support), Script((HOME,)), check_steps=0, steps_taken=30,
+              log=log), (policy(HOME), policy(3), Policy(5, 4, (HOME, 3), ((3, 5),)), policy(4)))
+    opened, _ = support.declare(declaration(5, HOME), lambda state, action: ())
+    assert opened == [(3, 5)]
+    checking.support_changed(opened)
+    assert log.open and {*checking.doubted} == {5}
 
 
 def test_one_surprise_makes_the_phase_ask_for_more() -> None:
@@ -442,7 +460,7 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
         -math.log(round_delta(0.1, 1) * SHARES['transitions'] * share(1, EVEN_PARTS)))
 
 
-def building(transitions: TransitionWatch) -> BuildingPhase:
+def building(transitions: TransitionMonitor) -> BuildingPhase:
     """Return a building phase of several streams in which action 5 at home changes soon."""
     phase = BuildingPhase(lambda number: ScriptedBase(0), lambda: StreamSchedule(2), False,
                           transitions)
@@ -455,7 +473,7 @@ def building(transitions: TransitionWatch) -> BuildingPhase:
 
 
 def test_the_hypothesis_goes_on_with_the_detectors_of_its_stream() -> None:
-    transitions = TransitionWatch(1e-3)
+    transitions = TransitionMonitor(1e-3)
     phase = building(transitions)
     assert phase.transitions_of(phase.streams[0]) is transitions
     assert [*detectors(transitions)] == [(HOME, 5)]
@@ -463,7 +481,7 @@ def test_the_hypothesis_goes_on_with_the_detectors_of_its_stream() -> None:
 
 
 def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
-    phase = building(TransitionWatch(1e-3))
+    phase = building(TransitionMonitor(1e-3))
     before = phase.streams
     change = None
     while change is None:
@@ -478,7 +496,7 @@ def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
 
 def test_a_change_from_before_the_streams_began_replaces_none() -> None:
     """A stream that has replaced others goes on when more of the same change is noticed."""
-    transitions = TransitionWatch(1e-3)
+    transitions = TransitionMonitor(1e-3)
     phase = BuildingPhase(lambda number: Forgetting(0), DoublingSchedule, True, transitions)
 
     def told(action: int, state: int) -> bool:
@@ -520,7 +538,7 @@ class Forgetting(ScriptedBase):
 
 def test_after_a_stream_that_was_begun_later_the_detectors_begin_anew() -> None:
     """It may have begun after a change. Which one finishes is no free choice of evidence."""
-    transitions = TransitionWatch(1e-3)
+    transitions = TransitionMonitor(1e-3)
     phase = building(transitions)
     made = transitions.to_state()['made']
     assert phase.transitions_of(phase.streams[1]) is transitions

@@ -13,9 +13,10 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.statistics.delta_spending import share
+from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
@@ -197,21 +198,24 @@ def factors(tells: int, way: tuple[int, ...], resumed: bool) -> tuple[float, flo
     """
     policies = tuple(Policy(target, HORIZON, (HOME, 1, 2, 5), ((4, 5, 5, 5),))
                      for target in (HOME, 1, 2, 5))
+    log = ChangeLog(lambda *told: None)
     checking = WatchPhase(
-        Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30,
-              log=ChangeLog(lambda *told: None)), policies)
+        Round(1, PROBLEM, Script((HOME,)), check_steps=0, steps_taken=30, log=log), policies)
     checking.transitions.record = (    # type: ignore[method-assign]
         lambda *seen: alarm(*seen) if (seen[0], seen[2]) == (HOME, tells) else None)
     checking.transitions.suspect = lambda pair, policies: None    # type: ignore[method-assign]
-    checking._attempt(5)
+    checks = checking.parts.checks
+    checking.rediscovering = False
+    checks.begin(5, checking.policies)
     for state in (HOME, *way):
         checking.observe(checking.next_action(), state)
         if resumed:
-            vars(checking._watching).update(vars(snapshot.put(json.loads(json.dumps(
-                snapshot.take(checking._watching))), deepcopy(checking._watching))))
-    detector = checking._watching.watched.detectors[5]
-    assert checking._round.log.open == (tells in way) and detector._episodes == 1
-    return np.exp(detector.evidence), np.exp(detector._shown)
+            vars(checks).update(vars(snapshot.put(json.loads(json.dumps(
+                snapshot.take(checks))), deepcopy(checks))))
+    detector = checks.monitor.detectors[5]
+    kept = detector.to_state()
+    assert log.open == (tells in way) and kept['episodes'] == 1
+    return np.exp(detector.evidence), np.exp(kept['shown'])
 
 
 @pytest.mark.parametrize('resumed', [False, True])
@@ -231,18 +235,21 @@ def test_bets_and_proofs_begin_with_the_attempt_after_the_one_that_has_told(
 
 
 def test_a_policy_keeps_its_detector_when_others_come_and_go() -> None:
-    script = Script((HOME, 3, 5))
-    checking, _, _ = watching(script, (HOME, 3, 5))
-    before = checking._watching.watched.detectors[3]
-    checking._adopt((*checking.policies, policy(7)))
-    assert checking._watching.watched.detectors[3] is before
-    checking._adopt(checking.policies[:2])
-    assert checking._watching.watched.detectors[3] is before
     via_three = Policy(5, 4, (HOME, 3), ((3, 5),))
-    checking._adopt((*checking.policies, via_three))
-    before = checking._watching.watched.detectors[5]
-    checking._adopt((checking.policies[0], checking.policies[2]))
-    assert checking._watching.watched.detectors[5] is not before
+    monitor = PolicyMonitor(LIMIT, HORIZON, 0.01, 0.01, (3, 5))
+    now = over_own_targets(map(policy, (HOME, 3, 5)))
+
+    def keeps(target: int, *policies: Policy) -> bool:
+        """Return whether the policy for a target keeps its detector with these ones."""
+        nonlocal now
+        before, kept = now, monitor.detectors[target]
+        now = over_own_targets(policies)
+        monitor.change(before, now[1:], False)
+        return monitor.detectors[target] is kept
+    assert keeps(3, *now, policy(7))
+    assert keeps(3, *now[:2])
+    assert keeps(3, *now, via_three)
+    assert not keeps(5, now[0], now[2])
 
 
 def test_rediscoveries_that_never_end_refute_the_round() -> None:

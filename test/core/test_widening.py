@@ -166,7 +166,7 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
     scenario, told = load('grid_3x3'), Counter[str]()
     exploration = Exploration(settings(
         Problem(4, RADIUS, 1.0, 0.1, Support(Declaration(falsified())))), 0)
-    robots = Robots(Fleet(exploration, 4, 2 * RADIUS, 0),
+    robots = Robots(Fleet(exploration),
                     [Simulator(scenario, seed) for seed in range(3)], (), 0)
     heard = 0
     for _ in range(9000):

@@ -19,7 +19,7 @@ def test_what_a_check_run_is_doing_is_told() -> None:
     run(machine, world, lambda: not checking_of(machine).rediscovering)
     told: list[int | None] = []
     while not checking_of(machine).rediscovering:
-        queue = checking_of(machine).runner._queue
+        queue = checking_of(machine).runner.queue
         doing = machine.activity()
         told.append(doing.target)
         assert (doing.doing, doing.target) == ('watching', queue[-1].target)

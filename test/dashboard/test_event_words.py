@@ -24,8 +24,19 @@ SINCE = f'since {moment(AT)} '
      f'{SINCE}"action 4" in state 7 leads to r1c3 (seen 6 of 10 times; before 40 of 41)')])
 def test_where_an_action_leads(change: PairChange, sentence: str) -> None:
     assert told(Event(9, 'changed', 'change', change), FLAT) == sentence
-    assert told(Event(9, 'hint', 'hint', change), FLAT) == (
-        f'hint, outside of the promise: {sentence}')
+    hint = sentence.replace('is blocked', 'is occupied, or blocked')    # a person may go again
+    assert told(Event(9, 'hint', 'hint', change), FLAT) == f'hint, outside of the promise: {hint}'
+
+
+@pytest.mark.parametrize(('before', 'after', 'said'), [
+    ({6: 40}, {5: 9}, 'the door hall-kitchen is closed: "east" in r1c2 is blocked (seen'),
+    ({5: 9}, {6: 40}, 'the door hall-kitchen is open: "east" in r1c2 leads to r1c3 (seen'),
+    ({6: 40}, {9: 9}, '"east" in r1c2 leads to r0c4 (seen')])
+def test_a_door_is_told_of_by_its_name(before: dict, after: dict, said: str) -> None:
+    doors = RobotDescription(FLAT.actions, names=FLAT.names, doors={'hall-kitchen': ((5, 1),)})
+    for description in (doors, RobotDescription.from_text(doors.to_text())):
+        assert told(Event(9, 'changed', 'change', PairChange(5, 1, before, after)),
+                    description).startswith(said)
 
 
 @pytest.mark.parametrize(('ways', 'sentence'), [

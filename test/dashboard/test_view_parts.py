@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import zlib
 
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.topics import SERVICES
 from mnm_ros.view.telemetry import RobotTelemetry, STAYS, Telemetry
@@ -141,6 +142,12 @@ def test_the_robot_is_sent_to_known_and_certified_states_only() -> None:
     assert refusal_to_go(8, heard) == 'state 8 is neither known nor certified'
     certified = replace(heard, trust={8: PolicyTrust(Trust.CERTIFIED, None, None, 0, '')})
     assert refusal_to_go(8, certified) == ''
+    assert [*certified.knowledge.goals] == [0, 7, 8]
+    early = replace(certified, known=(), activity=Activity(home=0))
+    assert [*early.knowledge.goals] == [8]    # home, once a policy to it is told
+    assert refusal_to_go(0, early) == 'state 0 is neither known nor certified'
+    doubted = replace(heard, trust={7: PolicyTrust(Trust.DOUBTED, None, None, 0, '')})
+    assert refusal_to_go(7, doubted) == 'state 7 is doubted'
     assert refusal_to_go(None, heard) == 'choose a known state first'
     assert refusal_to_go(7, Telemetry(known=(7,))) == 'needs a navigator, which is not running'
 

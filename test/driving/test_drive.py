@@ -83,6 +83,15 @@ def test_either_way_is_the_one_with_less_turning() -> None:
         assert sign * sum(now.forward for now in robot.sent) > 0
 
 
+@pytest.mark.parametrize('seed', range(5))
+def test_a_u_turn_goes_on_as_it_has_begun(seed: int) -> None:
+    """Although noisy poses say now that the left, and now that the right is nearer."""
+    robot = Robot(Pose(0.0, 0.0, math.pi), 0.02, 0.1, Random(seed))
+    robot.play(Drive(LIMITS, Leg(1.0, 0.0, None, 100.0), robot.time, robot.pose), 60)
+    turns = [velocity.turn for velocity in robot.sent[1:]]
+    assert all(turn * turns[0] > 0 for turn in turns), seed
+
+
 @pytest.mark.parametrize(('target', 'turned'), [((1.0, 0.0), 0.0), ((0.0, 1.0), 0.0)])
 def test_stuck_is_blocked(target: tuple[float, float], turned: float) -> None:
     robot = Robot(Pose(0.0, 0.0, turned), 0.05, 0.01, Random(1), stuck=True)

@@ -81,6 +81,27 @@ def test_noise_at_a_border_does_not_flip_the_state(seed: int) -> None:
     assert flips(0.1) == 0 and flips(0.0) > 300, seed
 
 
+@pytest.mark.parametrize('seed', SEEDS)
+def test_a_grid_that_is_turned_is_the_same_grid_for_one_who_turns_with_it(seed: int) -> None:
+    random = Random(seed)
+    yaw = random.uniform(-math.pi, math.pi)
+    straight = Grid(0.0, 0.0, 0.5, 7, 5, with_heading=True)
+    turned = Grid(3.0, -2.0, 0.5, 7, 5, with_heading=True, yaw=yaw)
+    places = Place(straight, 0.1), Place(turned, 0.1)
+    for _ in range(300):
+        x, y, heading = (random.uniform(*ends) for ends in ((-1, 4.5), (-1, 3.5), (-9, 9)))
+        there = Pose(3.0 + math.cos(yaw) * x - math.sin(yaw) * y,
+                     -2.0 + math.sin(yaw) * x + math.cos(yaw) * y, wrapped(heading + yaw))
+        here = Pose(x, y, wrapped(heading))
+        assert turned.state_at(there) == straight.state_at(here), seed
+        assert turned.distance_outside(*there[:2]) == pytest.approx(
+            straight.distance_outside(x, y)), seed
+        assert places[1].update(there) == places[0].update(here), seed
+    for cell in range(35):
+        assert turned.cell_at(*turned.centre(cell)) == cell
+        assert turned.distance_beyond(cell, *turned.centre(cell)) == pytest.approx(-0.25)
+
+
 def test_the_state_changes_beyond_the_margin() -> None:
     place = Place(Grid(0.0, 0.0, 1.0, 2, 1), 0.1)
     xs = (0.5, 1.05, 1.15, 0.95, 0.85, -0.05, -0.15, 0.05, 0.15)

@@ -24,7 +24,7 @@ from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.errors import CheckpointError, ExportError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation, Relocation, Update
-from mnm_ros.core.knowledge.knowledge import Kind, Knowledge, nested
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested, StateKind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
@@ -93,7 +93,7 @@ def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: ExportConte
     assert from_log.source.endswith('robot_1.explorer.log.sqlite')
     assert writers.as_json(learnt).splitlines()[2:] == writers.as_json(from_log).splitlines()[2:]
     known = learnt.knowledge
-    assert known.known == (0, 1, 2) and known.of(Kind.BEYOND) == (3,) and known.limit == 4.0
+    assert known.known == (0, 1, 2) and known.of(StateKind.BEYOND) == (3,) and known.limit == 4.0
     assert known.steps == 1500 and known.home == 0
 
 
@@ -299,7 +299,7 @@ def test_graphviz_gets_quoted_labels() -> None:
     text = FORMATS['dot'].write(SHORT).decode()
     assert text.startswith('digraph learnt {\n') and text.endswith('}\n')
     assert '"0" -> "1" [label="ea\\"st 60%", penwidth=1.70];' in text
-    assert '"2" [label="be\\\\nch (2)", fillcolor=palegreen' in text
+    assert '"2" [label="be\\\\nch (2)", fillcolor="#2a9d6f80"' in text
     assert '"2" -> "0"' not in text    # RESET
 
 
@@ -321,7 +321,7 @@ def test_policies_are_printed_as_a_table_with_routes(
     assert re.search(r'3 states known after 1,500 steps; the limit is 4 expected steps$', out,
                      re.MULTILINE)
     assert re.search(r'^2 +2\.\d\d +2 east *$', out, re.MULTILINE)
-    assert out.endswith('seen, but beyond the radius: 3\n')
+    assert out.endswith('met, but beyond the radius by what is known so far: 3\n')
     status, out, _ = run(capsys, '--from', str(folder), '--json')
     found = json.loads(out)
     assert (status, found['known'], found['beyond'], found['home']) == (0, [0, 1, 2], [3], 0)
@@ -334,8 +334,8 @@ def test_one_route_is_printed_step_by_step(
     assert re.search(r'^ +2 +1 +east +2 +\d+%', out, re.MULTILINE)
     status, out, _ = run(capsys, '--from', str(folder), '--to', '2', '--json')
     assert status == 0 and [leg['next'] for leg in json.loads(out)['route']] == [1, 2]
-    for state, why in (('3', 'state 3 was seen, but lies beyond the radius'),
-                       ('9', 'state 9 was never seen'),
+    for state, why in (('3', 'no policy to state 3 was told; met, but beyond'),
+                       ('9', 'no policy to state 9 was told; not met yet'),
                        ('bench', "no state is called 'bench', expected its id")):
         status, out, error = run(capsys, '--from', str(folder), '--to', state)
         assert (status, out) == (1, '') and error.startswith(f'mnm_ros policies: {why}')

@@ -14,7 +14,7 @@ from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
 from mnm_ros.core.inputs import Input, InputListener
-from mnm_ros.core.knowledge.knowledge import Kind, Knowledge, nested
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested, StateKind
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.progress import trust
@@ -46,7 +46,8 @@ ASKED = {
 MOST = 9000    # steps
 LOOK = 50      # steps between two looks
 HINTED = 'hint'
-SHAPES = {Kind.HOME: 'home', Kind.CANDIDATE: 'candidates'}    # of RViz, where the kind is not it
+# Of RViz, where the kind is not it.
+SHAPES = {StateKind.HOME: 'home', StateKind.CANDIDATE: 'candidates'}
 
 
 @dataclass
@@ -146,7 +147,7 @@ def fleet(run: Run) -> None:
     """Explore with three robots, which close the door between them."""
     exploration = run.exploration
     simulators = [Simulator(ROOMS, seed) for seed in range(3)]
-    robots = Robots(Fleet(exploration, len(ROOMS.actions), 6.0, 0), simulators, (), 0)
+    robots = Robots(Fleet(exploration), simulators, (), 0)
     while exploration.hypothesis is None or not exploration.can_snapshot:
         robots.step()
     run.point = json.loads(json.dumps(exploration.to_state())), len(run.inputs)
@@ -231,9 +232,11 @@ def test_a_story_has_what_it_tells_of(run: Run, live: Knowledge, request: Any) -
     story = request.node.callspec.params['run']
     there = {*live.kinds.values()}
     assert there >= {
-        before_the_hypothesis: {Kind.HOME, Kind.CERTIFIED}, settled: {Kind.KNOWN, Kind.BEYOND},
-        lost: {Kind.LOST}, relearnt: {Kind.LOST, Kind.BEYOND}, hinted: {Kind.DOUBTED},
-        declared: {Kind.ASSUMED}, declared_and_settled: {Kind.KNOWN}, fleet: {Kind.LOST}}[story]
+        before_the_hypothesis: {StateKind.HOME, StateKind.CERTIFIED},
+        settled: {StateKind.KNOWN, StateKind.BEYOND}, lost: {StateKind.LOST},
+        relearnt: {StateKind.LOST, StateKind.BEYOND}, hinted: {StateKind.DOUBTED},
+        declared: {StateKind.ASSUMED}, declared_and_settled: {StateKind.KNOWN},
+        fleet: {StateKind.LOST}}[story]
 
 
 def test_files_say_what_the_exploration_says(
@@ -269,7 +272,7 @@ def test_what_shows_it_says_the_same(
         assert machine[key] == [state for state in what if what[state] == kind]
     for name, state in Picture().shapes(live, RobotDescription(
             ROOMS.actions, positions={state: (state, 0.0) for state in what})):
-        if name in {*(kind.value for kind in Kind), 'candidates'} - {'home'}:
+        if name in {*(kind.value for kind in StateKind), 'candidates'} - {'home'}:
             assert name == SHAPES.get(live.kinds[state], live.kinds[state].value) or (
                 state == live.home and name == 'known')
     for file in learnt:
@@ -283,7 +286,7 @@ def test_what_shows_it_says_the_same(
         saved = SavedInputs(path)
         facts = Facts(saved, replay(saved), RobotDescription(ROOMS.actions))
         assert [row.state for row in facts.rows() if row.note == 'doubted'] == [
-            state for state in live.known if live.kinds[state] is Kind.DOUBTED]
+            state for state in live.known if live.kinds[state] is StateKind.DOUBTED]
         far, _ = facts.beyond()
         assert {int(label) for label, *_ in far} == (
             {*what} - {*live.known} if live.known else set())

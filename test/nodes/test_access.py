@@ -118,7 +118,7 @@ def test_every_way_to_drive_is_granted_and_nothing_superfluous(
                 seen[right] |= names
         return seen
 
-    ways = [({'reset': 'service', 'use_map': True}, 'map'),
+    ways = [({'reset': 'service', 'use_map': True, 'use_scan': True, 'robot_radius': 0.1}, 'map'),
             ({'drive': 'goal_pose', 'pose_source': 'amcl_pose'}, 'amcl_pose'),
             ({'pose_source': 'pose'}, 'pose')]
     if find_spec('tf2_msgs'):

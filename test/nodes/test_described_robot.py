@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from mnm_ros.messages import LATCHED
+from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer
@@ -17,9 +19,10 @@ class Painted(RobotSide):
     """Knows its actions late, and has a name for a state."""
 
     colour = 'red'
+    named = 0
 
     def describe(self) -> RobotDescription:
-        return RobotDescription(tuple(self.action_names), names={0: self.colour})
+        return RobotDescription(tuple(self.action_names), names={self.named: self.colour})
 
 
 @pytest.fixture
@@ -45,6 +48,30 @@ def test_once_it_knows_and_again_when_that_changes(peer: Peer, robot: Painted) -
     robot.action_names = ['up', 'down']
     peer.wait_for(lambda: len(heard) == 3, 'other actions')
     assert RobotDescription.from_text(heard[-1].data) == robot.describe()
+
+
+def test_a_name_stays_known_where_a_place_is_there_no_more(peer: Peer, robot: Painted) -> None:
+    """Issue: a place that had become a wall was told as lost by its number."""
+    heard = peer.listen(String, 'robot_side')
+    robot.action_names = ['up']
+    peer.wait_for(lambda: heard, 'a description')
+    robot.named = 1
+    robot.describe_again()
+    peer.wait_for(lambda: len(heard) == 2, 'another state')
+    assert RobotDescription.from_text(heard[-1].data).names == {0: 'red', 1: 'red'}
+
+
+def test_the_explorer_keeps_names_of_a_robot_side_that_forgets_them(peer: Peer) -> None:
+    profile = RobotProfile(peer.node, ('up',), lambda: None)
+    publisher = peer.node.create_publisher(String, 'robot_side', LATCHED)
+    for number in range(2):
+        told = RobotDescription(('up',), names={number: f'place {number}'})
+        publisher.publish(String(data=told.to_text()))
+        peer.wait_for(lambda told=told: told.names.items() <= profile.description.names.items(),
+                      'a description')
+    kept = {0: 'place 0', 1: 'place 1'}
+    assert profile.names.names == profile.description.names == kept
+    assert RobotDescription.from_text(profile.text).names == kept
 
 
 def test_what_is_wrong_is_not_said(

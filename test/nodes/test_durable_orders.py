@@ -14,7 +14,7 @@ from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import String
-from test_checkpointing import KILLS
+from test_exploration_store import KILLS
 
 EAST = 0
 FORBIDDEN = 1, EAST

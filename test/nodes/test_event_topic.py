@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest
@@ -48,6 +48,19 @@ def test_when_it_began(step: int | None, ago: float | None) -> None:
     told = world.events.tell(
         Event(100, '', 'change', PairChange(1, 0, {2: 9}, {1: 3}, step)), UNDESCRIBED)
     assert told.change.time == (None if ago is None else world.now - ago)
+
+
+def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
+    """Issue: it said no more than that an action leads elsewhere than before."""
+    world, hall = World(), RobotDescription(('go',), names={5: 'hall'})
+    change = Event(7, 'round 1: action 0 in state 5 leads elsewhere than before', 'change',
+                   PairChange(5, 0, {6: 9}, {5: 4}))
+    text = world.events.tell(change, hall).text
+    world.events.tell(Event(8, 'the change is relearnt', 'change'), hall)
+    assert text == '"go" in hall is blocked (seen 4 of 4 times; before 9 of 9 to state 6)'
+    assert world.events.in_words(change.text, hall) == text
+    assert world.events.in_words('state 5 found, added', hall) == 'hall found, added'
+    assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
 
 
 def test_a_robot_of_several_that_stops_and_goes_on() -> None:

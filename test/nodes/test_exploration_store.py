@@ -291,10 +291,10 @@ def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
 _SLOW_REPLAY = """
 import sys
 import time
-from mnm_ros.checkpoint.input_log import Saved
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.nodes.explorer import main
 
-replay = Saved.replay
+replay = SavedInputs.replay
 
 
 def slow(saved, exploration, abandoned):
@@ -304,7 +304,7 @@ def slow(saved, exploration, abandoned):
     replay(saved, exploration, abandoned)
 
 
-Saved.replay = slow
+SavedInputs.replay = slow
 sys.exit(main())
 """
 

@@ -130,7 +130,7 @@ def test_stamps_that_creep_or_run_back_are_no_poses(driving: DrivenRobot, pace: 
 
 
 def test_a_clock_that_begins_anew(drive: Drive) -> None:
-    robot = drive()
+    robot = drive(decided_at=0.5)
     for action, cell in ((EAST, HOME + 1), (RESET, HOME)):
         robot.platform.time -= 400.0
         assert robot.act(action)[0] == cell

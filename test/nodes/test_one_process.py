@@ -16,7 +16,7 @@ from mnm_ros.messages import PolicySet
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.nodes.explorer import Explorer
-from mnm_ros.nodes.exploring.link.robot_link import STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.link import STEADY_TICK, TICK
 from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.nodes.gym_side import GymSide
 from mnm_ros.nodes.navigator import Navigator

@@ -88,7 +88,7 @@ def test_a_hint_is_told_at_once_with_its_reason(
             robot.mute = 10**9
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
     robot.around = stop
-    peer.wait_for(lambda: any('hint, outside of the promise: "east" in' in each.data
+    peer.wait_for(lambda: any(re.match('hint, outside of the promise: .*"east" in', each.data)
                               for each in status), 'the hint')
     reasons: list[str] = []
 

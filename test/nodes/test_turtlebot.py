@@ -14,25 +14,28 @@ import signal
 import subprocess
 import sys
 
+from flats import saved
 from mnm_ros.command.main import main
+from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.pose import Pose
 from mnm_ros.messages import PolicySet
+from mnm_ros.plan.plan_file import load
 from mnm_ros.simulation.diff_drive import scenario_of
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.world import load
+from mnm_ros.simulation.plan_world import PlanWorld
 from node_processes import DEADLINE, Peer
+import numpy as np
 import pytest
 from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import Trigger
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / 'docs' / 'turtlebot.md').read_text(encoding='utf-8')
 RADIUS = 2.0
-# As large as the grid of the file, with home in its middle; no map shows that the door is closed.
-FLAT = {'name': 'flat', 'cell_size': 0.5, 'settings': [{'D': 'closed'}],
-        'rows': ['#' * 11] * 4 + ['#####..####', '####DS.####'] + ['#' * 11] * 5}
-# The map begins at a corner of it.
-YOURS = {'origin_x: -2.75': 'origin_x: 0.0', 'origin_y: -2.75': 'origin_y: 0.0',
-         'home_x: 0.0': 'home_x: 2.75', 'home_y: 0.0': 'home_y: 2.75',
-         'radius: 4.0': f'radius: {RADIUS}'}
+# Two rooms of 1.1 by 1.1 m with a door between; home, at 0, 0, is in the right one. It is closed.
+WALLS = ((0, 0, 2.5, 0.1), (0, 1.2, 2.5, 1.3), (0, 0, 0.1, 1.3), (2.4, 0, 2.5, 1.3),
+         (1.2, 0, 1.3, 0.35), (1.2, 0.95, 1.3, 1.3))
+YOURS = {'radius: 4.0': f'radius: {RADIUS}'}
 if find_spec('tf2_msgs') is None:    # as with the wheels of ROS
     YOURS['pose_source: tf2'] = 'pose_source: amcl_pose'
 FILE = ['--ros-args', '--params-file', 'turtlebot.yaml']
@@ -45,24 +48,37 @@ def commands() -> list[list[str]]:
             if line.startswith('mnm_ros ')]
 
 
-def written() -> None:
-    """Write the file of the page as its reader would, and the flat to try it in."""
-    text = (ROOT / 'config' / 'turtlebot3.yaml').read_text(encoding='utf-8')
+def drawn() -> None:
+    """Draw the map of the page, as nav2 saves it."""
+    rows = np.zeros((26, 50), np.int8)
+    for wall in WALLS:
+        left, low, right, high = (round(number / 0.05) for number in wall)
+        rows[low:high, left:right] = 100
+    saved(Path(), Map(0.05, 50, 26, Pose(-2.0, -0.8, 0.0), rows.ravel()))
+
+
+def adapted() -> None:
+    """Change the file that was written as its reader would."""
+    text = Path('turtlebot.yaml').read_text(encoding='utf-8')
     for given, own in YOURS.items():
         assert text.count(f' {given} ') == 1, given
         text = text.replace(f' {given} ', f' {own} ')
     Path('turtlebot.yaml').write_text(text, encoding='utf-8')
-    Path('flat.yaml').write_text(json.dumps(FLAT), encoding='utf-8')
+
+
+def simulated(start: Callable, peer: Peer) -> None:
+    """Start what is there instead of a robot, and close its door."""
+    start('diff_drive_sim', given=[
+        *FILE, '-p', 'tick:=0.1', '-p', 'real_time_factor:=0.0', '-p', 'publish_clock:=false',
+        '-p', 'battery_idle:=0.001', '-r', 'battery:=battery_state'])
+    assert peer.call(Trigger, 'change').success
 
 
 def test_every_command_does_what_the_page_says(
         start: Callable, peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture) -> None:
     monkeypatch.chdir(tmp_path)
-    written()
-    start('diff_drive_sim', given=[
-        *FILE, '-p', 'world:=flat.yaml', '-p', 'tick:=0.1', '-p', 'real_time_factor:=0.0', '-p',
-        'publish_clock:=false', '-p', 'battery_idle:=0.001', '-r', 'battery:=battery_state'])
+    drawn()
     outcomes = peer.listen(String, 'outcome')
     policies = peer.listen(Int64MultiArray, 'policies')
     done = []
@@ -80,15 +96,19 @@ def test_every_command_does_what_the_page_says(
             trial = subprocess.Popen([sys.executable, '-m', 'mnm_ros', *words])
             peer.wait_for(lambda: policies, 'the first hypothesis')
             assert peer.node.count_subscribers('/battery_state') == 1
+        elif words[0] == 'map':
+            assert main(words) == 0, capsys.readouterr().err
+            adapted()
+            simulated(start, peer)
         elif words[0] != 'report' or find_spec('jinja2') and find_spec('matplotlib'):
             assert main(words) == 0, (words, capsys.readouterr().err)
     trial.send_signal(signal.SIGINT)
     assert trial.wait(DEADLINE) == 0
-    assert done == ['run', 'preflight', 'trial', 'policies', 'stop', 'go', 'run', 'goal', 'export',
-                    'report']
-    assert re.search(r'^reached (r5c6|61) in \d+ steps$', capsys.readouterr().out, re.MULTILINE)
-    assert judge(scenario_of(load('flat.yaml')).settings[0].cmp,
+    assert done == ['map', 'run', 'preflight', 'trial', 'policies', 'stop', 'go', 'run', 'goal',
+                    'export', 'report']
+    assert re.search(r'^reached (kitchen 1|3) in \d+ step', capsys.readouterr().out, re.MULTILINE)
+    assert judge(scenario_of(PlanWorld.of(load(Path('flat.plan.yaml')))).settings[1].cmp,
                  PolicySet.from_msg(policies[-1]), RADIUS, 1.0).ok
     assert {message.data.split(',')[0] for message in outcomes} >= {
-        'east: reached', 'west: bumped', 'RESET: reached'}
+        'west: reached', 'south: reached', 'west: obstructed', 'RESET: reached'}
     assert len(json.loads(Path('flat.geojson').read_text())['features']) > 3

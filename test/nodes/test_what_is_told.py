@@ -47,6 +47,8 @@ def test_every_decision_is_one_line(explorer: Callable, peer: Peer,
     assert len(set(decisions)) == len(decisions)
     peer.spin(1.0)
     assert all(one.data != other.data for one, other in pairwise(status))
+    changes = {event.text for event in told if event.change is not None}
+    assert {each.data for each in status if ' in state ' in each.data} <= changes
     assert process.stop() == 0
 
 

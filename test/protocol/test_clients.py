@@ -5,10 +5,10 @@ from __future__ import annotations
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.exchange import (
     AnswerTimes,
-    StateMeaning,
     Order,
     REPORT,
     RetryTimer,
+    StateMeaning,
     StepClient,
     StepServer,
 )
@@ -183,6 +183,21 @@ def test_the_mean_time_of_each_action_is_measured() -> None:
     times.ask(1, 200.0)
     times.end(None)    # given up, which is no time of the action
     assert times.seconds == {RESET: 20.0, 0: 3.0, 1: 8.0}
+
+
+def test_simulated_time_is_told_and_real_time_is_waited_for() -> None:
+    simulated = iter([0.0, 100.0, 106.0, 200.0, 202.0])
+    times = AnswerTimes(lambda: next(simulated))
+    times.ask(0, 0.0)    # before there is a simulated time
+    times.end(5.0)
+    assert times.seconds == {}
+    for now in (10.0, 20.0):
+        times.ask(0, now)
+        times.end(now + 5.0)
+    assert times.seconds == pytest.approx({0: 6.0 - 4.0 / 3})
+    times._clock = None
+    times.ask(0, 30.0)
+    assert times.unanswered(39.9, 1.0) == 0.0 and times.unanswered(40.5, 1.0) == 10.5
 
 
 def test_a_moment_is_never_late() -> None:

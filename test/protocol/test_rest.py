@@ -13,7 +13,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
-from mnm_ros.protocol.loop import Loop, StepLimits
+from mnm_ros.protocol.loop import RobotLoop, StepLimits
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.diff_drive import Battery, scenario_of
 from mnm_ros.simulation.ground_truth import judge
@@ -143,7 +143,7 @@ def test_one_reason_after_the_other(robot: Robot) -> None:
     assert robot.loop.running
 
 
-@pytest.mark.parametrize('pause', [Loop.pause, Loop.pause_after_step])
+@pytest.mark.parametrize('pause', [RobotLoop.pause, RobotLoop.pause_after_step])
 def test_a_pause_is_not_ended_by_the_battery(robot: Robot, pause: Callable) -> None:
     robot.loop.rest(LOW, 0.0)
     robot.play(2)

@@ -375,7 +375,7 @@ def test_a_full_disk_leaves_the_older_report(
     shutil.copy(log(trial), tmp_path)
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     read = report.SavedInputs(log(trial))
-    monkeypatch.setattr(report, 'Saved', lambda source: read)
+    monkeypatch.setattr(report, 'SavedInputs', lambda source: read)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, most))
     try:
         with pytest.raises(OSError):

@@ -4,6 +4,6 @@
 Has something changed: detectors that are told outcomes one by one.
 
 Read ``detector`` (the steps a policy takes), ``transition_detector`` (where one pair of state and
-action leads) and ``transition_watch`` (all pairs there are). Each may ever be wrong by the delta
+action leads) and ``transition_monitor`` (all pairs there are). Each may ever be wrong by the delta
 that it is given; the arguments are in the modules.
 """

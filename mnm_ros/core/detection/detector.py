@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Watching one policy for any length of time."""
+"""Monitoring one policy for any length of time."""
 
 from __future__ import annotations
 

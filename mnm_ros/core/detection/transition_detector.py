@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Watching where one pair (state, action) leads, for any length of time.
+Monitoring where one pair (state, action) leads, for any length of time.
 
 The null hypothesis is that the next states of the pair have been drawn from one distribution,
 whatever it is, since the detector was made. The evidence against it is the logarithm of

@@ -6,10 +6,10 @@ How a state becomes known: step 3, *Certify*, of ``docs/disco.md``.
 States under test come first, then the nearest. For each, the best policy by the counts gets a
 certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument is in
 ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it depends
-are sampled, or it makes attempts, together with policies that go on behind it (``beyond``), under
-a test of their lengths each, whichever seems to take fewer steps. ``evidence`` is what both rest
-on. What has failed is remembered (``failed_certificates``), so that it is not worked out again as
-long as little was learnt.
+are sampled, or it makes attempts, together with policies that go on behind it (``extensions``),
+under a test of their lengths each, whichever seems to take fewer steps. ``evidence`` is what both
+rest on. What has failed is remembered (``failed_certificates``), so that it is not worked out
+again as long as little was learnt.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from dataclasses import dataclass, field, replace
 import math
 from typing import NamedTuple
 
-from mnm_ros.core.disco.beyond import WaysBeyond
 from mnm_ros.core.disco.evidence import CertificateEvidence, NATS_TO_BEGIN, PolicyTests
+from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
@@ -333,16 +333,8 @@ class Certifier:
 
     def _executed(self, policy: Policy) -> tuple[Pair, ...]:
         """Return the pairs that the policy has been seen to come to."""
-        counts, moves = self.evidence[0].counts, dict(zip(policy.states, policy.actions[0]))
-        passed = {policy.states[0]: None}
-        todo = list(passed)
-        while todo:
-            state = todo.pop()
-            for following in counts.next_states(state, moves[state]):
-                if following in moves and following not in passed:
-                    passed[following] = None
-                    todo.append(following)
-        return tuple((state, moves[state]) for state in passed if moves[state] != RESET)
+        return tuple(pair for pair in policy.may_play(
+            policy.states[0], self.evidence[0].counts.next_states) if pair[1] != RESET)
 
     def _pursue(self, chosen: Examination, near: Mapping[int, float]) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
@@ -350,8 +342,9 @@ class Certifier:
         limit = self._problem.limit
         self._tests.settle(self.evidence[-1], self._certifies, self._needs_map)
         offer = self._tests.offer(policy, steps, self.model, self.evidence[-1])
-        beyond = WaysBeyond(self._tests, self.evidence[0].counts, self.model, self._problem)
-        offers = beyond.lead_on(
+        extensions = PolicyExtensions(
+            self._tests, self.evidence[0].counts, self.model, self._problem)
+        offers = extensions.lead_on(
             offer, tuple(self.known), near, self.evidence[-1].nats + NATS_TO_BEGIN)
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)

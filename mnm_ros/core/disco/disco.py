@@ -111,6 +111,21 @@ class Disco(PhaseMachine, BaseAlgorithm):
             self._sampling.enter(policy.target, policy)
 
     @property
+    def sampling(self) -> Sampling:
+        """Return which pairs are sampled."""
+        return self._sampling
+
+    @property
+    def ruling_out(self) -> Exclusion:
+        """Return what needs no policy."""
+        return self._ruling_out
+
+    @property
+    def certifier(self) -> Certifier:
+        """Return what has a policy, or may get one."""
+        return self._certifier
+
+    @property
     def replaceable(self) -> tuple[object, ...]:
         """Return the parts that may be of other packages, see ``snapshot.covers``."""
         return (self._parts.planner,)
@@ -230,7 +245,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
             evidence.forget(state, action)
         carried = self._rows.carried((state, action))
         self._rows.forget(state, action)
-        if not self._at_once:    # else it is told which of the watched policies to revise
+        if not self._at_once:    # else it is told which of the given policies to revise
             self._certifier.check_again(((state, action),), attempts=False)
             self._outdated = True    # a plan leaves what may not be reached any more
         if carried:

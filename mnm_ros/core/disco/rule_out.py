@@ -85,6 +85,11 @@ class Exclusion:
         self._ruled_out: tuple[tuple[int, ...], int] | None = None    # all but these, of so many
 
     @property
+    def plan(self) -> SamplingPlan:
+        """Return what is asked for samples."""
+        return self._plan
+
+    @property
     def progress(self) -> float:
         """How far all else is from being ruled out: 1 is enough."""
         return self._plan.ruled_out

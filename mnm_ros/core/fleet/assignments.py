@@ -112,7 +112,7 @@ class Assignments:
         wanted = self._open
         target = self._claims.get(robot)
         if (target is None or target == here or target not in wanted
-                or self._steps(here, target) == math.inf):
+                or self.steps(here, target) == math.inf):
             target = self._nearest(robot, here, wanted)
             if target is None:
                 self._claims.pop(robot, None)
@@ -132,13 +132,14 @@ class Assignments:
         best: tuple[float, int] | None = None
         for target, actions in wanted.items():
             if sum(map(len, actions.values())) > coming[target]:
-                steps = 0.0 if target == here else self._steps(here, target)
+                steps = 0.0 if target == here else self.steps(here, target)
                 ahead = min(steps_ahead[-1] for steps_ahead in actions.values()) / self._robots
                 if best is None or steps + _URGENCY * ahead < best[0]:
                     best = steps + _URGENCY * ahead, target
         return None if best is None or best[0] == math.inf else best[1]
 
-    def _steps(self, here: int, target: int) -> float:
+    def steps(self, here: int, target: int) -> float:
+        """Return how many steps it seems to take from a state to another; a RESET is one."""
         distances = self._way(target)[0]
         found = distances.get(here)
         if found is None and self.home is not None:    # a RESET comes first

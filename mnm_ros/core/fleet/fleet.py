@@ -15,10 +15,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import Exploration, understudy
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead
 from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 import numpy as np
@@ -47,20 +48,15 @@ class Fleet:
     ``advance`` alone touches the exploration, and may run in another thread than all else.
 
     :param exploration: that of one robot, which does not exist.
-    :param actions: how many there are.
-    :param limit: ``(1 + epsilon) L``.
     :param seed: of all random choices but those of the exploration.
     :ivar members: the robots by name; each joins when it is made.
     :ivar steps: that all robots have made, RESETs included, and those of the exploration before.
     """
 
-    def __init__(self, exploration: Exploration, actions: int, limit: float,
-                 seed: int = 0) -> None:
+    def __init__(self, exploration: Exploration, seed: int = 0) -> None:
         self.exploration = exploration
         self.members: dict[str, PausableTask] = {}
         self.steps = exploration.steps
-        self._actions = actions
-        self._limit = limit
         self._pool = SamplePool()
         self._assignments = Assignments(exploration.home)
         self._rng = np.random.default_rng([seed, 1])
@@ -89,7 +85,7 @@ class Fleet:
             self.members[name].lose_place()
         self.members[name] = member
 
-    def choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
+    def _choose(self, name: str, here: int) -> tuple[int, Ticket | None]:
         """Return what a robot does next, and what to settle afterwards if it matters."""
         if self._outdated:
             self._pool.clear()
@@ -101,7 +97,8 @@ class Fleet:
             action = self._assignments.action(name, here)
         if action is None:
             self._idle = True
-            begun = {each: self._pool.begun[here, each] for each in range(self._actions)
+            begun = {each: self._pool.begun[here, each]
+                     for each in range(self.exploration.problem.actions)
                      if not forbids(here, each)}
             # What was wanted here may be wanted again, one day.
             action = min(begun, key=begun.__getitem__) if any(begun.values()) else RESET
@@ -186,7 +183,8 @@ class Fleet:
         blocked, since = self._blocked
         if blocked != pair or self._pool.waiting(pair):
             self._blocked = pair, self.steps
-        elif self.steps > since + _LIMITS_TO_WAIT * self._limit * max(1, self.robots):
+        elif self.steps > since + (
+                _LIMITS_TO_WAIT * self.exploration.problem.limit * max(1, self.robots)):
             self._blocked = None, self.steps
             self._heed(self.exploration.lose_place())
 
@@ -199,7 +197,7 @@ class Fleet:
         """Find out what is wanted soon and has not begun."""
         self._idle = False
         self._looked_at = self._pool.taken
-        robots, mnm = max(1, self.robots), self.exploration.understudy()
+        robots, mnm = max(1, self.robots), understudy(self.exploration)
         if mnm is None:    # no more is known of what is wanted next
             asked = {self._next: [0]} if self._next else {}
         else:
@@ -242,10 +240,11 @@ class Member(PausableTask):
         if self._open is None:
             self._open = RESET
             if not self._lost and self.last_state is not None:
-                self._open, self._ticket = self._fleet.choose(self._name, self.last_state)
+                self._open, self._ticket = self._fleet._choose(self._name, self.last_state)
         return self._open
 
     def observe(self, action: int, state: int) -> None:
+        action, state = as_action(action, self._fleet.exploration.problem.actions), as_state(state)
         self.robot_answers()
         here, self.last_state, self._open = self.last_state, state, None
         self.steps += 1
@@ -262,6 +261,7 @@ class Member(PausableTask):
             self._settle(state)
 
     def relocate(self, state: int) -> None:
+        state = as_state(state)
         self.lose_place()
         self.last_state = state
 

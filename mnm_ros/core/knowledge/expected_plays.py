@@ -13,8 +13,8 @@ from mnm_ros.core.model.problem import RESET
 Plays = Mapping[int, float]
 """How often a policy plays each action, RESET included, from home until it has arrived."""
 
-Following = Callable[[int, int], Mapping[int, int]]
-"""Says how often each next state followed an action in a state."""
+Following = Callable[[int, int], Mapping[int, float]]
+"""Says how often each next state followed an action in a state, or how likely it is."""
 
 MOST_AT_ONCE = 25    # policies worked out at once: each takes up to some milliseconds
 _NEGLIGIBLE = 1e-4    # probability
@@ -25,12 +25,14 @@ def steps_of(plays: Plays | None) -> float | None:
     return None if plays is None else sum(plays.values())
 
 
-def expected_plays(policy: Policy, home: int, following: Following) -> Plays | None:
+def expected_plays(policy: Policy, home: int, following: Following,
+                   negligible: float = _NEGLIGIBLE) -> Plays | None:
     """
     Return the expected plays from home with a RESET after each failure; None if unknown.
 
     :param policy: executed as it is published: its attempt has failed outside its states.
-    :param following: the counts.
+    :param following: the counts, or the truth.
+    :param negligible: the probability of what is left out; 0 for the exact result.
     """
     if policy.target == home:
         return {}
@@ -41,7 +43,7 @@ def expected_plays(policy: Policy, home: int, following: Following) -> Plays | N
         for state, chance in there.items():
             action = policy.action(step, state)
             plays[action] = plays.get(action, 0.0) + chance
-            nexts = {home: 1} if action == RESET else following(state, action)
+            nexts: Mapping[int, float] = {home: 1} if action == RESET else following(state, action)
             total = sum(nexts.values())
             if not total:
                 return None
@@ -51,10 +53,10 @@ def expected_plays(policy: Policy, home: int, following: Following) -> Plays | N
         for state in [state for state in ahead if not policy.covers(state)]:
             failed += ahead.pop(state)
         there = ahead
-        if sum(there.values()) < _NEGLIGIBLE:
+        if sum(there.values()) <= negligible:
             break
     plays[RESET] = plays.get(RESET, 0.0) + failed + sum(there.values())
-    if arrived <= _NEGLIGIBLE:
+    if arrived <= negligible:
         return None
     return {action: times / arrived for action, times in plays.items() if times > 0}
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from mnm_ros.core.knowledge.expected_plays import expected_plays, steps_of
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
 
 Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 """State to action, RESET included, to next state to how often that was seen."""
@@ -27,13 +27,13 @@ Counts = Mapping[int, Mapping[int, Mapping[int, int]]]
 _ROUNDING = 1 + 1e-9    # of the limit, which rounding must not exceed
 
 
-class Kind(Enum):
+class StateKind(Enum):
     """What a state is; of several that hold, the first."""
 
     HOME = 'home'              # where RESET leads
     KNOWN = 'known'            # of the hypothesis, and not doubted
     CERTIFIED = 'certified'    # its policy keeps to the limit; others are still looked for
-    LOST = 'lost'              # known, until its policy was deleted after a change
+    LOST = 'lost'              # known or certified, until a change took that away
     DOUBTED = 'doubted'        # known or certified before, and not since a change concerns it
     CANDIDATE = 'candidate'    # met, and may become known
     ASSUMED = 'assumed'        # there is a policy, of which nothing is promised
@@ -69,7 +69,7 @@ class KnownOfState(NamedTuple):
     """
 
     state: int
-    kind: Kind
+    kind: StateKind
     told: PolicyTrust | None
     expected_steps: float | None
     policy: Policy | None
@@ -87,7 +87,7 @@ class Knowledge:
     :ivar home: None before the first RESET.
     :ivar known: states of the hypothesis, home first; empty before the first one.
     :ivar candidates: states that the run under way has met and does not know yet.
-    :ivar lost: states that were known before a change, and were not found again.
+    :ivar lost: states that were known or certified before a change, and were not found again.
     :ivar revising: whether a change is open, or another hypothesis is being built.
     :ivar counts: as far as they still hold.
     :ivar here: the states that robots are in.
@@ -114,32 +114,39 @@ class Knowledge:
     places: Mapping[int, tuple[float, float]] = field(default_factory=dict)
 
     @cached_property
-    def kinds(self) -> Mapping[int, Kind]:
+    def kinds(self) -> Mapping[int, StateKind]:
         """Return what each state is: home first, as they became known, then by their ids."""
         by_trust = {trust: [state for state, told in self.trust.items() if told.trust is trust]
                     for trust in Trust}
         settled = bool(self.known) and not self.revising
         home = () if self.home is None else (self.home,)
-        found = dict.fromkeys(self.seen, Kind.BEYOND if settled else Kind.MET)
+        found = dict.fromkeys(self.seen, StateKind.BEYOND if settled else StateKind.MET)
         for kind, states in (
-                (Kind.ASSUMED, by_trust[Trust.ASSUMED]),
+                (StateKind.ASSUMED, by_trust[Trust.ASSUMED]),
                 # Checks meet again and again what is too far away: that is no news.
-                (Kind.CANDIDATE, () if settled else self.candidates),
-                (Kind.DOUBTED, by_trust[Trust.DOUBTED]), (Kind.LOST, self.lost),
-                (Kind.CERTIFIED, by_trust[Trust.CERTIFIED]), (Kind.KNOWN, self.known),
-                (Kind.DOUBTED, {*self.known}.intersection(by_trust[Trust.DOUBTED])),
-                (Kind.HOME, home)):
+                (StateKind.CANDIDATE, () if settled else self.candidates),
+                (StateKind.DOUBTED, by_trust[Trust.DOUBTED]), (StateKind.LOST, self.lost),
+                (StateKind.CERTIFIED, by_trust[Trust.CERTIFIED]), (StateKind.KNOWN, self.known),
+                (StateKind.DOUBTED, {*self.known}.intersection(by_trust[Trust.DOUBTED])),
+                (StateKind.HOME, home)):
             found.update(dict.fromkeys(states, kind))
         return {state: found[state] for state in dict.fromkeys((
             *home, *self.known, *sorted(found)))}
 
-    def kind(self, state: int) -> Kind | None:
+    def kind(self, state: int) -> StateKind | None:
         """Return what a state is; None if nothing is known of it."""
         return self.kinds.get(state)
 
-    def of(self, *kinds: Kind) -> tuple[int, ...]:
+    def of(self, *kinds: StateKind) -> tuple[int, ...]:
         """Return the states of some kinds, in the order of ``kinds``."""
         return tuple(state for state, kind in self.kinds.items() if kind in kinds)
+
+    @cached_property
+    def goals(self) -> Mapping[int, None]:
+        """Return the states that a robot may be sent to if nobody asks for less trust."""
+        known = {*self.known, *((self.home,) if self.home in self.trust else ())}
+        return {state: None for state in self.kinds
+                if may_follow(self.trust.get(state), state in known)}
 
     @cached_property
     def seen(self) -> Mapping[int, None]:

@@ -310,5 +310,5 @@ class BaseFactory(Protocol):
         :param home: the state after a RESET.
         :param rng: makes all random choices of the run.
         :param policies: home first; the run may take their targets as known from the start, as
-            the policies are watched meanwhile. A base that cannot starts without.
+            the policies are monitored meanwhile. A base that cannot starts without.
         """

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model import snapshot
@@ -140,13 +140,16 @@ class BuildingPhase:
     :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
     :ivar steps_taken: steps of all streams.
+    :ivar withdrawn: states that were certified by a pair when it raised the alarm.
 
     Source: Gajane et al. 2019, section 4.
     """
 
+    ADDED = ('withdrawn',)    # since the first snapshots
+
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  new_schedule: Callable[[], Schedule], shared: bool,
-                 transitions: TransitionWatch | None = None,
+                 transitions: TransitionMonitor | None = None,
                  state: Mapping[str, Any] | None = None) -> None:
         self.schedule = new_schedule()
         self.streams: list[BaseAlgorithm] = []
@@ -157,6 +160,7 @@ class BuildingPhase:
         self._transitions = transitions
         self.active: BaseAlgorithm
         self.steps_taken = 0
+        self.withdrawn: dict[int, None] = {}
         self._begun = 0    # streams so far
         self._numbers: list[int] = []    # of those replaced, then of those that take turns
         self._started: list[int] = []    # of those that take turns
@@ -178,7 +182,7 @@ class BuildingPhase:
         """Return all streams that learn, the latest first."""
         return (*reversed(self.streams), *self.replaced)
 
-    def transitions_of(self, stream: BaseAlgorithm) -> TransitionWatch | None:
+    def transitions_of(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
         """Return the watch, with what it saw of known states since the start of ``stream``."""
         if self._transitions is not None:
             self._transitions.keep([policy.target for policy in stream.policies]
@@ -253,6 +257,10 @@ class BuildingPhase:
         executed = self._executed[pair] = self._executed.get(pair, 0) + 1
         change = self._transitions.record(state, action, next_state)
         if change is not None:
+            self.withdrawn.update(dict.fromkeys(
+                found.policy.target for stream in self.learning
+                for found in stream.provisional().look()
+                if found.certified and found.policy.plays(frozenset([pair]))))
             forgotten = [stream for stream in self.learning if stream.forget(state, action)]
             self._executed[pair] = 0
             if sum(change.after.values()) < executed or self.active not in forgotten:

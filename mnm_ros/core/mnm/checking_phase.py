@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
@@ -99,7 +99,7 @@ class Round:
     check_steps: int
     steps_taken: int
     log: ChangeLog
-    transitions: TransitionWatch | None = None
+    transitions: TransitionMonitor | None = None
 
 
 class CheckingPhase(ABC):

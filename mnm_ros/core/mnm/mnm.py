@@ -9,13 +9,14 @@ from dataclasses import replace
 from enum import Enum
 from typing import Any
 
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
@@ -169,7 +170,9 @@ class Mnm(PhaseMachine):
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
         driver = self.checking or self.building
-        return RESET if driver is None else driver.next_action()
+        return RESET if driver is None else as_action(
+            driver.next_action(), self._settings.problem.actions,
+            'next action of the base algorithm')
 
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
@@ -274,7 +277,7 @@ class Mnm(PhaseMachine):
         self._round_problem = self._problem_of_round()
         self.building = BuildingPhase(
             self._stream, self._new_schedule, self._settings.stream_data == 'shared',
-            TransitionWatch(self._round_problem.delta * SHARES['transitions'])
+            TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None, state)
 
     def _stream(self, number: int) -> BaseAlgorithm:
@@ -315,7 +318,7 @@ class Mnm(PhaseMachine):
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         state: Mapping[str, Any] | None = None,
-                        transitions: TransitionWatch | None = None) -> CheckingPhase:
+                        transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
                   self._steps_taken, self.log, transitions), policies, state)

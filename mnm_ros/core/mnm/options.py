@@ -19,7 +19,7 @@ _HIGHEST = 1e9    # enough for any factor or number of steps, and far from where
 
 
 def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 0.0,
-           maximum: float = _HIGHEST, importable: bool = False, parameter: bool = False,
+           maximum: float = _HIGHEST, parameter: bool = False,
            **presets: Value) -> Any:
     """
     Declare a field of ``Settings`` as an option that can be overridden by its name.
@@ -27,13 +27,12 @@ def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 
     :param description: one line for people.
     :param choices: allowed strings; a part is named as in ``components.PARTS``.
     :param minimum, maximum: allowed for a number; 0 always is, for the value of the preset.
-    :param importable: whether ``module:name`` is allowed beside the choices.
     :param parameter: whether it is a parameter of the explorer by its own name.
     :param presets: the value in each preset, all of one type.
     """
     return field(metadata={
         'presets': presets, 'description': description, 'choices': choices, 'minimum': minimum,
-        'maximum': maximum, 'importable': importable, 'parameter': parameter})
+        'maximum': maximum, 'parameter': parameter})
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,7 @@ class Settings:
     problem: Problem
     preset: str
     base: str = option(
-        'base algorithm, or the module:factory of one', importable=True, parameter=True,
+        'base algorithm, or the module:factory of one', parameter=True,
         onboard='disco', paper='ucb_explore')
     evaluation: str = option(
         'how a policy is evaluated', onboard='betting', paper='monte_carlo')

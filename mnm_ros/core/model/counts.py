@@ -27,6 +27,11 @@ class NextStates(Protocol):
         """Return how often each next state followed ``action`` in ``state``."""
 
 
+def usual(nexts: Mapping[int, float]) -> int | None:
+    """Return the next state that followed most often; None if none has."""
+    return max(nexts, key=nexts.__getitem__, default=None)
+
+
 class Counts:
     """
     Transition counts of the pairs (state, action) met so far; nothing is sized in advance.

@@ -72,6 +72,11 @@ class Episode:
         self._certify = certify
         self._left = 0    # after so many steps; 0 as long as it has not
 
+    @property
+    def left(self) -> int:
+        """After how many steps it has left the states that count; 0 as long as it has not."""
+        return self._left
+
     def action(self, here: int) -> int:
         """Return what the policy plays next in ``here``."""
         return self.policy.action(self.length, here)

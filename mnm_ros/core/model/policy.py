@@ -109,6 +109,24 @@ class Policy:
             yield here, action
             here = leads(here, action)
 
+    def may_play(self, home: int, after: Callable[[int, int], Iterable[int]], steps: int = 1,
+                 ) -> Iterator[tuple[int, int]]:
+        """
+        Yield the states and actions to which it may come from home on, until it arrives.
+
+        :param after: returns the states to which an action, which is no RESET, may lead.
+        :param steps: of an attempt, of which each may be the one at which it is in a state.
+        """
+        met, todo = {home}, [home]
+        while todo:
+            here = todo.pop()
+            for action in {self.action(step, here) for step in range(steps)}:
+                yield here, action
+                for state in () if action == RESET else after(here, action):
+                    if state not in met and state != self.target and self.covers(state):
+                        met.add(state)
+                        todo.append(state)
+
     def on(self, states: Iterable[int]) -> Policy:
         """Return the same policy confined to ``states``: RESET where it knew nothing."""
         kept = tuple(states)

@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from numbers import Real
+from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.model.integers import as_count
 from mnm_ros.core.model.support import Support
 
 RESET = -1
@@ -42,16 +45,16 @@ class Problem:
     support: Support = field(default_factory=Support, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        if self.actions < 1:
-            raise InvalidValueError(
-                f'actions is {self.actions}, expected at least 1 besides RESET')
+        object.__setattr__(self, 'actions', as_count(self.actions))    # as it may be of numpy
         for name, value, (low, high) in (
                 ('radius', self.radius, RADIUS), ('epsilon', self.epsilon, EPSILON)):
-            if not low <= value <= high:
+            if not (_is_number(value) and low <= value <= high):
                 raise InvalidValueError(
-                    f'{name} is {value}, expected a number in [{low:g}, {high:g}]')
-        if not 0 < self.delta < 1:
-            raise InvalidValueError(f'delta is {self.delta}, expected a number in (0, 1)')
+                    f'{name} is {value!r}, expected a number in [{low:g}, {high:g}]')
+        if not (_is_number(self.delta) and 0 < self.delta < 1):
+            raise InvalidValueError(f'delta is {self.delta!r}, expected a number in (0, 1)')
+        if not isinstance(self.support, Support):
+            raise InvalidValueError(f'support is {self.support!r}, expected a Support')
         self.support.declared.check(self.actions)
 
     @property
@@ -63,3 +66,7 @@ class Problem:
     def limit(self) -> float:
         """``(1 + epsilon) L``: the most expected steps a learnt policy may take."""
         return (1 + self.epsilon) * self.radius
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)

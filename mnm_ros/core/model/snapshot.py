@@ -10,8 +10,9 @@ classes of the core. So a snapshot from elsewhere may hold nonsense, but cannot 
 
 It is for any moment, and for the version that has taken it: a class that is divided otherwise
 later refuses it, unless all that it lacks are attributes that the class names in ``ADDED``, which
-stay as in the fresh object. What is to be read by later versions, at the moments at which there is
-little to say, is told by the ``to_state`` of each class instead (``at_restart_point``).
+stay as in the fresh object, or that were renamed (``_RENAMED``). What is to be read by later
+versions, at the moments at which there is little to say, is told by the ``to_state`` of each class
+instead (``at_restart_point``).
 
 What is the same object stays the same object, dictionaries keep their order and numbers their
 type and every bit, so that what goes on from a snapshot does the same as the original would.
@@ -37,6 +38,15 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
 _PLAIN = {type(None), bool, int, float, str}
 _FEW = 64    # numbers, which are written as they are more quickly than packed
 _WIDTHS = ('<i1', '<i2', '<i4', '<i8')
+_RENAMED = {
+    'TransitionWatch': 'TransitionMonitor', 'PolicyWatch': 'PolicyMonitor',
+    'Watching': 'PolicyChecks', 'watching': 'checks', '_watching': '_checks', 'watched': 'monitor',
+    'Certifying': 'Certification', 'RulingOut': 'Exclusion'}
+"""Names of classes and attributes that are other ones since the version 0.1.0."""
+
+_GONE = 'ModelVerdicts', 'Suspicion'
+"""Classes of that version that held nothing but what other objects have, too."""
+
 _READ = {'d': 'dictionary', 'r': 'again', 'k': 'function', 'e': 'enumerated', 'n': 'number',
          'a': 'array', 'g': 'generator', 'o': 'object', 'u': 'given'}
 _SEVERAL = {'l': list, 't': tuple, 's': set, 'q': deque}
@@ -73,6 +83,10 @@ def put(snapshot: Any, fresh: Any = None) -> Any:
         if isinstance(error, SnapshotError):
             raise
         raise SnapshotError(f'a snapshot does not fit: {error!r}') from None
+
+
+class _Gone:
+    """What is read and dropped: an object of a class that there is no more."""
 
 
 class _Writer:
@@ -215,6 +229,7 @@ class _Reader:
 
     def _object(self, name: str, held: Mapping[str, Any], fresh: Any) -> Any:
         kind = _class(name, object)
+        held = {_RENAMED.get(each, each): data for each, data in held.items()}
         given = _held(fresh) if type(fresh) is kind else {}
         lacking = [each for each, value in given.items()
                    if each not in held and each not in getattr(kind, 'ADDED', ())
@@ -231,7 +246,8 @@ class _Reader:
         values |= {attribute: self.value(data, given.get(attribute))
                    for attribute, data in held.items()}
         for attribute, value in values.items():
-            object.__setattr__(thing, attribute, value)    # some are frozen
+            if not isinstance(value, _Gone):
+                object.__setattr__(thing, attribute, value)    # some are frozen
         return thing
 
     def column(self, data: Any, fresh: Sequence[Any] = ()) -> Iterable[Any]:
@@ -301,6 +317,9 @@ def _class(name: str, of: type) -> Any:
     Its module may have moved since the snapshot was taken.
     """
     module, _, named = name.partition(':')
+    if named in _GONE:
+        return _Gone
+    named = _RENAMED.get(named, named)
     homes = [module] if module in sys.modules else sys.modules.keys()
     found = {kind for home in [*homes] if home.startswith(_CORE)
              for kind in [getattr(sys.modules[home], named, None)]

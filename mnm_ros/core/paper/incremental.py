@@ -70,6 +70,11 @@ class IncrementalBase(PhaseMachine, BaseAlgorithm):
         self._sample(tuple(self._known))
 
     @property
+    def parts(self) -> BaseParts:
+        """Return what the run is put together from."""
+        return self._parts
+
+    @property
     def policies(self) -> tuple[Policy, ...]:
         return tuple(self._known.values())
 

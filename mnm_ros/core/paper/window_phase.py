@@ -55,17 +55,17 @@ class CheckRunner:
         self.base = base
         self._limit = limit
         self._new_evaluation = new_evaluation
-        self._queue = list(reversed(policies[1:]))
+        self.queue = list(reversed(policies[1:]))
         self._steps = 0
         self.rediscovering = True
         self._here: int | None = None
-        if self._queue:
+        if self.queue:
             self._begin_evaluation()
 
     @property
     def over(self) -> bool:
         """Whether both parts are done."""
-        return not self.rediscovering and not self._queue
+        return not self.rediscovering and not self.queue
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
@@ -85,26 +85,26 @@ class CheckRunner:
         """Start from home, as the robot may be anywhere; an episode under way is broken off."""
         self.base.interrupt()
         self._here = None
-        broken = self._attempts.interrupt() if self._queue else None
+        broken = self._attempts.interrupt() if self.queue else None
         if broken is not None:
             self._evaluation.break_off(broken.length, broken.policy.horizon)
 
     def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
-        if self.rediscovering or not self._queue:
+        if self.rediscovering or not self.queue:
             doing = self.base.activity()
             return replace(doing, sentence=f'check-run: {doing.sentence}', tests=(
                 *doing.tests,
                 Evidence('rediscovery', None, None, float(self._steps), float(self._limit))))
-        target, test = self._queue[-1].target, self._evaluation
+        target, test = self.queue[-1].target, self._evaluation
         return PhaseActivity(
             'watching', f'check-run: {test.arrived} of {test.played} attempts reached {target}, '
-            f'{len(self._queue)} policies to go', target, None,
+            f'{len(self.queue)} policies to go', target, None,
             (Evidence('policy', target, None, *test.evidence),))
 
     def _begin_evaluation(self) -> None:
         self._evaluation = self._new_evaluation()
-        self._attempts = Attempts(self._queue[-1], self._evaluation.ends_outside)
+        self._attempts = Attempts(self.queue[-1], self._evaluation.ends_outside)
 
     def _rediscover(self, action: int, state: int) -> None:
         self.base.observe(action, state)
@@ -123,10 +123,10 @@ class CheckRunner:
         decision = self._evaluation.record(episode.length, episode.failed)
         if decision is Decision.UNDECIDED:
             return
-        target = self._queue.pop().target
+        target = self.queue.pop().target
         if decision is Decision.BAD:
             self.result.failed.add(target)
-        if self._queue:
+        if self.queue:
             self._begin_evaluation()
 
 

@@ -116,7 +116,7 @@ class Activity:
 
     :ivar step: steps so far.
     :ivar doing: one of ``DOINGS``.
-    :ivar target: the state that is sampled, or whose policy is tested or watched; None if there is
+    :ivar target: the state that is sampled, or whose policy is tested or checked; None if there is
         none at the moment.
     :ivar action: the action that is sampled in ``target``; None for a policy.
     :ivar sentence: the same for people.
@@ -125,8 +125,8 @@ class Activity:
     :ivar current: where the robot was last.
     :ivar home: None before the first RESET.
     :ivar candidates: states met that are not known yet.
-    :ivar lost: states whose policies were deleted since a change was noticed, and that have not
-        been found again.
+    :ivar lost: states of which a change that was noticed took the policy, or what was certified
+        while there was no hypothesis, and that have not been found again.
     :ivar limit: steps that a policy may take, ``(1 + epsilon) L``.
     :ivar expected_steps: by known state, what its policy takes from home if the counts were the
         truth; None where that is unknown.

@@ -16,7 +16,7 @@ from itertools import islice
 import json
 from typing import Any, Union
 
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
     by_state,
@@ -150,7 +150,7 @@ class LastPairs:
         return None if first is None else now - first
 
 
-def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, int]],
+def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, float]],
          ) -> dict[int, tuple[Pair, ...]]:
     """
     Return by which states and actions each policy leads from home, as a rule; () if unknown.
@@ -159,9 +159,8 @@ def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[i
     :param following: says how often each next state followed an action in a state.
     """
     def leads(state: int, action: int) -> int | None:
-        nexts = following(state, action)
-        return max((after for after in nexts if after != state),
-                   key=nexts.__getitem__, default=None)
+        return usual({after: count for after, count in following(state, action).items()
+                      if after != state})
 
     found = {policy.target: tuple(policy.usual_way(policies[0].target, leads))
              for policy in policies}

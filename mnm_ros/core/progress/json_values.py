@@ -17,14 +17,30 @@ Reader = Callable[[str, Any], Any]
 """Takes what a value is of, for the error, and the value."""
 
 
-def load(what: str, text: str) -> Any:
-    """Return what a text of JSON holds; ValueError unless it is JSON with finite numbers."""
+def load(what: str, text: str, distinct: bool = False) -> Any:
+    """
+    Return what a text of JSON holds; ValueError unless it is JSON with finite numbers.
+
+    :param distinct: refuse an object with two entries of one name; else the last one counts.
+    """
     def no_constant(name: str) -> None:
         raise InvalidValueError(f'{what}: found {name}, expected finite numbers')
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, each in pairs:
+            if key in found:
+                raise InvalidValueError(
+                    f'{what}: the entry {json.dumps(key)[:100]} appears twice, expected it once')
+            found[key] = each
+        return found
     try:
-        return json.loads(text, parse_constant=no_constant)
-    except (json.JSONDecodeError, RecursionError) as error:
+        return json.loads(
+            text, parse_constant=no_constant, object_pairs_hook=once if distinct else None)
+    except json.JSONDecodeError as error:
         raise InvalidValueError(f'{what}: no JSON: {error}, expected a JSON object') from None
+    except RecursionError:
+        raise InvalidValueError(f'{what}: nested too deeply, expected a JSON object') from None
 
 
 _MOST = sys.float_info.max

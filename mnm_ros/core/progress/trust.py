@@ -68,6 +68,20 @@ class PolicyTrust:
         return self.trust.value + ', given the map' * (self.declared > 0)
 
 
+def may_follow(told: PolicyTrust | None, known: bool, least: Trust = Trust.CERTIFIED) -> bool:
+    """
+    Return whether a policy is trusted enough for a robot to be sent by it.
+
+    :param told: how far it may be trusted; None if that was not told.
+    :param known: whether it is of the hypothesis, or that for home.
+    :param least: that is asked for.
+    """
+    if known and (told is None or told.trust is not Trust.DOUBTED):
+        return True    # the hypothesis is newer than what was told of it
+    # Proven, of a state that is not known, is what was told of an older hypothesis.
+    return told is not None and told.trust is not Trust.PROVEN and told.trust.rank <= least.rank
+
+
 @dataclass(frozen=True)
 class TrustedPolicy(PolicyTrust):
     """

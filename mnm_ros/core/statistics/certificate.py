@@ -80,6 +80,11 @@ class ConfidenceSets:
         self._lost: dict[Pair, int] = {}
         self._begun = 0
 
+    @property
+    def delta(self) -> float:
+        """Return the probability with which any of the sets is wrong."""
+        return self._delta
+
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition, and add it to the counts."""
         pair = (state, action)

@@ -91,6 +91,11 @@ class Reach:
         self._sets.forget(state, action)
 
     @property
+    def counts(self) -> Counts:
+        """Return the transitions since the last moment from which on it looks."""
+        return self._counts
+
+    @property
     def is_due(self) -> bool:
         """Whether so much was learnt while a change is open that it is time to look again."""
         due = self._seen >= self._due
@@ -111,22 +116,13 @@ class Reach:
     def _concerned(self, policies: Sequence[Policy]) -> dict[int, Policy]:
         """Return the policies for new states and all on the way there that are not within yet."""
         known = {policy.target: policy for policy in policies}
+        home = policies[0].target
         found = {target: known[target] for target in self._new if target in known}
         todo = list(found)
         while todo:
-            for state in self._on_the_way(known[todo.pop()], policies[0].target):
+            # What the policy has been seen to pass on its way from home.
+            for state, _ in known[todo.pop()].may_play(home, self._counts.next_states):
                 if state in known and state not in found and state not in self._within:
                     found[state] = known[state]
                     todo.append(state)
         return found
-
-    def _on_the_way(self, policy: Policy, home: int) -> dict[int, None]:
-        """Return the states that the policy has been seen to pass on its way from home."""
-        passed, todo = {home: None}, [home]
-        while todo:
-            state = todo.pop()
-            for following in self._counts.next_states(state, policy.action(0, state)):
-                if following != policy.target and following not in passed:
-                    passed[following] = None
-                    todo.append(following)
-        return passed

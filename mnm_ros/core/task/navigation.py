@@ -9,6 +9,7 @@ from enum import Enum
 
 from mnm_ros.core.model.direct_way import DirectWay
 from mnm_ros.core.model.episode import Attempts
+from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
@@ -77,8 +78,8 @@ class Navigation(StepTask):
         policy, which ``(1 + epsilon) * radius`` limits.
     :ivar attempts: begun so far.
     :ivar plan: how it begins, and what that is expected to take, in words.
-    :ivar result: what came of it, beginning with ``reached``, ``cancelled`` or ``failed``; ''
-        as long as it is under way.
+    :ivar outcome: what came of it, REACHED, CANCELLED or FAILED, and how, as ``GoalReport.over``
+        takes them; None as long as it is under way.
     """
 
     def __init__(self, policy: Policy, home: int, steps_to_go: StepsToGo | None = None,
@@ -88,7 +89,7 @@ class Navigation(StepTask):
         self.attempts = 0
         self.homing = Homing(home)
         self.last_state = None
-        self.result = ''
+        self.outcome: tuple[GoalStatus, str] | None = None
         self._home = home
         self._target = policy.target
         self._steps_to_go = steps_to_go or StepsToGo(policy)
@@ -102,7 +103,7 @@ class Navigation(StepTask):
         if here is None:
             return 'by way of home'
         if here == self._target:
-            self._end(f'reached {here} in 0 steps')
+            self._end(GoalStatus.REACHED, 'in 0 steps')
             return 'it is there'
         if here != self._home:
             if direct is None or here not in direct.expected_steps:
@@ -120,16 +121,21 @@ class Navigation(StepTask):
         return 'from home, where it is'
 
     @property
+    def result(self) -> str:
+        """Return what came of it as a sentence; '' as long as it is under way."""
+        return self.outcome[0].sentence(self._target, self.outcome[1]) if self.outcome else ''
+
+    @property
     def expected_steps_left(self) -> float | None:
         """
         Return the mean of what earlier ways by this policy took from here; None without any.
 
         On a direct way it is what the counts say.
         """
-        if self._direct and self.last_state is not None and not self.result:
+        if self._direct and self.last_state is not None and not self.outcome:
             return self._direct.expected_steps.get(self.last_state)
         # What comes before the robot is first at home does not count as steps.
-        return None if self.result else self._steps_to_go.expected(
+        return None if self.outcome else self._steps_to_go.expected(
             self._place if self.attempts else self._home)
 
     @property
@@ -143,11 +149,12 @@ class Navigation(StepTask):
         return self._attempts.action(self.last_state)
 
     def observe(self, action: int, state: int) -> None:
+        state = as_state(state)
         self.steps += self.attempts > 0
         self.last_state = state
         if state == self._target:
             self._steps_to_go.arrived(self._visits, self.steps)
-            self._end(f'reached {state} in {self.steps} steps')
+            self._end(GoalStatus.REACHED, f'in {self.steps} steps')
         elif self.homing.missed(action, state):
             self._attempts.interrupt()
         else:
@@ -157,7 +164,7 @@ class Navigation(StepTask):
                 if state == self._home:    # as if RESET had led there
                     self.attempts += 1
                     self._attempts.observe(state)
-        if self.attempts and not self._direct and not self.result:
+        if self.attempts and not self._direct and not self.outcome:
             visits = self._visits.setdefault(self._place, [0, 0])
             visits[0] += 1
             visits[1] += self.steps
@@ -176,19 +183,19 @@ class Navigation(StepTask):
 
     def pause(self, reason: str) -> None:
         """End it between two steps; it cannot be resumed."""
-        self._end(f'cancelled {self._target}: {reason}')
+        self._end(GoalStatus.CANCELLED, reason)
 
     def robot_lost(self, reason: str) -> None:
         """End it because the robot does not answer."""
-        self._end(f'failed {self._target}: {reason}')
+        self._end(GoalStatus.FAILED, reason)
 
     def fail(self, reason: str, recoverable: bool = True) -> None:
         """End it because of a fault."""
-        self._end(f'failed {self._target}: {reason}')
+        self._end(GoalStatus.FAILED, reason)
 
     def finish(self, reason: str) -> None:
         """End it because of a limit."""
-        self._end(f'failed {self._target}: {reason}')
+        self._end(GoalStatus.FAILED, reason)
 
     @property
     def _place(self) -> int | None:
@@ -203,19 +210,15 @@ class Navigation(StepTask):
         known.credit = min(known.policy.horizon, known.credit + gain)
         self._direct, self._attempts = None, self._from_home
 
-    def _end(self, result: str) -> None:
+    def _end(self, status: GoalStatus, how: str) -> None:
         if self._direct:
             self._end_direct()
-        self.result = self.result or result
+        self.outcome = self.outcome or (status, how)
         self.state = RunState.DONE
 
 
 class GoalStatus(Enum):
-    """
-    How far a goal is.
-
-    A sentence about a goal that is over begins with the value of its status.
-    """
+    """How far a goal is."""
 
     WAITING = 'waiting'        # until exploration has paused and the goal before it is over
     UNDER_WAY = 'under_way'
@@ -229,6 +232,11 @@ class GoalStatus(Enum):
     def over(self) -> bool:
         """Whether the goal has ended."""
         return self not in (GoalStatus.WAITING, GoalStatus.UNDER_WAY)
+
+    def sentence(self, target: int | None, how: str) -> str:
+        """Return what is said of a goal that is over; ``how`` is why, or what reaching it took."""
+        said = self.value if target is None else f'{self.value} {target}'
+        return f'{said} {how}' if self is GoalStatus.REACHED else f'{said}: {how}'
 
 
 @dataclass(frozen=True)
@@ -265,7 +273,7 @@ class GoalReport:
     expected_seconds_left: float | None = None
     stays: float | None = None
 
-    def over(self, result: str, ended: int) -> GoalReport:
-        """Return the report of its end; ``result`` begins with the status."""
-        return replace(self, status=GoalStatus(result.split()[0].rstrip(':')), text=result,
+    def over(self, status: GoalStatus, how: str, ended: int | None) -> GoalReport:
+        """Return the report of its end; ``how`` is as for ``GoalStatus.sentence``."""
+        return replace(self, status=status, text=status.sentence(self.target, how),
                        expected_steps_left=None, expected_seconds_left=None, ended=ended)

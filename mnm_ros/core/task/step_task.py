@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-from mnm_ros.core.errors import InvalidTypeError
+from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.problem import RESET
 from transitions import Machine
 
@@ -130,15 +130,13 @@ def play(task: StepTask, robot: Callable[[int], int], steps: int) -> None:
     :param task: what says the actions, and learns.
     :param robot: executes an action, RESET (-1) among them, and returns the state it ended in.
     :param steps: how many.
-    :raises InvalidTypeError: if the robot returns no state.
+    :raises InvalidTypeError: if the robot returns no integer.
+    :raises InvalidValueError: if it has more than 64 bits.
     """
     for _ in range(steps):
         action = task.next_action()
-        state = robot(action)
-        if not isinstance(state, int):
-            raise InvalidTypeError(
-                f'the robot returned {state!r} after action {action}, expected an int')
-        task.observe(action, state)
+        task.observe(action, as_state(
+            robot(action), f'what the robot returned after action {action}'))
 
 
 Table = Sequence[tuple[str, Enum, Enum]]
@@ -191,12 +189,13 @@ class PausableTask(PhaseMachine, StepTask):
     A task of one robot that can be paused, and that outlives a fault.
 
     :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
-    :ivar reason: why it does not go on; empty while it does.
+    :ivar reason: why it does not go on, and what it does meanwhile; empty while it goes on.
+    :ivar why: the same without what it does: what ``pause`` and its like were given.
     """
 
     state: RunState
     recoverable = True
-    reason = ''
+    reason = why = ''
 
     def _start_task(self) -> None:
         self._start_machine(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
@@ -204,13 +203,13 @@ class PausableTask(PhaseMachine, StepTask):
     def pause(self, reason: str) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
         if self.state in (RunState.WAITING_FOR_ROBOT, RunState.RUNNING):
-            self._move('pause', f'paused: {reason}')
+            self._move('pause', 'paused', reason)
 
     def explain(self, reason: str) -> None:
         if self.state is RunState.PAUSED:
-            self.reason = f'paused: {reason}'
+            self._say('paused', reason)
         elif self.state is RunState.RUNNING:
-            self.reason = f'going home: {reason}' if reason else ''
+            self._say('going home' if reason else '', reason)
 
     def resume(self) -> None:
         """Go on after ``pause``; the robot may be anywhere by now, so with a RESET."""
@@ -223,7 +222,7 @@ class PausableTask(PhaseMachine, StepTask):
         if self.state is RunState.RUNNING:
             self.trigger('robot_lost')
         if self.state is RunState.WAITING_FOR_ROBOT:
-            self.reason = f'waiting for the robot: {reason}'
+            self._say('waiting for the robot', reason)
 
     def robot_answers(self) -> None:
         if self.state is RunState.WAITING_FOR_ROBOT:
@@ -233,7 +232,7 @@ class PausableTask(PhaseMachine, StepTask):
         """Stop because of a fault; what was learnt stays published."""
         if self.state not in OVER:
             self.recoverable = recoverable
-            self._move('fail', f'fault: {reason}')
+            self._move('fail', 'fault', reason)
 
     def recover(self) -> None:
         """Go on with a RESET after a fault; no effect if the fault is the exploration's own."""
@@ -245,8 +244,11 @@ class PausableTask(PhaseMachine, StepTask):
     def finish(self, reason: str) -> None:
         """Stop for good; what was learnt stays published."""
         if self.state not in OVER:
-            self._move('finish', f'done: {reason}')
+            self._move('finish', 'done', reason)
 
-    def _move(self, trigger: str, reason: str) -> None:
+    def _move(self, trigger: str, what: str, why: str = '') -> None:
         self.trigger(trigger)
-        self.reason = reason
+        self._say(what, why)
+
+    def _say(self, what: str, why: str) -> None:
+        self.reason, self.why = f'{what}: {why}' if why else what, why

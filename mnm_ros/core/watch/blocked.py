@@ -23,7 +23,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
@@ -46,7 +46,7 @@ class BlockedPairs:
     :ivar noticed: whether a change was noticed that is not relearnt yet.
     """
 
-    def __init__(self, transitions: TransitionWatch, support: Support, rate: float, delta: float,
+    def __init__(self, transitions: TransitionMonitor, support: Support, rate: float, delta: float,
                  state: Mapping[str, Any] | None) -> None:
         self._transitions = transitions
         self._support = support

@@ -10,12 +10,11 @@ heuristic: what is played depends on the past alone, whatever the tests make of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 
 Following = Callable[[Pair], Sequence[int]]
 """Returns the next states that a pair has shown, the most frequent first."""
@@ -52,7 +51,7 @@ class Patrol:
         self._ways = {target: tuple(policy.usual_way(home, lambda *pair: next(
             (after for after in following(pair) if after != pair[0]), None)))
             for target, policy in others.items()}
-        plays = {target: dict(_may_play(policy, home, following))
+        plays = {target: dict(policy.may_play(home, lambda *pair: following(pair)))
                  for target, policy in others.items()}
         self.passed = {target: tuple(
             state for place, (state, _) in enumerate(self._ways[target])
@@ -95,19 +94,6 @@ class Patrol:
         return max((target for target, way in self._ways.items() if longest in way),
                    key=lambda target: sum(self._step - self._last[pair]
                                           for pair in self._ways[target]))
-
-
-def _may_play(policy: Policy, home: int, following: Following) -> Iterator[Pair]:
-    """Yield what a policy has been seen to come to, and to play there, until it arrives."""
-    seen, todo = {home}, [home]
-    while todo:
-        here = todo.pop()
-        pair = (here, policy.action(0, here))
-        yield pair
-        for after in (home,) if pair[1] == RESET else following(pair):
-            if after not in seen and after != policy.target and policy.covers(after):
-                seen.add(after)
-                todo.append(after)
 
 
 def _does(policy: Policy, plays: Mapping[int, int]) -> bool:

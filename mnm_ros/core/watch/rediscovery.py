@@ -3,8 +3,8 @@
 """
 Rediscovery: one run of the base after the other, which samples all known states anew.
 
-It takes the watched policies as known, and so finds new states and ways. It learns from its own
-steps and from those of the attempts made meanwhile. Its parts of the round's delta are for
+It takes the policies that there are as known, and so finds new states and ways. It learns from its
+own steps and from those of the attempts made meanwhile. Its parts of the round's delta are for
 
 - *Addition.* Each rediscovery is a base run with its ``share`` of half of the part: what it
   certifies is added at once, or takes the place of a policy that is doubted. What its

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parts of a watching phase, made anew or from what a checkpoint has of them."""
+"""The parts of a watch phase, made anew or from what a checkpoint has of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.detection.policy_detector import DetectorFactory
-from mnm_ros.core.detection.transition_watch import TransitionWatch
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
@@ -20,8 +20,9 @@ from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.blocked import BlockedPairs
 from mnm_ros.core.watch.patrol import Patrol
+from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
+from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
-from mnm_ros.core.watch.watching import PolicyWatch, Turns, Watching
 
 BEGINNING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
@@ -33,10 +34,10 @@ BEGINNING: Mapping[str, Any] = {
 @dataclass(frozen=True)
 class WatchParts:
     """
-    What a watching phase consists of, each with its part of the round's delta.
+    What a watch phase consists of, each with its part of the round's delta.
 
     :ivar transitions: the detectors of the pairs.
-    :ivar watching: the detectors of the policies, and the attempt under way.
+    :ivar checks: the detectors of the policies, and the attempt under way.
     :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
@@ -47,8 +48,8 @@ class WatchParts:
 
     ADDED: ClassVar = ('blocked', 'pauses')
 
-    transitions: TransitionWatch
-    watching: Watching
+    transitions: TransitionMonitor
+    checks: PolicyChecks
     hints: Hints
     pauses: Pauses
     relearning: Relearning
@@ -70,12 +71,12 @@ class WatchParts:
         reach = Reach(problem.radius, delta['reach'])
         if given['reach'] is not None:
             snapshot.put(given['reach'], reach)
-        transitions = round_.transitions or TransitionWatch(
+        transitions = round_.transitions or TransitionMonitor(
             delta['transitions'], given['transitions'])
         return cls(
             transitions,
-            Watching(
-                PolicyWatch(problem.limit, policies[0].horizon, delta['deletion'],
+            PolicyChecks(
+                PolicyMonitor(problem.limit, policies[0].horizon, delta['deletion'],
                             delta['proofs'], targets, given['policies'], new_detector),
                 Turns(targets, given['turns']), Patrol(given.get('patrol')), policies[0]),
             Hints(given.get('hints')),
@@ -88,16 +89,16 @@ class WatchParts:
 
     def to_state(self) -> dict[str, Any]:
         """Return all of them as plain data; only just before a rediscovery."""
-        watching = self.watching
+        checks = self.checks
         return {
-            'watched': watching.target,
+            'watched': checks.target,
             'rediscoveries': self.rediscovery.number,
             'renewals': self.rediscovery.renewals,
             'relearning': self.relearning.to_state(),
             'limit': self.rediscovery.limit.to_state(),
-            'policies': watching.watched.to_state(),
-            'turns': watching.turns.to_state(),
-            'patrol': watching.patrol.to_state(),
+            'policies': checks.monitor.to_state(),
+            'turns': checks.turns.to_state(),
+            'patrol': checks.patrol.to_state(),
             'transitions': self.transitions.to_state(),
             'hints': self.hints.to_state(),
             'reach': snapshot.take(self.reach),

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A checking phase that is valid at every moment: policies and transitions are watched.
+A checking phase that is valid at every moment: policies and transitions are monitored.
 
-Rediscovery and watching take turns, some quanta of the one and a patrol of the other. Which
+Rediscovery and attempts take turns, some quanta of the one and a patrol of the other. Which
 attempts are made, and for which policies one counts beside that to its own target, is decided by
 the past before each of them (``patrol``). Given the past, an attempt is distributed as one with
 any policy for which it counts, until the two part, where it is broken off for that one. So each
@@ -16,7 +16,7 @@ chance of any wrong decision is at most the round's delta ``delta_r``. The parts
   they would play a RESET there from then on. Without a change that is wrong only if the policy is
   deleted wrongly in the first place, by its detector or by a model, so that it takes no delta.
 - *Addition* and *Restart*: what rediscoveries certify, and how long they take (``rediscovery``).
-- *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionWatch``): a
+- *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionMonitor``): a
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
 - *Reach.* An added state tells of a change if it is within the radius for sure (``reach.py``).
@@ -28,10 +28,7 @@ chance of any wrong decision is at most the round's delta ``delta_r``. The parts
 
 A rediscovery begins anew when a policy is deleted, as its samples may be older than the change;
 unless that is explained by a pair on the way that has changed, or by a state that was deleted for
-one, and the base can go on (``revise``). What changes one pair may change others, so that the run
-which goes on executes each pair of the known states twice before anything far away: where another
-one has changed its detector tells, and it is forgotten, too, long before the next run would come
-to it. Which pairs are executed next has no influence on the promise.
+one, and the base can go on (``revise``), with what it is told in ``doubts``.
 """
 
 from __future__ import annotations
@@ -48,11 +45,10 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.watch.model_verdicts import ModelVerdicts
-from mnm_ros.core.watch.suspicion import Suspicion
+from mnm_ros.core.watch.doubts import Doubts
+from mnm_ros.core.watch.policy_checks import WatchSchedule
+from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
 from mnm_ros.core.watch.watch_parts import BEGINNING, WatchParts
-from mnm_ros.core.watch.watch_schedule import WatchSchedule
-from mnm_ros.core.watch.watching import steps_until_proven, watching_now
 
 
 class WatchPhase(CheckingPhase):
@@ -67,6 +63,7 @@ class WatchPhase(CheckingPhase):
     :param new_detector: makes the detector of a policy.
     :ivar transitions: the detectors of the pairs.
     :ivar hints: the pairs that are suspected, outside of the promise.
+    :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
     ADDED = ('_blocked', '_pauses')
@@ -83,19 +80,25 @@ class WatchPhase(CheckingPhase):
         self._parts = parts = WatchParts.of(
             round_, self.policies, state, look_again, new_detector)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
-        self._watching, self._rediscovery = parts.watching, parts.rediscovery
+        self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._pauses = parts.pauses
-        self._suspicion = Suspicion(round_, parts)
-        self._verdicts = ModelVerdicts(round_, parts)
-        self._schedule = WatchSchedule(round_, parts, quanta)
+        self.doubts = Doubts(round_, parts)
+        self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
+                                       parts.rediscovery, quanta)
         if state is None and round_.log.open:
-            self._doubt_all()
+            self.doubts.doubt_all()
         self._rediscover_again()
         if state is not None and not state['rediscovering']:
             self._attempt(state['watched'])
         if state is not None and 'within' in state:
             snapshot.put(state['within'], self)
+            self.doubts = Doubts(self._round, self._parts)
+
+    @property
+    def parts(self) -> WatchParts:
+        """Return what the phase consists of; all but the phase only looks at it."""
+        return self._parts
 
     @property
     def cut_offs(self) -> int:
@@ -103,17 +106,17 @@ class WatchPhase(CheckingPhase):
 
     @property
     def doubted(self) -> Mapping[int, str]:
-        return self._suspicion.doubted(self.policies)
+        return self.doubts.doubted(self.policies)
 
     @property
     def at_restart_point(self) -> bool:
         """Whether a rediscovery has learnt nothing yet, so that ``to_state`` says all there is."""
         return (self._rediscovery.fresh and self._here is None
-                and not self._watching.attempts.under_way)
+                and not self._checks.attempts.under_way)
 
     @property
     def can_snapshot(self) -> bool:
-        detectors = self._watching.watched.detectors.values()
+        detectors = self._checks.monitor.detectors.values()
         return snapshot.covers(self.base) and all(map(snapshot.covers, islice(detectors, 1)))
 
     def to_state(self) -> dict[str, Any]:
@@ -126,7 +129,7 @@ class WatchPhase(CheckingPhase):
         if self.rediscovering:
             self._asked = self.base.next_action()
         else:
-            self._asked = RESET if self._here is None else self._watching.attempts.action(
+            self._asked = RESET if self._here is None else self._checks.attempts.action(
                 self._here)
         return self._asked
 
@@ -135,22 +138,22 @@ class WatchPhase(CheckingPhase):
         here, self._here, self._asked = self._here, state, None
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
-        self._watching.patrol.executed(seen[:2] if seen else None)
+        self._checks.patrol.executed(seen[:2] if seen else None)
         if self._pauses.step():
-            self._heed_pauses()
+            self.doubts.heed_pauses()
         self._blocked.executed(self.base, seen[:2] if seen else None)
         if self.rediscovering:
             self._rediscovery.fresh = False
             self.base.observe(action, state)
             if seen:
-                self._watch_transition(*seen)
+                self.doubts.observe(*seen, self.policies)
             self._rediscover()
         else:
             if seen:
                 self._rediscovery.fresh = False
                 self.base.add_transition(*seen)
-                self._watch_transition(*seen)
-            self._watch(here, action, state)
+                self.doubts.observe(*seen, self.policies)
+            self._check(state)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -161,16 +164,23 @@ class WatchPhase(CheckingPhase):
                 self.base.add_censored(self._here, self._asked)
         self.base.interrupt()
         self._here = self._asked = None
-        self._watching.interrupt()
+        self._checks.interrupt()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """Let the policies through the pairs prove anew that they work; all else stays."""
-        concerned = [target for target in dict.fromkeys(
-            target for pair in pairs for target in self.transitions.concerned(pair, self.policies))
-            if target in self._watching.watched.detectors]
+        """
+        Let the policies prove anew that they work that may come to the pairs; all else stays.
+
+        That is by what was seen, and by what is declared now of other pairs, too.
+        """
+        ends, home = self._round.problem.support.ends, self.policies[0].target
+        plays = {policy.target: {*policy.may_play(home, lambda *pair: (
+            *self.transitions.following(pair), *(ends(*pair) or ())), len(policy.actions))}
+            for policy in self.policies[1:]}
+        concerned = [*dict.fromkeys(
+            target for pair in pairs for target, played in plays.items() if pair in played)]
         if concerned:
-            self._notice(declared=True)
-            self._doubt(concerned)
+            self.doubts.notice(self.policies, declared=True)
+            self.doubts.doubt(concerned)
         super().support_changed(pairs)
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
@@ -178,10 +188,10 @@ class WatchPhase(CheckingPhase):
         return super().request_audit(tries)
 
     def activity(self) -> PhaseActivity:
-        return watching_now(
-            self.base.activity() if self.rediscovering else None, self._watching.target,
+        return checking_activity(
+            self.base.activity() if self.rediscovering else None, self._checks.target,
             self._rediscovery.number, self._rediscovery.evidence,
-            self._watching.watched.detectors, self.transitions.evidence)
+            self._checks.monitor.detectors, self.transitions.evidence)
 
     @property
     def sweep(self) -> tuple[int, int]:
@@ -190,14 +200,14 @@ class WatchPhase(CheckingPhase):
     def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
         """Return how many steps it may take to relearn a change, for display."""
         since, likely = self.sweep
-        watched, limit = self._watching.watched, self._round.problem.limit
-        proofs = steps_until_proven(watched.unproven_targets, len(watched.detectors),
+        monitor, limit = self._checks.monitor, self._round.problem.limit
+        proofs = steps_until_proven(monitor.unproven_targets, len(monitor.detectors),
                                     expected_steps, limit, self.policies[0].horizon)
         return (0 if self._relearning.swept else likely - since) + proofs
 
     def figures(self) -> Mapping[str, Union[str, int, float]]:
         """Return the evidence against the policy that has most of it, in nats."""
-        evidence, threshold, target = self._watching.watched.most_evidence
+        evidence, threshold, target = self._checks.monitor.most_evidence
         return {'check_window': 0,
                 'failures': f'{evidence:.1f} nats against the policy for state {target}',
                 'failure_threshold': round(threshold, 1)}
@@ -206,9 +216,9 @@ class WatchPhase(CheckingPhase):
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
-        self._watching.change(before, self.policies[1:], doubted=self._round.log.open)
-        self._watching.patrol.change(self.policies, self.transitions.following)
-        self._relearning.keep(self._watching.watched.detectors)
+        self._checks.change(before, self.policies[1:], doubted=self._round.log.open)
+        self._checks.patrol.change(self.policies, self.transitions.following)
+        self._relearning.keep(self._checks.monitor.detectors)
 
     def _rediscover_again(self) -> None:
         self._rediscovery.begin(self.policies)
@@ -216,8 +226,8 @@ class WatchPhase(CheckingPhase):
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
         self._blocked.begin(self.base, {policy.target for policy in self.policies})
-        self._watching.patrol.change(self.policies, self.transitions.following)
-        self._heed_pauses()
+        self._checks.patrol.change(self.policies, self.transitions.following)
+        self.doubts.heed_pauses()
         self._begin_quantum()
 
     def _begin_quantum(self) -> None:
@@ -226,46 +236,6 @@ class WatchPhase(CheckingPhase):
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
             pair for pair in self.transitions.raised if pair not in self._pauses.resting))
-
-    def _watch_transition(self, state: int, action: int, next_state: int) -> None:
-        """Take note of where a pair has led, and of a change if it is the pair's alarm."""
-        pair = (state, action)
-        self._reach.add_transition(state, action, next_state)
-        was_raised = pair in self.transitions.raised
-        change = self.transitions.record(state, action, next_state)
-        opens = self._blocked.opens(pair, next_state)
-        if change:
-            concerned = self.transitions.concerned(pair, self.policies)
-            if not self._round.log.open:
-                self._rediscovery.renew()
-            self._notice()
-            self._doubt(concerned)
-            self._round.log.tell_changed(self._round.number, change)
-            self.hints.forget(pair)
-            self._reach.forget(state, action)
-            self.base.forget(state, action)
-            self.base.request_sample(state, action)
-            if {policy.target for policy in self.policies}.issuperset(change.after):
-                self._look_around()    # else what is new there comes first
-            return
-        if self._relearning.seen(pair):
-            self.base.request_sample(*pair)
-        concerned = self._suspicion.note(pair, next_state, self.policies)
-        resting = pair in self._pauses.resting
-        if resting:
-            self._heed_pauses()
-        elif pair in self.transitions.raised:
-            self._rediscovery.follow_up(pair, was_raised and not opens)
-        # Policies through a suspicious pair make attempts, as they execute it, too.
-        self.transitions.suspect(pair, self.policies)
-        self._watching.turns.prefer(concerned)
-        if pair in self.hints.open and not resting:    # it is tried again first
-            self.base.request_sample(*pair)
-
-    def _look_around(self) -> None:
-        """Have the pairs executed that were not looked at since the change, before all others."""
-        for pair in self._relearning.unseen:
-            self.base.request_sample(*pair)
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
@@ -280,34 +250,19 @@ class WatchPhase(CheckingPhase):
             self._rediscovery.finished()
             # It has sampled all known states without finding a new one, and nothing was noticed.
             self._relearning.end_rediscovery()
-            self._settle()
+            self.doubts.settle()
             self._rediscover_again()
         elif too_long:
             if self._rediscovery.limit.cut_off(self._rediscovery.number):
                 self._refute()
                 return
             self._rediscover_again()
-        self._begin_watch()
+        self._begin_patrol()
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
         stopping = self._pauses.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
-
-    def _heed_pauses(self) -> None:
-        """Let the run leave alone what rests, and try first what has rested."""
-        self.base.avoid(self._pauses.resting)
-        for pair in self._pauses.due:
-            self.base.request_sample(*pair)
-
-    def _settle(self) -> None:
-        """Close the change if all has been sampled and all policies are proven since."""
-        if self._relearning.swept and not self._watching.watched.unproven:
-            if self._round.log.open:
-                self._reach.begin_anew()
-            self._round.log.settle()
-            self._relearning.settle()
-            self._blocked.settle()
 
     def _refute(self) -> None:
         self.refuted = True
@@ -333,14 +288,13 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.limit.set(self.base.step_bound(len(self.policies)))
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.notice()
-        self._look_around()
+        self.doubts.look_around()
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
         if self._round.log.open and any(
                 self.base.estimates.get(target, 0.0) <= self._round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
-            self._notice()
-            self._doubt_all()
+            self.doubts.notice_all(self.policies)
         self._round.log.tell_states(
             self._round.number, targets, 'found, added', 'found, added')
 
@@ -348,20 +302,18 @@ class WatchPhase(CheckingPhase):
         """Notice a change where a new state is within the radius; others may come and go."""
         within = [] if self._round.log.open else self._reach.found(self.policies)
         if within:
-            self._notice()
-            self._doubt_all()
-            self._look_around()
+            self.doubts.notice_all(self.policies)
+            self.doubts.look_around()
             self._round.log.tell_states(
                 self._round.number, within, 'was out of reach before',
                 'were out of reach before', 'change')
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow, and take the better ways that they know."""
-        if not self._verdicts.are_due:
+        if not self.doubts.models_are_due:
             return False
-        refuted = self._verdicts.refuted(self.policies)
-        found = self._verdicts.better(
-            self.doubted.keys() - {policy.target for policy in refuted}, self.policies)
+        refuted = self.doubts.too_slow(self.policies)
+        found = self.doubts.better(self.policies, refuted)
         if found is not None:
             self._take(*found)
         if refuted:
@@ -375,63 +327,29 @@ class WatchPhase(CheckingPhase):
         self._round.log.tell(f'round {self._round.number}: another way is taken to state '
                              f'{old.target}')
 
-    def _notice(self, *, declared: bool = False) -> None:
-        """
-        Take note of a change, perhaps of what is declared alone.
-
-        No policy may profit from its past: it has to prove anew that it works, also if another
-        change is being relearnt, and a whole rediscovery has to follow.
-        """
-        if not self._round.log.open:
-            self._reach.begin_anew()
-        if not declared:
-            if not self._blocked.noticed:
-                self._relearning.look_at(
-                    (policy.target, action) for policy in self.policies
-                    for action in range(self._round.problem.actions)
-                    if not self._round.problem.support.forbids(policy.target, action))
-            self._blocked.notice(self.base)
-        self._pauses.clear()
-        self._heed_pauses()
-        self._relearning.notice()
-        self._watching.watched.notice()
-        self._round.log.notice()
-
-    def _doubt(self, concerned: Collection[int]) -> None:
-        """Let the policies that a change concerns prove soon that they work."""
-        self._watching.watched.doubt(concerned)
-        self._watching.turns.prefer(concerned)
-        self._relearning.concern(concerned)
-
-    def _doubt_all(self) -> None:
-        """Doubt all policies, once for a change, as it is one of them that has told of it."""
-        if not self._relearning.all_doubted:
-            self._watching.watched.doubt(self._watching.watched.detectors)
-            self._relearning.all_doubted = True
-
-    def _begin_watch(self) -> None:
+    def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
-        if not self._watching.patrol.complete:
-            self._watching.patrol.change(self.policies, self.transitions.following)
+        if not self._checks.patrol.complete:
+            self._checks.patrol.change(self.policies, self.transitions.following)
         self._attempt(None if self._blocked.opening else self._schedule.begin())
 
     def _attempt(self, target: int | None) -> None:
         """Let the policy for a target make an attempt, or the rediscovery go on if None."""
-        if target is None or self._watching.patrol.passes(target, self._pauses.resting):
-            self._watching.turns.prefer(() if target is None else (target,))
+        if target is None or self._checks.patrol.passes(target, self._pauses.resting):
+            self._checks.turns.prefer(() if target is None else (target,))
             self._begin_quantum()
             return
         self._here = None
         self.rediscovering = False
-        self._watching.begin(target, self.policies)
+        self._checks.begin(target, self.policies)
 
-    def _watch(self, here: int | None, action: int, state: int) -> None:
+    def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
-        self._watching.patrol.left -= 1
-        ended = self._watching.observe(state, proving=self._round.log.open)
+        self._checks.patrol.left -= 1
+        ended = self._checks.observe(state, proving=self._round.log.open)
         if ended is None:
-            if (state, self._watching.attempts.action(state)) in self._pauses.stopping:
-                self._watching.interrupt()
+            if (state, self._checks.attempts.action(state)) in self._pauses.stopping:
+                self._checks.interrupt()
                 self._attempt(self._schedule.go_on())
             return
         episode, failing = ended
@@ -443,7 +361,7 @@ class WatchPhase(CheckingPhase):
             # Only more attempts tell bad luck from a change, the sooner the better.
             self._attempt(episode.policy.target)
         else:
-            self._settle()
+            self.doubts.settle()
             self._attempt(self._schedule.go_on())
 
     def _delete(self, failing: Sequence[Policy]) -> None:
@@ -453,7 +371,7 @@ class WatchPhase(CheckingPhase):
         The rediscovery goes on only if it is known what has changed.
         """
         explained = all(policy.target in self._relearning.concerned for policy in failing)
-        targets = self._watching.patrol.behind([policy.target for policy in failing])
+        targets = self._checks.patrol.behind([policy.target for policy in failing])
         if not explained:
             self._reach.begin_anew()
         left = tuple(policy for policy in self.policies if policy.target not in targets)
@@ -465,10 +383,9 @@ class WatchPhase(CheckingPhase):
             self._round.log.outdate(target)
         if explained:    # what the change does not concern works as before
             self._relearning.notice()
-            self._doubt(strayed)
+            self.doubts.doubt(strayed)
         else:
-            self._notice()
-            self._doubt_all()
+            self.doubts.notice_all(self.policies)
         self._relearning.deleted.update(dict.fromkeys(targets))
         self._round.log.tell_states(
             self._round.number, targets, 'no longer reached by its policy, deleted',

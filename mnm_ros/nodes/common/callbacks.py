@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How nodes tick, hear and answer."""
+"""How nodes tick and answer."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any, overload, Protocol, TypeVar
+import time
+from typing import Protocol, TypeVar
 
-from mnm_ros import messages
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from rclpy.clock import Clock, ClockType
-from rclpy.qos import QoSProfile
-from rclpy.subscription import Subscription
+from rclpy.clock import Clock, ClockType, ROSClock
 from rclpy.timer import Timer
-from std_msgs.msg import Int64MultiArray
 
 
 class _Answer(Protocol):
@@ -22,8 +19,6 @@ class _Answer(Protocol):
     message: str
 
 
-_T = TypeVar('_T')
-_MsgT = TypeVar('_MsgT')
 _NodeT = TypeVar('_NodeT')
 _RequestT = TypeVar('_RequestT')
 _AnswerT = TypeVar('_AnswerT', bound=_Answer)
@@ -34,27 +29,13 @@ def every(seconds: float, node: NodeInterface, callback: Callable[[], None]) -> 
     return node.create_timer(seconds, callback, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
-@overload
-def hear(node: NodeInterface, topic: str, decode: Callable[[Int64MultiArray], _T],
-         take: Callable[[_T], object], profile: QoSProfile) -> Subscription: ...
-
-
-@overload
-def hear(node: NodeInterface, topic: str, decode: Callable[[_MsgT], _T],
-         take: Callable[[_T], object], profile: QoSProfile, kind: type[_MsgT]) -> Subscription: ...
-
-
-def hear(node: NodeInterface, topic: str, decode: Callable[[Any], _T],
-         take: Callable[[_T], object], profile: QoSProfile,
-         kind: type[Any] = Int64MultiArray) -> Subscription:
-    """
-    Subscribe to a topic; a message that is malformed is ignored with a warning.
-
-    :param decode: returns what a message says, or raises ValueError.
-    :param take: called with what it says.
-    """
-    return node.create_subscription(
-        kind, topic, messages.dropping(node, topic, decode, take), profile)
+def seconds_of(node: NodeInterface) -> Callable[[], float]:
+    """Return what measures s for people: by simulated time, 0.0 before there is any, if asked."""
+    def seconds() -> float:
+        clock = node.get_clock()
+        simulated = isinstance(clock, ROSClock) and clock.ros_time_is_active
+        return clock.now().nanoseconds * 1e-9 if simulated else time.monotonic()
+    return seconds
 
 
 def answering(

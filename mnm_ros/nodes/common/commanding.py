@@ -3,7 +3,7 @@
 """
 What the nodes that command a robot share.
 
-How long to wait, orders, RESET by a service, and a pause of exploration.
+How long to wait, RESET by a service, and a pause of exploration.
 """
 
 from __future__ import annotations
@@ -17,16 +17,13 @@ from mnm_ros.core.exploration import Phase
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
-from rclpy.duration import Duration
-from rclpy.publisher import Publisher
 from rclpy.task import Future
-from std_msgs.msg import Int64, Int64MultiArray, String
+from std_msgs.msg import Int64, String
 from std_srvs.srv import SetBool, Trigger
 
 STOPPED = 'the robot is stopped, call stop with false first'
 """How a way is refused as long as the service ``stop`` keeps the robot at rest."""
 
-_MATCH = 1.0     # s, until a robot that is there can surely be reached
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
 _HEARD = 5.0     # s, until a request to go on was heard, even if its response is lost
@@ -94,59 +91,6 @@ class HomeService:
             self._pending.remove(future)
             response = future.result()
             self._on_response(attempt, response.success, response.message)
-
-
-class Orders:
-    """
-    A publisher of ``action``, there only while the explorer may command the robot.
-
-    Robot sides take a node that publishes ``action`` for one that may have ordered what is under
-    way. An explorer that stands by must not be among them.
-
-    :ivar topic_name: fully qualified.
-    """
-
-    def __init__(self, node: NodeInterface) -> None:
-        self.topic_name: str = node.resolve_topic_name('action')
-        self._node = node
-        self._publisher: Publisher[Int64MultiArray] | None = None
-        self._order = messages.StepEncoder()
-        self._opened = -math.inf
-
-    @property
-    def reachable(self) -> bool:
-        """Whether an order would arrive, as far as that can be known."""
-        return self._publisher is not None and (
-            bool(self._publisher.get_subscription_count())
-            or time.monotonic() >= self._opened + _MATCH)
-
-    def open(self) -> None:    # noqa: A003
-        """Publish ``action`` from now on."""
-        if self._publisher is None:
-            self._publisher = self._node.create_publisher(Int64MultiArray, 'action', messages.STEP)
-            self._opened = time.monotonic()
-
-    def close(self) -> None:
-        """Publish it no longer."""
-        publisher, self._publisher = self._publisher, None
-        if publisher is not None:
-            self._node.destroy_publisher(publisher)
-
-    def send(self, seq: int, action: int) -> None:
-        """Give an order; an explorer that stands by gives none."""
-        if self._publisher is not None:
-            self._publisher.publish(self._order.encode(seq, action))
-
-    def get_subscription_count(self) -> int:
-        """Return how many subscribers an order reaches, or would reach."""
-        if self.reachable and self._publisher is not None:
-            return self._publisher.get_subscription_count()
-        return self._node.count_subscribers(self.topic_name)
-
-    def wait_until_heard(self) -> None:
-        """Wait until the last order has arrived, 0.5 s at most."""
-        if self._publisher is not None:
-            self._publisher.wait_for_all_acked(Duration(seconds=0.5))
 
 
 class ExplorationPause:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which nodes take part in the step protocol, as the ROS graph and ``heartbeat`` show it."""
+"""Orders, and who takes part in the step protocol, as the graph and ``heartbeat`` show it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import math
 import time
 
 from mnm_ros import messages
-from mnm_ros.nodes.common.commanding import HomeService, Orders
+from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from rclpy.duration import Duration
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
@@ -20,6 +21,7 @@ from std_msgs.msg import Header, Int64MultiArray
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _UNKNOWN = '_NODE_NAME_UNKNOWN_'
 _REPLACED = 0.1      # s, at most, until a node that takes the place of another is noticed
+_MATCH = 1.0         # s, until a robot that is there can surely be reached
 _KNOWN = 1.0         # s, from an order until its sender is surely known
 _HELD_UP = 1.0       # s without a look, after which heartbeats may be waiting to be heard
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
@@ -55,13 +57,13 @@ class Endpoints:
     """
 
     def __init__(self, node: NodeInterface, topic: str, publishers: bool) -> None:
-        self._node = node
         self._topic = topic
+        self._handle = node.handle
         self._look_up = (node.get_publishers_info_by_topic if publishers
                          else node.get_subscriptions_info_by_topic)
         # The node's own methods check the name each time, which takes longer than to count.
-        self._count = (node.handle.get_count_publishers if publishers
-                       else node.handle.get_count_subscribers)
+        self._count = (self._handle.get_count_publishers if publishers
+                       else self._handle.get_count_subscribers)
         self._known: tuple[TopicEndpointInfo, ...] = ()
         self._ids: frozenset[object] = frozenset()
         self._asked = self._again = -math.inf    # when; and when they are looked up again
@@ -70,7 +72,7 @@ class Endpoints:
     @property
     def count(self) -> int:
         """Return how many there are."""
-        with self._node.handle:
+        with self._handle:
             return int(self._count(self._topic))
 
     def known(self, now: float | None = None) -> tuple[TopicEndpointInfo, ...]:
@@ -141,6 +143,59 @@ def _by_participant(
                        else tuple(endpoint.endpoint_gid[:_PARTICIPANT]))
         found.setdefault(participant, []).append(endpoint)
     return dict(found)
+
+
+class Orders:
+    """
+    A publisher of ``action``, there only while the explorer may command the robot.
+
+    Robot sides take a node that publishes ``action`` for one that may have ordered what is under
+    way. An explorer that stands by must not be among them.
+
+    :ivar topic_name: fully qualified.
+    """
+
+    def __init__(self, node: NodeInterface) -> None:
+        self.topic_name: str = node.resolve_topic_name('action')
+        self._node = node
+        self._publisher: Publisher[Int64MultiArray] | None = None
+        self._order = messages.StepEncoder()
+        self._opened = -math.inf
+
+    @property
+    def reachable(self) -> bool:
+        """Whether an order would arrive, as far as that can be known."""
+        return self._publisher is not None and (
+            bool(self._publisher.get_subscription_count())
+            or time.monotonic() >= self._opened + _MATCH)
+
+    def open(self) -> None:    # noqa: A003
+        """Publish ``action`` from now on."""
+        if self._publisher is None:
+            self._publisher = self._node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+            self._opened = time.monotonic()
+
+    def close(self) -> None:
+        """Publish it no longer."""
+        publisher, self._publisher = self._publisher, None
+        if publisher is not None:
+            self._node.destroy_publisher(publisher)
+
+    def send(self, seq: int, action: int) -> None:
+        """Give an order; an explorer that stands by gives none."""
+        if self._publisher is not None:
+            self._publisher.publish(self._order.encode(seq, action))
+
+    def get_subscription_count(self) -> int:
+        """Return how many subscribers an order reaches, or would reach."""
+        if self.reachable and self._publisher is not None:
+            return self._publisher.get_subscription_count()
+        return self._node.count_subscribers(self.topic_name)
+
+    def wait_until_heard(self) -> None:
+        """Wait until the last order has arrived, 0.5 s at most."""
+        if self._publisher is not None:
+            self._publisher.wait_for_all_acked(Duration(seconds=0.5))
 
 
 class GraphWatch:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:    # some are in the stubs alone
     from rclpy.node import Handle
     from rclpy.type_support import Srv
 
+_T = TypeVar('_T')
 _MsgT = TypeVar('_MsgT')
 _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
@@ -117,45 +118,43 @@ class NodeScope:
 
     def create_publisher(
             self, kind: type[_MsgT], topic: str, qos: QoSProfile | int, /) -> Publisher[_MsgT]:
-        publisher = self._node.create_publisher(kind, self._name(topic), qos)
-        self._made.append(partial(self._node.destroy_publisher, publisher))
-        return publisher
+        return self._keep(self._node.create_publisher(kind, self._name(topic), qos),
+                          self._node.destroy_publisher)
 
     def create_subscription(
             self, kind: type[_MsgT], topic: str, callback: Callable[[_MsgT], object],
             qos: QoSProfile | int, /) -> Subscription:
-        subscription = self._node.create_subscription(
-            kind, self._name(topic), callback, qos)
-        self._made.append(partial(self._node.destroy_subscription, subscription))
-        return subscription
+        return self._keep(self._node.create_subscription(kind, self._name(topic), callback, qos),
+                          self._node.destroy_subscription)
 
     def create_client(
             self, kind: type[Srv[_RequestT, _ResponseT]], service: str, /,
             ) -> Client[_RequestT, _ResponseT]:
-        client = self._node.create_client(kind, self._name(service))
-        self._made.append(partial(self._node.destroy_client, client))
-        return client
+        return self._keep(self._node.create_client(kind, self._name(service)),
+                          self._node.destroy_client)
 
     def create_service(
             self, kind: type[Srv[_RequestT, _ResponseT]], service: str,
             callback: Callable[[_RequestT, _ResponseT], _ResponseT], /,
             ) -> Service[_RequestT, _ResponseT]:
-        made = self._node.create_service(kind, service, callback)
-        self._made.append(partial(self._node.destroy_service, made))
-        return made
+        return self._keep(self._node.create_service(kind, service, callback),
+                          self._node.destroy_service)
 
     def create_timer(
             self, seconds: float, callback: Callable[[], object], /, *,
             clock: Clock | None = None) -> Timer:
-        timer = self._node.create_timer(seconds, callback, clock=clock)
-        self._made.append(partial(self._node.destroy_timer, timer))
-        return timer
+        return self._keep(self._node.create_timer(seconds, callback, clock=clock),
+                          self._node.destroy_timer)
 
     def destroy_all(self) -> None:
         """Remove all that was made; what was removed before stays so."""
         made, self._made = self._made, []
         for destroy in reversed(made):
             destroy()
+
+    def _keep(self, made: _T, destroy: Callable[[_T], bool]) -> _T:
+        self._made.append(partial(destroy, made))
+        return made
 
     def _name(self, name: str) -> str:
         within = self._namespace and not name.startswith(('/', '~'))

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 import math
 import time
@@ -31,6 +32,9 @@ class DescriptionTopic:
     """
     Publishes what a robot side is, once, and again when that has changed.
 
+    What states were called goes on being told, of those as well that are there no more: who comes
+    late asks for places that were lost, too.
+
     :param node: the robot side.
     :param describe: returns what it is at present.
     """
@@ -40,6 +44,7 @@ class DescriptionTopic:
         self._describe = describe
         self._publisher = node.create_publisher(String, _TOPIC, messages.LATCHED)
         self._actions: tuple[str, ...] = ()
+        self._described: RobotDescription = UNDESCRIBED
         self._said = ''
 
     def keep_up(self, actions: Sequence[str]) -> None:
@@ -55,10 +60,12 @@ class DescriptionTopic:
         A description that is wrong is logged instead: the robot can do without one.
         """
         try:
-            text = self._describe().to_text()
+            described = self._describe().after(self._described)
+            text = described.to_text()
         except ValueError as error:
             self._node.get_logger().error(f'nothing is published on {_TOPIC}: {error}')
             return
+        self._described = described
         if text != self._said:
             self._said = text
             self._publisher.publish(String(data=text))
@@ -73,7 +80,7 @@ class RobotProfile:
     :param on_news: called with each description, when its verdict stands.
     :ivar description: ``UNDESCRIBED`` if there is none, or if no publisher of one is left.
     :ivar names: what states and actions are called, as far as that was ever said.
-    :ivar text: the last one that was right, as it was published; empty before.
+    :ivar text: the last one that was right, with these names, as JSON; empty before.
     :ivar mismatch: why it is not the robot that is expected, or empty.
     """
 
@@ -118,15 +125,19 @@ class RobotProfile:
     def _on_description(self, message: String) -> None:
         self._heard, self._wait_until = time.monotonic(), -math.inf
         try:
-            self.description = RobotDescription.from_text(message.data)
+            said = RobotDescription.from_text(message.data)
+            self.description = said.after(self.names)
         except ValueError as error:
             self.description = UNDESCRIBED
             mismatch = f'what it says on {self._subscription.topic_name} is wrong: {error}'
         else:
             mismatch = difference(self.description, self._actions)
             if not mismatch:
-                self.text = message.data
-                self.names = self.description.after(self.names)
+                self.names = self.description
+                with suppress(ValueError):    # it may be too long with names from before
+                    self.text = message.data
+                    if self.names.names != said.names:
+                        self.text = self.names.to_text()
         if mismatch and mismatch != self.mismatch:
             self._node.get_logger().error(f'the robot is not driven: {mismatch}')
         self.mismatch = mismatch

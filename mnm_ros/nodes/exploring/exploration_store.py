@@ -176,7 +176,7 @@ class ExplorationStore:
 
         :raises CheckpointError: if there is no folder, or the disk is too slow.
         :raises OSError: if the disk is too full for files to be read.
-        :raises Abandoned: after ``abandon``.
+        :raises LoadCancelled: after ``abandon``.
         """
         if self._store is None:
             raise CheckpointError("parameter 'checkpoint_dir' is ''")

@@ -16,6 +16,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.presets import VARIED
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
 from mnm_ros.nodes.common.callbacks import every
@@ -24,15 +25,14 @@ from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
 from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, RestoredExploration
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.command_link import CommandLink
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
-from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, Link, STEADY_TICK, TICK
-from mnm_ros.nodes.exploring.output.event_topic import EventTopic
+from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
+from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
-from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.named import named
 
 _DIAGNOSTICS = 1.0     # s
@@ -70,7 +70,6 @@ class ExplorationSession:
         self._link.after_description = self._declare
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
-        self._loop.aside = self._guard.aside
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
         self._ticks = every(TICK, node, self._guard.while_open(self._tick))
@@ -87,12 +86,13 @@ class ExplorationSession:
 
     def _new_link(self) -> Link:
         node, parameters, exploration = self.node, self._parameters, self.exploration
+        numbers = self.exploration_store.numbers
         if parameters.is_set('robots'):
-            return FleetLink(node, parameters, exploration, self._guard, self._fail,
-                             self.exploration_store.numbers)
+            return FleetLink(
+                node, parameters, exploration, self._guard, self._fail, numbers)
         if parameters['advisory']:
             return AdviceLink(node, parameters, exploration, self._guard)
-        return CommandLink(node, parameters, exploration, self._guard, self.exploration_store.numbers)
+        return CommandLink(node, parameters, exploration, self._guard, numbers)
 
     @property
     def exploration(self) -> Exploration:
@@ -128,8 +128,8 @@ class ExplorationSession:
         if wanted:
             self._call(self._loop.resume, time.monotonic())
         else:
-            self._link.stop('service explore called')
-            self._call(self._loop.pause_after_step, 'service explore called')
+            self._link.stop(EXPLORE_CALLED)
+            self._call(self._loop.pause_after_step, EXPLORE_CALLED)
 
     def recover(self) -> None:
         """Go on after a fault of the robot."""
@@ -258,7 +258,7 @@ class ExplorationSession:
                          self._link.counts(self.exploration))
 
     @property
-    def _loop(self) -> Loop | FleetLoop:
+    def _loop(self) -> Loop:
         return self._link.loop
 
     def _call(self, method: Callable[..., None], *arguments: Any) -> None:
@@ -374,10 +374,10 @@ def _check(parameters: Parameters) -> None:
         raise ParameterError(
             "parameter 'advisory' is True with 'reset_mode' 'service', expected 'action': "
             'a RESET that is a call of a service cannot be overheard')
-    if parameters['overrides'] and parameters['preset'] != 'paper':
+    if parameters['overrides'] and parameters['preset'] not in VARIED:
         raise ParameterError(
             f"parameter 'overrides' is {parameters['overrides']!r} with 'preset' "
-            f"{parameters['preset']!r}, expected 'paper', the only one that they vary")
+            f"{parameters['preset']!r}, expected {' or '.join(map(repr, VARIED))}")
     if parameters['battery_low'] and parameters['battery_ok'] < parameters['battery_low']:
         raise ParameterError(
             f"parameter 'battery_ok' is {parameters['battery_ok']!r}, expected at least "

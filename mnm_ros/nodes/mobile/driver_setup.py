@@ -8,16 +8,20 @@ from collections.abc import Callable, Sequence
 import math
 
 from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.continuity import PoseReach
 from mnm_ros.driving.drive import Limits
-from mnm_ros.driving.grid import Grid, heading_of, OUTSIDE, QUARTER, Ways
-from mnm_ros.driving.maneuvers import successors
+from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, Ways
+from mnm_ros.driving.maneuvers import successors, target
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
+from mnm_ros.driving.sight import Sight
+from mnm_ros.nodes.mobile.eyes import Eyes, MountOf
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
 from mnm_ros.nodes.mobile.poses import check_frames, PoseTopic, PoseTransforms
 from mnm_ros.parameters import Parameters
+from mnm_ros.plan.floor_plan import by_number, Plan, walls
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 from rclpy.node import Node
 
@@ -27,7 +31,7 @@ _HEADINGS = ('east', 'north', 'west', 'south')
 def grid_of(given: Parameters) -> Grid:
     """Return the grid of cells."""
     return Grid(*(given[name] for name in (
-        'origin_x', 'origin_y', 'cell_size', 'columns', 'rows', 'with_heading')))
+        'origin_x', 'origin_y', 'cell_size', 'columns', 'rows', 'with_heading', 'grid_yaw')))
 
 
 def limits_of(given: Parameters) -> Limits:
@@ -53,13 +57,22 @@ def home_of(given: Parameters) -> Pose:
     return Pose(given['home_x'], given['home_y'], given['home_yaw'])
 
 
-def movers_of(node: Node, given: Parameters) -> tuple[Mover, Mover]:
+def eyes_of(node: Node, given: Parameters, mount_of: MountOf) -> Eyes | None:
+    """Return what sees obstacles; None without a scanner."""
+    if not given['use_scan']:
+        return None
+    mount = Pose(given['scan_x'], given['scan_y'], given['scan_yaw'])
+    return Eyes(node, Sight(given['robot_radius'], given['scan_margin']), mount, mount_of,
+                given['pose_timeout'])
+
+
+def movers_of(node: Node, given: Parameters, eyes: Eyes | None = None) -> tuple[Mover, Mover]:
     """Return what moves the robot between cells, and what moves it home."""
     mover: Mover
     planned = node, limits_of(given), given['max_detour'], given['cell_size']
     if given['drive'] == 'cmd_vel':
         mover = VelocityMover(
-            node, limits_of(given), given['base_frame'] if given['stamped'] else None)
+            node, limits_of(given), given['base_frame'] if given['stamped'] else None, eyes)
     elif given['drive'] == 'goal_pose':
         mover = GoalMover(*planned)
     else:
@@ -91,9 +104,9 @@ def check(given: Parameters) -> None:
     _check_tolerance(given, 'tolerance', -grid.distance_beyond(cell, home.x, home.y),
                      grid.cell_size, 'home has to be so near to the centre of its cell')
     if grid.with_heading:
-        off = abs(wrapped(home.yaw - heading_of(home.yaw) * QUARTER))
+        off = abs(wrapped(home.yaw - grid.yaw_of(grid.heading_at(home.yaw))))
         _check_tolerance(given, 'heading_tolerance', QUARTER / 2 - off, QUARTER,
-                         'home_yaw has to be so near to a multiple of a quarter turn')
+                         'home_yaw has to be so near to a heading of the grid')
     if given['moves'] == 'relative' and not given['with_heading']:
         raise ParameterError(
             "parameter 'moves' is 'relative', expected compass unless with_heading is true")
@@ -101,6 +114,10 @@ def check(given: Parameters) -> None:
         raise ParameterError(
             f"parameter 'robot_radius' is {given['robot_radius']:g}, expected <= "
             f'{grid.cell_size / 2:g}: a robot has to be within its cell')
+    if given['use_scan'] and not (given['drive'] == 'cmd_vel' and given['robot_radius']):
+        raise ParameterError(
+            "parameter 'use_scan' is True, expected drive cmd_vel, as planners look for "
+            'themselves, and a robot_radius above 0')
     if given['declare_successors'] and _states(grid) > MAX_STATES:
         raise ParameterError(
             f"parameter 'declare_successors' is True with {_states(grid)} states, expected at "
@@ -126,7 +143,7 @@ def _states(grid: Grid) -> int:
 
 
 def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
-             declaring: bool = False) -> RobotDescription:
+             declaring: bool = False, plan: Plan | None = None) -> RobotDescription:
     """
     Return names and centres of cells, unless these are too many.
 
@@ -135,6 +152,7 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     :param home: the state of the home pose.
     :param frame: of the poses.
     :param declaring: whether to say where the moves may lead, too.
+    :param plan: whose names and walls to tell.
     """
     grid = ways.grid
     if _states(grid) > MAX_STATES:
@@ -142,11 +160,28 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     headings = _HEADINGS if grid.with_heading else ('',)
     names, positions = {OUTSIDE: 'outside'}, {}
     for cell in range(grid.columns * grid.rows):
-        row, column = divmod(cell, grid.columns)
+        called = plan.cell_names[cell] if plan is not None else by_number(grid, cell)
         for heading, name in enumerate(headings):
             state = grid.state(cell, heading)
-            names[state] = f'r{row}c{column} {name}'.rstrip()
+            names[state] = f'{called} {name}'.rstrip()
             positions[state] = grid.centre(cell)
     declaration = Declaration(successors(ways, actions)) if declaring else Declaration()
     return RobotDescription(
-        tuple(actions), home, frame, names, positions, declaration=declaration)
+        tuple(actions), home, frame, names, positions,
+        () if plan is None else walls(plan.map), declaration,
+        {} if plan is None else _doors(ways, actions, plan))
+
+
+def _doors(ways: Ways, actions: Sequence[str], plan: Plan) -> dict[str, tuple[Pair, ...]]:
+    """Return the states and actions that lead through each door."""
+    grid, found = ways.grid, {}
+    for door in plan.doors:
+        through = {*plan.through(door)}
+        found[door] = tuple(
+            (grid.state(cell, heading), number)
+            for cell in sorted({cell for cell, _ in through if cell is not None})
+            for heading in range(4 if grid.with_heading else 1)
+            for number, action in enumerate(actions)
+            if (there := target(ways, action, cell, heading)[0]) != cell
+            and (cell, there) in through)
+    return found

@@ -14,14 +14,15 @@ from mnm_ros.driving.drive import (
     Drive,
     Leg,
     Limits,
+    Odometer,
     Outcome,
     STILL,
     Stopwatch,
     Velocity,
-    Odometer,
 )
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.common.commanding import HomeService
+from mnm_ros.nodes.mobile.eyes import Eyes
 from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
 from rclpy.duration import Duration
 from rclpy.node import Node
@@ -67,6 +68,13 @@ class Mover(ABC):
     def stop(self, pose: StampedPose | None) -> None:
         """Bring the robot to rest at once; None if it is unknown where it is."""
 
+    def roll(self) -> bool:
+        """Go on to the end of the leg while resting; return whether that is possible."""
+        return False
+
+    def stop_rolling(self) -> None:
+        """Stop if it goes on to the end of a leg."""
+
     def rest(self, pose: StampedPose) -> None:
         """Take a pose while nothing is under way."""
 
@@ -80,15 +88,19 @@ class VelocityMover(Mover):
 
     :param limits: of velocities.
     :param frame: of the robot, with a stamp; None for velocities without frame and stamp.
+    :param eyes: None for a robot that sees nothing.
     """
 
     needs_time = False
 
-    def __init__(self, node: Node, limits: Limits, frame: str | None) -> None:
+    def __init__(self, node: Node, limits: Limits, frame: str | None,
+                 eyes: Eyes | None = None) -> None:
         self._node = node
         self._limits = limits
         self._frame = frame
+        self._eyes = eyes
         self._drive: Drive | None = None
+        self._rolling = False            # to the end of a leg that is decided
         self._answered_ahead = False     # whether the next pose has its velocity already
         self._resting: Stopwatch | None = None
         self._publisher = node.create_publisher(
@@ -106,8 +118,11 @@ class VelocityMover(Mover):
         return f'subscriber of {kind} on {topic}{found}'
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
-        self._drive, self._resting = Drive(
-            self._limits, leg, pose.time, pose.pose, time.monotonic()), None
+        before = self._drive
+        velocity = before.velocity if before and self._rolling and not before.outcome else STILL
+        self._rolling, self._resting = False, None
+        self._drive = Drive(
+            self._limits, leg, pose.time, pose.pose, time.monotonic(), velocity)
 
     def update(self, pose: StampedPose) -> Outcome | None:
         """Answer a pose with a velocity."""
@@ -116,7 +131,7 @@ class VelocityMover(Mover):
         if self._answered_ahead:
             self._answered_ahead = False
         else:
-            self._publish(self._drive.step(pose.time, pose.pose, time.monotonic()))
+            self._publish(self._step(self._drive, pose))
         return self._drive.outcome
 
     def bump(self) -> None:
@@ -127,11 +142,23 @@ class VelocityMover(Mover):
                 self._halt()    # update() returns the outcome with the next pose
 
     def stop(self, pose: StampedPose | None) -> None:
+        self._rolling = False
         if self._drive is not None:
             self._halt()
 
+    def roll(self) -> bool:
+        self._rolling = True
+        return True
+
+    def stop_rolling(self) -> None:
+        if self._rolling:
+            self.stop(None)
+
     def rest(self, pose: StampedPose) -> None:
-        """Answer a pose with zero for a while after the last leg."""
+        """Answer a pose with zero for a while after the last leg, once that is at its end."""
+        if self._rolling and self.update(pose) is None:
+            return
+        self._rolling = False
         if self._drive is not None:
             self._drive, self._resting = None, Stopwatch(pose.time)
         if self._resting is None:
@@ -148,6 +175,10 @@ class VelocityMover(Mover):
         """Publish a last zero and wait for it to arrive: it would be lost with the node."""
         self._publish(STILL)
         self._publisher.wait_for_all_acked(_ACKNOWLEDGE)
+
+    def _step(self, drive: Drive, pose: StampedPose) -> Velocity:
+        room = self._eyes.room(drive.way(pose.pose)) if self._eyes else math.inf
+        return drive.step(pose.time, pose.pose, time.monotonic(), room)
 
     def _halt(self) -> None:
         # A simulator that waits for a velocity after each pose must not get one too many.

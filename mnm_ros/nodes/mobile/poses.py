@@ -25,7 +25,6 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-_SHORTEST = 1e-3    # length of a quaternion; what is shorter, or longer than 1000, is no rotation
 
 Located = Union[Odometry, PoseWithCovarianceStamped]
 
@@ -46,11 +45,8 @@ def set_pose(message: PoseMessage, x: float, y: float, yaw: float) -> None:
 
 def planar(message: PoseMessage) -> Pose | None:
     """Return the pose in the plane; None if its position is no place, or it has no rotation."""
-    q = message.orientation
-    if not _SHORTEST < math.hypot(q.x, q.y, q.z, q.w) < 1 / _SHORTEST:
+    if (yaw := messages.yaw_of(message.orientation)) is None:
         return None
-    yaw = math.atan2(2 * (q.w * q.z + q.x * q.y),    # of any length
-                     q.w * q.w + q.x * q.x - q.y * q.y - q.z * q.z)
     pose = Pose(message.position.x, message.position.y, yaw)
     return pose if all(abs(value) <= FARTHEST for value in pose) else None
 
@@ -84,6 +80,10 @@ class PoseTopic:
             self._asked = True
             self._node.create_subscription(
                 self._kind, self.name, self._on_latched, messages.LATCHED)
+
+    def mount_of(self, frame: str) -> Transform | None:
+        """Return None: it is not told where a frame is on the robot."""
+        return None
 
     def _on_pose(self, message: Located) -> None:
         self._received = True
@@ -177,6 +177,12 @@ class PoseTransforms:
 
     def ask_for_latched(self) -> None:
         """Do nothing: what never changes is latched anyway."""
+
+
+    def mount_of(self, frame: str) -> Transform | None:
+        """Return where a frame is on the robot; None if that was not heard."""
+        found = self._frames.find(frame, self._base_frame)
+        return found and found.transform
 
     def _look(self, now: float) -> None:
         """Pass a pose on if there is a new one, and no link has been silent for too long."""

@@ -29,20 +29,20 @@ class Dwell:
         """Whether the robot stays at a goal."""
         return self._goal_id is not None
 
-    def end_goal(self, report: GoalReport, result: str, seconds: float, now: float) -> None:
+    def end_goal(self, report: GoalReport, status: GoalStatus, how: str, seconds: float,
+                 now: float) -> None:
         """
         Tell what has become of a goal, and stay there, or let exploration go on.
 
-        :param result: begins with the status.
+        :param status, how: as for ``GoalBoard.end``.
         :param seconds: for which the robot stays if it has arrived.
         """
-        reached = result.startswith(GoalStatus.REACHED.value)
-        if not (reached and seconds and self._pause.own):
-            self._board.end(report, result)
+        if not (status is GoalStatus.REACHED and seconds and self._pause.own):
+            self._board.end(report, status, how)
             self._pause.end(now)
             return
         self._goal_id, self._until = report.id, now + seconds
-        self._board.end(replace(report, stays=seconds), result)
+        self._board.end(replace(report, stays=seconds), status, how)
 
     def tick(self, now: float) -> None:
         """End it when it is time to, or when others decide whether exploration goes on."""

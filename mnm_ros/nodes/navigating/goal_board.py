@@ -75,11 +75,12 @@ class GoalBoard:
             self._progress_due = now + _PERIOD
             self.tell(report)
 
-    def end(self, report: GoalReport, result: str) -> None:
-        """Publish what has become of a goal; ``result`` begins with its status."""
-        self._node.get_logger().info(result)
-        self.tell(report.over(result, self.now))
-        self._results.publish(String(data=result))
+    def end(self, report: GoalReport, status: GoalStatus, how: str) -> None:
+        """Publish what has become of a goal; ``status`` and ``how`` as for ``over``."""
+        ended = report.over(status, how, self.now)
+        self._node.get_logger().info(ended.text)
+        self.tell(ended)
+        self._results.publish(String(data=ended.text))
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""

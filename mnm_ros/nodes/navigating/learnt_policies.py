@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The policies that were heard, and how far each may be trusted."""
+"""The policies that were heard, how far each may be trusted, and what is never to be played."""
 
 from __future__ import annotations
 
-from mnm_ros import messages
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.trust import PolicyTrust, Trust
-from mnm_ros.nodes.common.callbacks import hear
-from mnm_ros.nodes.navigating.pose_feedback import TravelTime
-from rclpy.node import Node
-from std_msgs.msg import Int64, String
+from collections.abc import Iterable
 
-_REPEAT = 0.5    # s, after which a policy is asked for again
-_WAIT = 5.0      # s, for a policy that was asked for
+from mnm_ros import messages
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
+from mnm_ros.nodes.navigating.pose_feedback import TravelTime
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.subscriptions import PolicyRequests
+from rclpy.node import Node
+from std_msgs.msg import Int64MultiArray, String
+
+_WAIT = 5.0    # s, for a policy that was asked for
 
 
 class LearntPolicies:
@@ -28,16 +32,17 @@ class LearntPolicies:
         self._known: tuple[int, ...] | None = None
         self._provisional: messages.PolicySet | None = None
         self._told: dict[int, PolicyTrust] = {}
-        self._answer: messages.PolicyAnswer | None = None
         self._wanted: int | None = None
-        self._ask_at = self._ask_until = 0.0
-        hear(node, 'known_states', messages.decode_known_states, self._on_known, messages.LATCHED)
-        hear(node, 'policies', messages.PolicySet.from_msg, self._on_policies, messages.LATCHED)
-        hear(node, 'provisional_policies', messages.PolicySet.from_msg, self._on_provisional,
-             messages.LATCHED)
-        hear(node, 'trust', messages.decode_trust, self._on_trust, messages.LATCHED, String)
-        hear(node, 'policy', messages.decode_policy, self._on_policy, messages.STEP)
-        self._requests = node.create_publisher(Int64, 'policy/request', messages.STEP)
+        self._ask_until = 0.0
+        hear, latched = messages.hear, messages.LATCHED
+        hear(node, Int64MultiArray, 'known_states', latched, messages.decode_known_states,
+             self._on_known)
+        hear(node, Int64MultiArray, 'policies', latched, messages.PolicySet.from_msg,
+             self._on_policies)
+        hear(node, Int64MultiArray, 'provisional_policies', latched, messages.PolicySet.from_msg,
+             self._on_provisional)
+        hear(node, String, 'trust', latched, messages.decode_trust, self._on_trust)
+        self._requests = PolicyRequests(node)
 
     @property
     def targets(self) -> tuple[int, ...]:
@@ -59,15 +64,13 @@ class LearntPolicies:
         """Return why there is no policy for a state that may be trusted enough, or nothing."""
         known = self._is_known(target) or self._is_home(target)
         told = None if target is None else self._told.get(target)
-        if known and (told is None or told.trust is not Trust.DOUBTED):
-            return ''    # the hypothesis is newer than what was told of it
-        if told is None or told.trust is Trust.PROVEN or not (
-                known or self._provisional_for(target)):
+        there = known or self._provisional_for(target) is not None
+        if there and may_follow(told, known, least):
+            return ''
+        if told is None or told.trust is Trust.PROVEN or not there:
             if self._policies is not None:
                 return 'unknown state'
             return 'no policy for it yet' if self._provisional else 'no policies heard yet'
-        if told.trust.rank <= least.rank:
-            return ''
         return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
                 f'{told.why}')
 
@@ -92,21 +95,15 @@ class LearntPolicies:
         """
         if self._policies is None or not self._is_known(target):
             return self._provisional_for(target)
-        if self._policies.policies:
-            return self._policies.policy_for(target)
-        answer = self._answer
-        if answer and (answer.version, answer.target) == (self._policies.version, target):
+        policy = self._requests.policy_to(target, self._policies, self._policies.version, now)
+        if policy is None and target != self._wanted:
+            self._wanted, self._ask_until = target, now + _WAIT
+        late = policy is None and now >= self._ask_until
+        if late or policy is not None:
             self._wanted = None
-            return answer.policy
-        if target != self._wanted:
-            self._wanted, self._ask_at, self._ask_until = target, now, now + _WAIT
-        if now >= self._ask_until:
-            self._wanted = None
+        if late:
             raise TimeoutError(f'its policy was not heard within {_WAIT:g} s')
-        if now >= self._ask_at:
-            self._ask_at = now + _REPEAT
-            self._requests.publish(Int64(data=target))
-        return None
+        return policy
 
     def _on_known(self, said: tuple[object, tuple[int, ...]]) -> None:
         _, self._known = said
@@ -120,6 +117,31 @@ class LearntPolicies:
     def _on_trust(self, said: tuple[object, dict[int, PolicyTrust]]) -> None:
         _, self._told = said
 
-    def _on_policy(self, answer: messages.PolicyAnswer) -> None:
-        if answer.target == self._wanted and answer.policy:    # others ask, too
-            self._answer = answer
+
+class ForbiddenPairs:
+    """
+    The states with an action that leads nowhere there, as was declared last.
+
+    As for the explorer, a robot side that declares nothing leaves what was declared.
+    """
+
+    def __init__(self) -> None:
+        self._pairs = frozenset[Pair]()
+
+    def __contains__(self, pair: object) -> bool:
+        return pair in self._pairs
+
+    def take(self, description: RobotDescription) -> None:
+        """Take what the robot side declares."""
+        if description.declaration:
+            self._pairs = Support(description.declaration).all_forbidden
+
+    def objection(self, policies: Iterable[Policy]) -> str:
+        """Return why none of them may be played on, or nothing."""
+        for policy in policies:
+            if policy.plays(self._pairs):
+                state, action = min(pair for moves in policy.actions
+                                    for pair in zip(policy.states, moves) if pair in self)
+                return (f'its policy plays action {action} in state {state}, which is never to '
+                        'be commanded')
+        return ''

@@ -10,7 +10,6 @@ from typing import NamedTuple
 from mnm_ros import messages
 from mnm_ros.core.model.direct_way import DirectWay
 from mnm_ros.core.progress.way_answer import WayAnswer
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.protocol.exchange import REPORT
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -54,7 +53,7 @@ class Whereabouts:
         self._target: int | None = None
         self._answer: WayAnswer | None = None
         self._ask_at = self._ask_until = 0.0
-        hear(node, 'way', messages.decode_way, self._on_way, messages.STEP, String)
+        messages.hear(node, String, 'way', messages.STEP, messages.decode_way, self._on_way)
         self._requests = node.create_publisher(Int64, 'way/request', messages.STEP)
 
     @property

@@ -340,7 +340,7 @@ class Page:
         self._say('bar', bar_line(heard, time.monotonic(), *told))
         refused = self._refusal('go') or self._refusal('cancel')
         self._say('go result', ' \u00b7 '.join(filter(None, (way, refused))))
-        choices = {state: heard.description.name(state) for state in heard.known}
+        choices = {state: heard.description.name(state) for state in heard.knowledge.goals}
         self._once('choices', choices, lambda choices: self._select.set_options(
             choices, value=self._chosen if self._chosen in choices else None))
 
@@ -360,8 +360,8 @@ class Page:
             return
         self._chosen = state
         if self._shared.commands is not None:
-            known = state in self._shared.subscriptions.heard.known
-            self._select.set_value(state if known else None)
+            goals = self._shared.subscriptions.heard.knowledge.goals
+            self._select.set_value(state if state in goals else None)
             self._chosen = state    # setting the value may have chosen another one
         self._refresh()
 

@@ -57,7 +57,7 @@ class PageSubscriptions(Subscriptions):
         self._often(MarkerArray, 'world_markers', self._on_markers, messages.LATCHED)
         self._stops: dict[str, Subscription] = {}
         self._hear_stops('')
-        messages.hear(node, Header, 'heartbeat', self._on_heartbeat, messages.HEARTBEATS)
+        messages.hear(node, Header, 'heartbeat', messages.HEARTBEATS, self._on_heartbeat)
 
     def look(self, now: float, offered: Callable[[], frozenset[str]]) -> None:
         """
@@ -204,10 +204,10 @@ def _with_map(ground: Ground, message: OccupancyGrid) -> Ground:
 
 
 def _planar(pose: Pose) -> tuple[float, float, float]:
-    turn = pose.orientation
-    yaw = math.atan2(2 * (turn.w * turn.z + turn.x * turn.y),
-                     1 - 2 * (turn.y * turn.y + turn.z * turn.z))
-    return _finite(pose.position.x), _finite(pose.position.y), _finite(yaw)
+    yaw = messages.yaw_of(pose.orientation)
+    if yaw is None:
+        raise MessageError(f'found {pose.orientation}, expected a rotation')
+    return _finite(pose.position.x), _finite(pose.position.y), yaw
 
 
 def _finite(number: float) -> float:

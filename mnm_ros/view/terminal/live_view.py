@@ -11,7 +11,7 @@ import textwrap
 import time
 from typing import TextIO
 
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
@@ -133,12 +133,9 @@ class View:
         if now.activity.progress is not None:
             yield 'progress', self._progress(room)
         yield 'known', words.known(now, 2 * room)
-        candidates, beyond, lost = map(
-            now.knowledge.of, (Kind.CANDIDATE, Kind.BEYOND, Kind.LOST))
-        if now.hypothesis is None or candidates or not beyond:
-            # The activity is told more often than the report.
-            yield 'candidates', words.whole(
-                len(candidates) if now.activity.limit else now.count('candidates'))
+        beyond, lost = map(now.knowledge.of, (StateKind.BEYOND, StateKind.LOST))
+        if now.hypothesis is None or now.candidates or not beyond:
+            yield 'candidates', words.whole(now.candidates)
         if beyond:
             yield 'beyond radius', words.numbered(beyond, room)
         if lost:
@@ -296,8 +293,8 @@ class Lines:
         for line in words.changed(self._before, heard, self._settings):
             self.write(line)
         # What is known and what was seen arrive one after the other: what lasts is told.
-        beyond = heard.knowledge.of(Kind.BEYOND)
-        if beyond and self._before.knowledge.of(Kind.BEYOND) == beyond != self._beyond:
+        beyond = heard.knowledge.of(StateKind.BEYOND)
+        if beyond and self._before.knowledge.of(StateKind.BEYOND) == beyond != self._beyond:
             self._beyond = beyond
             self.write(f'seen beyond the radius: {words.numbered(beyond, words.LINE)}')
         self._before = heard

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mnm_ros.core.knowledge.knowledge import Kind
+from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
 from mnm_ros.view.scene import KINDS, kinds
@@ -30,6 +31,8 @@ _TOLERANCE = 0.1  # of a cell, by which a state may be off its centre
 
 def pictures(scenario: Scenario, world: World | None) -> tuple[Picture, ...]:
     """Return the picture of each setting, which is empty for a setting that is no grid."""
+    if isinstance(world, PlanWorld):    # drawn as the robot side describes it
+        return ((),) * len(world.settings)
     if world is not None:
         return (_picture(_rows(world), range(world.size[1] - 1, -1, -1)),) * len(world.settings)
     return tuple(_picture(setting.rows, range(len(setting.rows)))
@@ -151,8 +154,8 @@ class WorldView:
     def _in_order(self) -> Iterator[int]:
         """Yield home first, then what is known, then the others by what they are."""
         known = self._heard.knowledge
-        yield from dict.fromkeys((*known.of(Kind.HOME), *known.known, *(
-            state for kind in Kind for state in known.of(kind))))
+        yield from dict.fromkeys((*known.of(StateKind.HOME), *known.known, *(
+            state for kind in StateKind for state in known.of(kind))))
 
     def _line(self, state: int, columns: int) -> Text:
         heard = self._heard

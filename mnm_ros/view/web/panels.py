@@ -8,7 +8,6 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.knowledge.knowledge import Kind
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
@@ -129,7 +128,7 @@ class Timeline:
                 (noticed, self._before[0], self.noticed), (setting, self._before[1], self.true)):
             if None not in (before, now) and before != now:
                 steps_of.append(steps)
-        point = _Point(steps, len(heard.known), heard.count('candidates') or 0,
+        point = _Point(steps, len(heard.known), heard.candidates or 0,
                        heard.exploration_steps)
         if self._points[-1:] == [point]:
             return False
@@ -287,6 +286,7 @@ def refusal_to_go(state: int | None, heard: Telemetry) -> str:
         return 'needs a navigator, which is not running'
     if state is None:
         return 'choose a known state first'
-    if state not in heard.known and heard.knowledge.kind(state) is not Kind.CERTIFIED:
-        return f'state {heard.description.name(state)} is neither known nor certified'
-    return ''
+    if state in heard.knowledge.goals:
+        return ''
+    return f'state {heard.description.name(state)} is ' + (
+        'doubted' if state in heard.known else 'neither known nor certified')

@@ -15,8 +15,8 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.command_link import CommandLink
-from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
+from mnm_ros.nodes.exploring.link.link import Link, RobotReport
+from mnm_ros.nodes.exploring.link.robot_link import CommandLink
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.order_numbers import OrderNumbers
@@ -148,9 +148,7 @@ class FleetLink(Link):
     def _begin(self, exploration: Exploration) -> None:
         given = self._parameters
         self.exploration = exploration
-        self._fleet = Fleet(
-            exploration, len(given['actions']), (1 + given['epsilon']) * given['radius'],
-            given['seed'])
+        self._fleet = Fleet(exploration, given['seed'])
         self._members = {name: Member(self._fleet, name) for name in given['robots']}
 
     def _wake(self) -> None:
@@ -172,9 +170,8 @@ class FleetLink(Link):
         exploration, members = self.exploration, self._members
         if exploration.state in OVER:
             return
-        reasons = {name: member.reason.partition(': ')[2] for name, member in members.items()}
-        why = '; '.join(f'{name}: {reason}' for name, reason in reasons.items() if reason)
-        states = {member.state for member in members.values()}
+        why = '; '.join(f'{name}: {member.why}' for name, member in members.items() if member.why)
+        states = {member.state: member.why for member in reversed(members.values())}
         if self._limits and self._enough(self._limits):
             self.loop.finish(f'max_steps reached: {self._fleet.steps} steps')
         elif RunState.RUNNING in states:
@@ -184,12 +181,9 @@ class FleetLink(Link):
             exploration.resume()
             exploration.robot_lost(why or 'no robot has come home yet')
         elif RunState.PAUSED in states:
-            reason = next(reasons[name] for name, member in members.items()
-                          if member.state is RunState.PAUSED)
-            exploration.pause(reason)
-            exploration.explain(reason)
+            exploration.pause(states[RunState.PAUSED])
+            exploration.explain(states[RunState.PAUSED])
         elif RunState.DONE in states:    # whatever has become of the others
-            self.loop.finish(next(reasons[name] for name, member in members.items()
-                                  if member.state is RunState.DONE))
+            self.loop.finish(states[RunState.DONE])
         else:
             exploration.fail(why)

@@ -1,143 +1,88 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The explorer's end of the step protocol: what it asks of the way to its robots, and to one robot.
+The explorer's end of the step protocol with one robot: from the answer to the next order.
 
-A ``Link`` has the topics of the robots; what makes their steps is its ``loop``.
+It commands the robot, as long as no other explorer does, or advises the node that drives it.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
+from datetime import datetime
+from importlib import import_module
 import time
-from typing import NamedTuple
+from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState, StepTask
-from mnm_ros.nodes.common.callbacks import hear
-from mnm_ros.nodes.common.commanding import step_limits
-from mnm_ros.nodes.common.robot_profile import RobotProfile
-from mnm_ros.nodes.common.graph_watch import GraphWatch, RobotSides
+from mnm_ros.nodes.common.callbacks import seconds_of
+from mnm_ros.nodes.common.commanding import HomeService, step_limits
+from mnm_ros.nodes.common.graph_watch import GraphWatch, Orders, RobotSides
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.robot_profile import RobotProfile
+from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.resting import RestTopics
+from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
-from mnm_ros.protocol.loop import Loop, StepLimits
+from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.loop import RobotLoop, StepLimits
+from mnm_ros.protocol.order_numbers import OrderNumbers
+from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
-from mnm_ros.protocol.step_loop import FleetLoop
+from mnm_ros.protocol.step_loop import StepLoop
+from mnm_ros.view.named import named
+from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
-from std_msgs.msg import Int64MultiArray
+from std_msgs.msg import Int64MultiArray, String
 
-TICK = 0.02    # s, resolution of timeouts
-STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly anything is urgent
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
+_REST = 1.0    # s, for a robot side to say that the robot has come to rest
+_BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
 
-class RobotReport(NamedTuple):
-    """
-    How a robot of a fleet is.
+class RestTopics:
+    """The topics ``battery``, once there is a ``battery_low``, and ``rest`` of one robot."""
 
-    :ivar status: a sentence for people.
-    :ivar values: figures of it, as the diagnostics have them.
-    """
+    def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard) -> None:
+        self._node = node
+        self._given = parameters
+        self._guard = guard
+        self._rules = RestRules(time.monotonic())
+        self._battery: Subscription | None = None
+        self._warned = ''
+        self._told = ''
+        self._publisher = node.create_publisher(String, 'rest', messages.LATCHED)
+        self._publisher.publish(String())    # instead of what one before may have said
 
-    name: str
-    state: RunState
-    status: str
-    values: Mapping[str, object]
+    def reason(self, now: float) -> str:
+        """Return why the robot has to rest, or nothing; to be called now and then."""
+        low = self._given['battery_low']
+        if low and self._battery is None:
+            self._listen(now)
+        warning = self._rules.trouble(low, now)
+        if warning and warning != self._warned:
+            self._node.get_logger().warning(warning)
+        self._warned = warning
+        return self._rules.reason(low, self._given['battery_ok'], self._given['explore_between'],
+                                  datetime.now().time())
 
+    def tell(self, resting: str) -> None:
+        """Publish why the robot rests if that is news; nothing if it does not, or is paused."""
+        if resting != self._told:
+            self._told = resting
+            self._publisher.publish(String(data=resting))
 
-class Link(ABC):
-    """
-    The topics of the robots.
+    def _listen(self, now: float) -> None:
+        self._rules = RestRules(now)
+        kind = import_module('sensor_msgs.msg').BatteryState    # no other node needs the package
+        self._battery = self._node.create_subscription(
+            kind, 'battery', self._guard.while_open(self._on_battery), _BATTERY)
 
-    :ivar loop: makes the steps.
-    :ivar profile: what the robot sides have said they are.
-    :ivar apart: whether a plan of the exploration does not hold the robots up.
-    :ivar after_description: called when a robot side has said what it is, before it is driven.
-    """
-
-    loop: Loop | FleetLoop
-    profile: RobotProfile
-    apart = False
-    after_description: Callable[[], None] = staticmethod(lambda: None)
-
-    @property
-    def declaration(self) -> Declaration:
-        """Return where actions may lead, as a robot side declares; empty if none does."""
-        return self.profile.declaration
-
-    @property
-    def standing_by(self) -> bool:
-        """Whether the robots are left to other explorers."""
-        return False
-
-    @property
-    def last_order(self) -> int | None:
-        """Return the last order, as ``WayAnswer`` has it; None for several robots."""
-        return None
-
-    @property
-    def resting(self) -> str:
-        """Why a robot without a name goes home to rest, or rests; else nothing."""
-        return ''
-
-    @property
-    def steady(self) -> bool:
-        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
-        return False
-
-    @property
-    def robots(self) -> Sequence[RobotReport]:
-        """Return how each robot of a fleet is; empty for a robot without a name."""
-        return ()
-
-    @property
-    def faults(self) -> str:
-        """Which robots of a fleet are in fault, and why, or nothing."""
-        return ''
-
-    @abstractmethod
-    def tick(self, limits: StepLimits, now: float) -> None:
-        """Look which nodes are there, and watch the times; to be called every ``TICK`` seconds."""
-
-    def tick_while_busy(self, limits: StepLimits, now: float) -> None:
-        """Do what can be done while a plan is made: nothing if the loop may not be touched."""
-
-    @abstractmethod
-    def missing(self, now: float) -> str:
-        """Return what is needed and no node offers, or nothing; also while that is looked for."""
-
-    def unanswered(self, now: float) -> float:
-        """Return for how many s an answer has been owed, if it usually takes half of it."""
-        return 0.0
-
-    def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
-        """Return all transitions that were made, for a record."""
-        return exploration.counts
-
-    def announce(self) -> None:
-        """Tell other explorers that this one is there; to be called once a second."""
-
-    def stop(self, reason: str, at_once: bool = False) -> None:
-        """Pause robots that would go on while a plan is made."""
-
-    def leave(self, how: str, limit: float) -> bool:
-        """
-        Leave robots that are being driven; return whether that is over.
-
-        :param how: as the parameter ``on_shutdown`` has it.
-        :param limit: s, that a way home may take.
-        """
-        return True
-
-    def close(self) -> None:
-        """Say how the robots are left, before the topics and services are removed."""
+    def _on_battery(self, message: Any) -> None:
+        self._rules.hear(message.percentage, time.monotonic())
 
 
 class RobotLink(Link):
@@ -147,7 +92,7 @@ class RobotLink(Link):
     :ivar graph: which nodes are on the other side.
     """
 
-    loop: Loop
+    loop: RobotLoop
     graph: GraphWatch
 
     def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard,
@@ -188,10 +133,10 @@ class RobotLink(Link):
     def _arbitrate(self, now: float) -> None:
         """Leave the robot to another explorer if there is one that has precedence."""
 
-    def _subscribe(self, topic: str, take: Callable[[int, int], None]) -> Subscription:
-        return hear(
-            self._node, topic, messages.decode_step, self._guard.for_topic(
-                lambda step: take(*step), messages.STEP.depth), messages.STEP)
+    def _subscribe(self, topic: str, take: Callable[[tuple[int, int]], None]) -> Subscription:
+        return messages.hear(
+            self._node, Int64MultiArray, topic, messages.STEP, messages.decode_step,
+            self._guard.for_topic(take, messages.STEP.depth))
 
     def _look_who_answers(self) -> None:
         """Look whether an answer may be that of another robot side, before it counts."""
@@ -222,6 +167,153 @@ class RobotLink(Link):
             self._watch_graph(now, held_up=True)
 
 
+class CommandLink(RobotLink):
+    """
+    Commands the robot on ``action``, unless another explorer does.
+
+    :param task: what is explored.
+    :param numbers: of orders.
+    :ivar after_state: called after each message of the robot side.
+    """
+
+    loop: StepLoop
+    after_state: Callable[[], None] = staticmethod(lambda: None)
+
+    def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
+                 guard: CallbackGuard, numbers: OrderNumbers) -> None:
+        super().__init__(node, parameters, guard,
+                         SingleRobotGuard(parameters['reset_mode'] == 'action'))
+        self._last_reset: LastReset | None = None
+        self._rest_by: float | None = None    # when the robot should have come to rest
+        self._orders = Orders(node)
+        self._home = (HomeService(node, guard.while_open(self._on_home))
+                      if parameters['reset_mode'] == 'service' else None)
+        self._numbers = numbers
+        self._arbitration = Arbitration(
+            node, self._orders.topic_name, time.time_ns(), time.monotonic())
+        self.loop = StepLoop(
+            task, step_limits(parameters), numbers.first(), self._order,
+            self._home.call if self._home else None, seconds_of(node))
+        self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
+        states = self._subscribe('state', self._on_state)
+        self.graph = GraphWatch(
+            node, self._orders, states, self._home, sides=self._robots)
+
+    @property
+    def steady(self) -> bool:
+        return self.loop.task.state is not RunState.WAITING_FOR_ROBOT
+
+    @property
+    def last_order(self) -> int | None:
+        return self.loop.last_order if self._arbitration.commands else None
+
+    @property
+    def standing_by(self) -> bool:
+        return self._arbitration.stands_by
+
+    def unanswered(self, now: float) -> float:
+        return 0.0 if self.missing(now) else self.loop.unanswered(now)
+
+    def tick(self, limits: StepLimits, now: float) -> None:
+        super().tick(limits, now)
+        if self._last_reset:
+            self._last_reset.tick(now)
+
+    def announce(self) -> None:
+        self._arbitration.publish()
+
+    def leave(self, how: str, limit: float) -> bool:
+        if self._last_reset is None and self._rest_by is None:
+            if not self.loop.driving:
+                return True
+            self._guard.call(self.loop.pause, 'the node is ending')
+            if how == 'reset':
+                self._go_home(limit)
+            elif how == 'rest' and self.loop.under_way:
+                self._orders.close()    # which tells the robot side that it is not commanded
+                self._rest_by = time.monotonic() + _REST
+            else:
+                return True
+        if self._last_reset:
+            reachable = self.graph.has_home_service if self._home else self.graph.has_partner
+            return self._last_reset.over or not reachable
+        return not self._awaits_rest or time.monotonic() >= (self._rest_by or 0.0)
+
+    @property
+    def _awaits_rest(self) -> bool:
+        """Whether a robot side has not said yet that the robot has come to rest."""
+        return self.loop.under_way and bool(self._robots.look())
+
+    def close(self) -> None:
+        """Say how the robot is left, once the last action has been heard."""
+        self._say_how_it_was_left()
+        if self._last_reset and not self._last_reset.over:
+            self._orders.wait_until_heard()
+
+    def _order(self, seq: int, action: int) -> None:
+        self._numbers.use(seq)
+        self._single.sent(seq, time.monotonic())
+        self._orders.send(seq, action)
+
+    def _go_home(self, limit: float) -> None:
+        self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
+                                     'second Ctrl-C ends at once')
+        self._last_reset = LastReset(
+            self._orders.send, self._home.call if self._home else None, self._numbers.first(),
+            time.monotonic())
+
+    def _say_how_it_was_left(self) -> None:
+        logger, home = self._node.get_logger(), self.loop.task.homing.home
+        if self._last_reset and not self._last_reset.over:
+            logger.warning('the robot has not come home')
+        elif self._last_reset and self._last_reset.state not in (None, home):
+            logger.warning(named(f'the last RESET led to state {self._last_reset.state} instead '
+                                 f'of home, state {home}', self.profile.names))
+        elif self._last_reset:
+            logger.info('the robot is at home')
+        elif self._rest_by is not None and self._awaits_rest:
+            logger.warning('the robot has not said that it has come to rest')
+
+    def _on_state(self, step: tuple[int, int]) -> None:
+        seq, state = step
+        now = time.monotonic()
+        if self._last_reset:
+            self._last_reset.on_state(seq, state)
+        self._look_who_answers()
+        foreign = self.loop.answers_another(seq)
+        if self.loop.running and foreign:
+            self._arbitration.on_foreign_answer(now)
+        elif seq == REPORT:
+            self._single.reported()
+        elif not foreign:
+            self._single.answered(seq, now)
+        if self.loop.running and (foreign or self._single.several):
+            self._arbitrate(now)
+        self._guard.call(self.loop.on_state, seq, state, now)
+        self.after_state()
+
+    def _on_home(self, attempt: int, success: bool, text: str) -> None:
+        if self._last_reset:
+            self._last_reset.on_home_response(success)
+        self._guard.call(self.loop.on_home_response, attempt, success, text, time.monotonic())
+        self.after_state()
+
+    def _arbitrate(self, now: float) -> None:
+        # Both keep count, so they are always asked.
+        objection = self.profile.objection(now)
+        reason = self._arbitration.reason_to_yield(now)
+        if self._last_reset or self._rest_by is not None:
+            return
+        if self._arbitration.commands:
+            self._orders.open()
+            reason = reason or self._single.objection(self.loop.timer.timeout, now)
+            if not reason and not self._orders.reachable:
+                reason = LISTENING
+        else:
+            self._orders.close()
+        self._guard.call(self.loop.yield_robot, objection or reason, now)
+
+
 class AdviceLink(RobotLink):
     """
     Hears what a driver commands on ``action``, and advises it on ``advice``.
@@ -238,7 +330,7 @@ class AdviceLink(RobotLink):
         self._objected = False    # at the last tick
         self._advice = node.create_publisher(Int64MultiArray, 'advice', messages.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
-        self.loop.before_step = self._look_again
+        self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
         orders = self._subscribe('action', self._on_order)
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
@@ -267,11 +359,11 @@ class AdviceLink(RobotLink):
         if not self._objection:
             self._advice.publish(messages.encode_step(seq, action))
 
-    def _on_order(self, seq: int, action: int) -> None:
+    def _on_order(self, step: tuple[int, int]) -> None:
         if not self._objection:
-            self._guard.call(self.loop.on_order, seq, action, time.monotonic())
+            self._guard.call(self.loop.on_order, *step, time.monotonic())
 
-    def _on_state(self, seq: int, state: int) -> None:
+    def _on_state(self, step: tuple[int, int]) -> None:
         self._look_who_answers()
         if not self._objection:
-            self._guard.call(self.loop.on_state, seq, state, time.monotonic())
+            self._guard.call(self.loop.on_state, *step, time.monotonic())

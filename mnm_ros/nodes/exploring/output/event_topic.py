@@ -15,17 +15,16 @@ from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.callbacks import hear
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.exploring.link.robot_link import RobotReport
+from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
-from mnm_ros.view.named import place
+from mnm_ros.view.named import named, place
 from mnm_ros.view.telemetry import STAYS
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
-_ASKED_FOR = 'paused: service explore called'
+EXPLORE_CALLED = 'service explore called'    # why it is paused then
 
 
 class EventTopic:
@@ -51,37 +50,44 @@ class EventTopic:
         self._goal: int | None = None    # under way
         self._stay: GoalReport | None = None    # that was reached, where the robot stays
         self._robots: dict[str, RunState] = {}    # of several
-        self._navigators = hear(node, 'goal/status', messages.decode_goals, self._on_goals,
-                                messages.LATCHED, DiagnosticArray)
+        self._navigators = messages.hear(
+            node, DiagnosticArray, 'goal/status', messages.LATCHED, messages.decode_goals,
+            self._on_goals)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
+        self._change = ('', '')    # the last one, in the words of the core and of people
 
     def pass_time(self, step: int) -> None:
         """Take note of how many steps there are by now; to be called about once a second."""
         if not self._samples or step > self._samples[-1][0]:
             self._samples.append((step, self._clock()))
 
-    def explained(self, status: str, description: RobotDescription) -> str:
-        """Return a status with why the robot stays where a goal was reached, if it does."""
-        # A navigator that was killed leaves its last goal.
-        if (status != _ASKED_FOR or self._stay is None or self._stay.target is None
-                or not self._node.count_publishers(self._navigators.topic_name)):
-            return status
-        where = place(self._stay.target, description)
-        return (f'{STAYS} {where} for {self._stay.stays:g} s, or until the next goal or mnm_ros '
-                'resume')
-
-    def tell(self, event: Event, description: RobotDescription) -> Event:
-        """Publish an event, in the words of people, and return it so."""
+    def tell(self, event: Event, description: RobotDescription, why: str = '') -> Event:
+        """Publish an event, in the words of people, and return it so; ``why`` it is paused."""
         event = replace(event, time=self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)))
-        event = replace(event, text=told(event, description))
-        if (event.text == _ASKED_FOR and self._goal is not None
-                and self._node.count_publishers(self._navigators.topic_name)):
+        text = told(event, description)
+        if event.change is not None:
+            self._change = event.text, text
+        event = replace(event, text=text)
+        if self._goal is not None and self._by_navigator(why):
             goal = place(self._goal, description)
-            event = replace(event, text=f'{_ASKED_FOR}, for the goal {goal}')
+            event = replace(event, text=f'{event.text}, for the goal {goal}')
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
         return event
+
+    def explained(self, status: str, why: str, description: RobotDescription) -> str:
+        """Return a status with why the robot stays where a goal was reached, if it does."""
+        stay = self._stay
+        if stay is None or stay.target is None or not self._by_navigator(why):
+            return status
+        return (f'{STAYS} {place(stay.target, description)} for {stay.stays:g} s, or until the '
+                'next goal or mnm_ros resume')
+
+    def in_words(self, sentence: str, description: RobotDescription) -> str:
+        """Return a sentence of the core in the words of people: a change in those of its event."""
+        said, words = self._change
+        return words if said and sentence == said else named(sentence, description)
 
     def watch(self, robots: Iterable[RobotReport], step: int,
               description: RobotDescription) -> None:
@@ -96,6 +102,11 @@ class EventTopic:
         self._goal = next((report.target for report in reversed(reports)
                            if not report.status.over), None)
         self._stay = next((report for report in reversed(reports) if report.stays), None)
+
+    def _by_navigator(self, why: str) -> bool:
+        """Return whether a pause may be a navigator's, which is there: a killed one is not."""
+        return (why == EXPLORE_CALLED
+                and self._node.count_publishers(self._navigators.topic_name) > 0)
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was looked at."""

@@ -14,10 +14,10 @@ from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
-from mnm_ros.nodes.exploring.link.robot_link import Link, RobotReport
+from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
@@ -72,7 +72,7 @@ class Publishers:
             if phase not in (Phase.PAUSED, Phase.FAULT, Phase.DONE):
                 # Several robots pause one by one, and a plan cannot be paused.
                 phase, status = Phase.PAUSED, 'paused: the node is ending'
-            self._tell_stop(phase, status, exploration.steps, link)
+            self._tell_stop(phase, status, exploration, link)
 
     def republish(self, period: float, now: float) -> None:
         """Publish all values again every ``period`` s, for nodes that lost them; 0: never."""
@@ -99,14 +99,13 @@ class Publishers:
         """
         self._learnt.publish_due(now)
         names = self._names
-        phase, decided = exploration.phase, self._events.explained(
-            _status(exploration, link.missing(now)), names)
-        status = named(decided, names)
+        phase, decided = exploration.phase, self._decided(exploration, link, now)
+        status = self._events.in_words(decided, names)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             if self._is_stop(phase, status):
                 self._log(phase, status)
-                self._tell_stop(phase, decided, exploration.steps, link)
+                self._tell_stop(phase, decided, exploration, link)
             self._said = phase, status
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
@@ -151,9 +150,8 @@ class Publishers:
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         names = self._names
         level, text = diagnosis(
-            exploration, named(self._events.explained(
-                _status(exploration, link.missing(now)), names), names), link.standing_by,
-            disk, asked_again)
+            exploration, self._events.in_words(self._decided(exploration, link, now), names),
+            link.standing_by, disk, asked_again)
         values = {
             **named_values(exploration.diagnostics(), names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
@@ -196,6 +194,13 @@ class Publishers:
     def _names(self) -> RobotDescription:
         return self._profile().names
 
+    def _decided(self, exploration: Exploration, link: Link, now: float) -> str:
+        """Return the status of an exploration, in the words of the core."""
+        status = _status(exploration, link.missing(now))
+        if exploration.phase is not Phase.PAUSED:
+            return status
+        return self._events.explained(status, exploration.why, self._names)
+
     def _is_stop(self, phase: Phase, status: str) -> bool:
         """Return whether it starts, stops or waits, unlike in each phase of the search."""
         before, said = self._said
@@ -213,7 +218,8 @@ class Publishers:
         elif before in _WAITS:
             logger.info('exploring')
 
-    def _tell_stop(self, phase: Phase, status: str, step: int, link: Link) -> None:
+    def _tell_stop(self, phase: Phase, status: str, exploration: Exploration,
+                   link: Link) -> None:
         """Publish that it has stopped, or goes on; that there is no robot yet is no news."""
         kind = {Phase.PAUSED: 'rest' if link.resting else 'pause', Phase.FAULT: 'fault',
                 Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
@@ -222,8 +228,9 @@ class Publishers:
             return
         if kind or self._stopped:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
-            self._events.tell(Event(step, status if kind else 'exploring', kind or self._stopped,
-                                    seconds=seconds if kind else None), self._names)
+            self._events.tell(Event(
+                exploration.steps, status if kind else 'exploring', kind or self._stopped,
+                seconds=seconds if kind else None), self._names, exploration.why if kind else '')
         self._stopped = kind or ''
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Watching where all pairs (state, action) lead, so that a change is noticed where it happened."""
+"""Where all pairs (state, action) lead, so that a change is noticed where it happened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOLLOW_UPS = 3
 _FEWEST, _STAYS = 10, 0.98    # executions of a pair that is blocked, and the part that stayed
 
 
-class TransitionWatch:
+class TransitionMonitor:
     """
     The detectors of the pairs executed so far.
 
@@ -137,12 +137,12 @@ class TransitionWatch:
                     yield pair, tally, math.exp(-detector.threshold) / self._delta
 
     def keep(self, states: Collection[int]) -> None:
-        """Watch no pairs but those of ``states``."""
+        """Monitor no pairs but those of ``states``."""
         self.leave({state for state, _ in self._detectors}.difference(states))
 
     def leave(self, states: Collection[int]) -> None:
         """
-        Watch the pairs of ``states`` no longer: the robot does not go there any more.
+        Monitor the pairs of ``states`` no longer: the robot does not go there any more.
 
         Should they be known again, their detectors begin anew, as it is no news by then that
         they may have changed meanwhile.
@@ -171,34 +171,19 @@ class TransitionWatch:
         """
         home = policies[0].target
         return tuple(policy.target for policy in policies[1:]
-                     if pair[1] in _actions(policy, pair[0])
-                     and self._reaches(pair[0], policy, home))
+                     if any(policy.action(step, pair[0]) == pair[1]    # which is told at once
+                            for step in range(len(policy.actions)))
+                     and pair in self._plays(policy, home))
 
     def passing(self, state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
         """Return the targets of the policies that may come to a state, that for home first."""
         home = policies[0].target
         return tuple(policy.target for policy in policies[1:]
-                     if self._reaches(state, policy, home))
+                     if any(here == state for here, _ in self._plays(policy, home)))
 
-    def _reaches(self, goal: int, policy: Policy, home: int) -> bool:
-        """Return whether the policy may come from home to ``goal`` before its target."""
-        seen, todo = {home}, [home]
-        while todo:
-            state = todo.pop()
-            if state == goal:
-                return True
-            for action in _actions(policy, state):
-                for following in self.following((state, action)):
-                    if following not in seen and following != policy.target:
-                        seen.add(following)
-                        todo.append(following)
-        return False
+    def _plays(self, policy: Policy, home: int) -> Iterator[Pair]:
+        return policy.may_play(home, lambda *pair: self.following(pair), len(policy.actions))
 
     def _new_detector(self) -> TransitionDetector:
         self._made += 1
         return TransitionDetector(self._delta * share(self._made, EVEN_PARTS))
-
-
-def _actions(policy: Policy, state: int) -> set[int]:
-    """Return what the policy may play in a state."""
-    return {policy.action(step, state) for step in range(len(policy.actions))}

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Watching the policies of a hypothesis: one attempt after the other, and what each has proven."""
+"""The detectors of the policies: what speaks against each, and what it has proven."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,93 +12,15 @@ from typing import Any
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
-from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.delta_spending import share
-from mnm_ros.core.watch.patrol import Patrol
 
 _TYPICAL_BET = 0.7    # of a detector for a policy, see ``Detector``
 _LEAST_MARGIN = 0.01    # steps beyond the limit or below it, where there are hardly any
 
 
-class Watching:
-    """
-    The attempt under way, and which comes next.
-
-    An attempt counts for the policies to states on its way, too (``Attempts``).
-
-    :param watched: the detectors of the policies.
-    :param turns: of the policies.
-    :param patrol: of the ways of the policies.
-    :param policy: any one, as long as none was attempted.
-    :ivar attempts: those with the policy under watch.
-    """
-
-    def __init__(self, watched: PolicyWatch, turns: Turns, patrol: Patrol,
-                 policy: Policy) -> None:
-        self.watched = watched
-        self.turns = turns
-        self.patrol = patrol
-        self.attempts = Attempts(policy, ends_outside=True)
-        self._alarms: list[Policy] = []    # of those that the attempt has told against
-
-    @property
-    def target(self) -> int:
-        """Whose policy is attempted, or was last."""
-        return self.attempts.policy.target
-
-    def begin(self, target: int, policies: Iterable[Policy]) -> None:
-        """Let the policy for a target make an attempt, of all those for known states."""
-        by_target = {policy.target: policy for policy in policies}
-        self.attempts = Attempts(by_target[target], ends_outside=True, passed=[
-            by_target[state] for state in self.patrol.passed[target]])
-
-    def observe(self, state: int, *, proving: bool) -> tuple[Episode, list[Policy]] | None:
-        """
-        Make a step.
-
-        :returns: the attempt that it has ended, and the policies whose detectors raise the alarm.
-        """
-        if not self.attempts.under_way:
-            self._begin(proving)
-        ended = self.attempts.observe(state)
-        self._record_beside()
-        if ended is None:
-            return None
-        self._record(ended)
-        return ended, self._alarms
-
-    def interrupt(self) -> None:
-        """Count the attempt under way as broken off."""
-        broken = self.attempts.interrupt()
-        self._record_beside()
-        if broken is not None:
-            self._break_off(broken)
-
-    def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
-        """Watch other policies, as ``PolicyWatch.change`` has it."""
-        self.watched.change(before, now, doubted)
-        self.turns.change(self.watched.detectors)
-
-    def _begin(self, proving: bool) -> None:
-        self._alarms = []
-        for policy in (self.attempts.policy, *self.attempts.passed):
-            self.watched.begin(policy.target, proving=proving)
-
-    def _record_beside(self) -> None:
-        for episode, broken in self.attempts.take_ended():
-            (self._break_off if broken else self._record)(episode)
-
-    def _record(self, episode: Episode) -> None:
-        if self.watched.record(episode.policy.target, episode.length, episode.failed):
-            self._alarms.append(episode.policy)
-
-    def _break_off(self, episode: Episode) -> None:
-        self.watched.detectors[episode.policy.target].break_off(episode.length)
-
-
-class PolicyWatch:
+class PolicyMonitor:
     """
     The detectors of the policies, which share two budgets of error.
 
@@ -111,7 +32,7 @@ class PolicyWatch:
     :param limit: ``m``, in steps.
     :param horizon: of the policies.
     :param deletion, proofs: the two budgets.
-    :param targets: of the policies to watch.
+    :param targets: of the policies.
     :param state: from ``to_state``, to go on from there.
     :param new_detector: makes a detector.
     :ivar detectors: by target.
@@ -178,10 +99,10 @@ class PolicyWatch:
 
     def change(self, before: Iterable[Policy], now: Iterable[Policy], doubted: bool) -> None:
         """
-        Watch the policies ``now``; each keeps its detector unless it has changed.
+        Monitor the policies ``now``; each keeps its detector unless it has changed.
 
-        :param before: those watched so far.
-        :param now: those to watch.
+        :param before: those monitored so far.
+        :param now: those to monitor.
         :param doubted: whether new ones are doubted.
         """
         old, detectors = {policy.target: policy for policy in before}, {}
@@ -234,66 +155,14 @@ class PolicyWatch:
             self._limit, self._horizon, self._deletion * share(self._made))
 
 
-class Turns:
-    """
-    Policies take turns in a ring, and between two of these others may have some.
-
-    However long some of them are preferred, each policy has its turn in the ring.
-
-    :param targets: of the policies.
-    :param state: from ``to_state``, to go on from there.
-    """
-
-    def __init__(self, targets: Iterable[int], state: Mapping[str, Any] | None = None) -> None:
-        self._ring = deque(targets if state is None else state['ring'])
-        self._first: dict[int, None] = dict.fromkeys(() if state is None else state['first'])
-        self._turn = 0 if state is None else int(state['by_ring'])    # 1 is that of the ring
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {'ring': list(self._ring), 'first': list(self._first), 'by_ring': self._turn}
-
-    def prefer(self, targets: Iterable[int]) -> None:
-        """Let each of ``targets`` have one of the preferred turns as soon as possible."""
-        self._first.update(dict.fromkeys(targets))
-
-    def change(self, targets: Iterable[int]) -> None:
-        """Let ``targets`` take turns from now on; what was never tried is tried first."""
-        now = dict.fromkeys(targets)
-        waiting = [target for target in self._ring if target in now]
-        new = [target for target in now if target not in self._ring]
-        self._ring = deque((*new, *waiting))
-        self._first = {target: None for target in self._first if target in now}
-
-    def next(self, urgent: Mapping[int, float], every: int = 2) -> int | None:    # noqa: A003
-        """
-        Return whose turn it is.
-
-        :param urgent: targets of which the one with the least value comes first.
-        :param every: which turn is that of the ring: of ``n`` policies, each gets at least the
-            ``every * n``-th one.
-        """
-        if not self._ring:
-            return None
-        chosen = self._ring[0]
-        self._turn = (self._turn + 1) % every
-        if self._turn != 1:
-            first = [target for target in self._ring if target in urgent]
-            chosen = next(iter(self._first), min(first, key=urgent.__getitem__, default=chosen))
-        self._first.pop(chosen, None)
-        self._ring.remove(chosen)
-        self._ring.append(chosen)
-        return chosen
-
-
-def watching_now(run: PhaseActivity | None, target: int, number: int, rediscovery: Evidence,
+def checking_activity(run: PhaseActivity | None, target: int, number: int, rediscovery: Evidence,
                  detectors: Mapping[int, PolicyDetector],
                  transitions: Iterable[Evidence]) -> PhaseActivity:
     """
     Return what the phase is doing.
 
     :param run: what the rediscovery is doing; None while it does not have the robot.
-    :param target: of the policy under watch.
+    :param target: of the policy that is attempted.
     :param number: of the rediscovery.
     :param rediscovery: its steps, of those that it may take.
     :param detectors: of the policies by target.
@@ -324,7 +193,7 @@ def _of_policies(detectors: Mapping[int, PolicyDetector]) -> Iterator[Evidence]:
 
 
 def steps_until_proven(
-        unproven: Mapping[int, float], watched: int, expected_steps: Mapping[int, float | None],
+        unproven: Mapping[int, float], policies: int, expected_steps: Mapping[int, float | None],
         limit: float, horizon: int) -> int:
     """
     Return the steps that it may take until all policies are proven.
@@ -334,7 +203,7 @@ def steps_until_proven(
     turns.
 
     :param unproven: targets without a proof, with the nats that each lacks.
-    :param watched: policies in all.
+    :param policies: in all.
     :param expected_steps: by target, as far as they are known.
     :param limit: ``m``, in steps.
     """
@@ -346,5 +215,5 @@ def steps_until_proven(
         steps += count * (takes + 1)
     if not attempts:
         return 0
-    share = 0.5 + 0.5 * len(unproven) / watched
+    share = 0.5 + 0.5 * len(unproven) / policies
     return math.ceil((steps + attempts * horizon) / share)

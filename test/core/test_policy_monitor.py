@@ -9,7 +9,7 @@ import math
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import share
-from mnm_ros.core.watch.watching import PolicyWatch
+from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 import pytest
@@ -18,15 +18,15 @@ from scripted import policy
 LIMIT, HORIZON, DELETION, PROOFS = 6.0, 20, 0.04, 0.02
 
 
-def watch(*targets: int) -> PolicyWatch:
-    return PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, targets)
+def monitor_of(*targets: int) -> PolicyMonitor:
+    return PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, targets)
 
 
-def attempt(watched: PolicyWatch, target: int, length: int, failed: bool, *,
+def attempt(monitor: PolicyMonitor, target: int, length: int, failed: bool, *,
             proving: bool) -> bool:
     """Make an attempt; return whether it raises the alarm."""
-    watched.begin(target, proving=proving)
-    return watched.record(target, length, failed)
+    monitor.begin(target, proving=proving)
+    return monitor.record(target, length, failed)
 
 
 def nats(budget: float, number: int) -> float:
@@ -35,49 +35,49 @@ def nats(budget: float, number: int) -> float:
 
 def test_each_detector_and_each_proof_has_its_part_of_a_budget() -> None:
     """A proof that was withdrawn before its first episode costs nothing."""
-    watched = watch(3, 5)
-    assert [detector.threshold for detector in watched.detectors.values()] == [
+    monitor = monitor_of(3, 5)
+    assert [detector.threshold for detector in monitor.detectors.values()] == [
         pytest.approx(nats(DELETION, number)) for number in (1, 2)]
-    watched.notice()
-    watched.notice()
-    assert watched.unproven_targets == {
+    monitor.notice()
+    monitor.notice()
+    assert monitor.unproven_targets == {
         target: pytest.approx(nats(PROOFS, 1)) for target in (3, 5)}
-    attempt(watched, 5, 1, False, proving=False)
-    assert not watched.detectors[5].proving
+    attempt(monitor, 5, 1, False, proving=False)
+    assert not monitor.detectors[5].proving
     for number, target in ((1, 5), (2, 3)):
-        attempt(watched, target, 1, False, proving=True)
-        assert watched.detectors[target].proof[1] == pytest.approx(nats(PROOFS, number))
-        attempt(watched, target, 1, False, proving=True)    # it goes on, under the same number
-    shown, needed = watched.detectors[5].proof
-    assert watched.unproven_targets[5] == pytest.approx(needed - shown) and shown > 0
-    watched.notice()
-    assert watched.unproven_targets[5] == pytest.approx(nats(PROOFS, 3))
+        attempt(monitor, target, 1, False, proving=True)
+        assert monitor.detectors[target].proof[1] == pytest.approx(nats(PROOFS, number))
+        attempt(monitor, target, 1, False, proving=True)    # it goes on, under the same number
+    shown, needed = monitor.detectors[5].proof
+    assert monitor.unproven_targets[5] == pytest.approx(needed - shown) and shown > 0
+    monitor.notice()
+    assert monitor.unproven_targets[5] == pytest.approx(nats(PROOFS, 3))
 
 
 def test_who_has_proven_that_it_works_lacks_nothing_and_who_is_doubted_is_doubtful() -> None:
-    watched = watch(3, 5)
-    assert not watched.doubtful((3, 5)) and watched.unproven
-    watched.doubt([3])
-    assert watched.doubtful([3]) and not watched.doubtful([5])
+    monitor = monitor_of(3, 5)
+    assert not monitor.doubtful((3, 5)) and monitor.unproven
+    monitor.doubt([3])
+    assert monitor.doubtful([3]) and not monitor.doubtful([5])
     for target in (5, 3):
-        assert watched.unproven
-        while target in watched.unproven_targets:
-            assert not attempt(watched, target, 1, False, proving=True)
-    assert not watched.unproven and not watched.doubtful((3, 5)) and not watched.unproven_targets
+        assert monitor.unproven
+        while target in monitor.unproven_targets:
+            assert not attempt(monitor, target, 1, False, proving=True)
+    assert not monitor.unproven and not monitor.doubtful((3, 5)) and not monitor.unproven_targets
 
 
 def test_the_policy_that_fails_has_most_evidence_until_it_raises_the_alarm() -> None:
-    assert watch().most_evidence == (0.0, 0.0, 0)
-    watched, episodes = watch(3, 5), 1
-    while not attempt(watched, 3, 1, True, proving=False):
+    assert monitor_of().most_evidence == (0.0, 0.0, 0)
+    monitor, episodes = monitor_of(3, 5), 1
+    while not attempt(monitor, 3, 1, True, proving=False):
         episodes += 1
-        assert not attempt(watched, 5, 1, False, proving=False)
-        assert watched.most_evidence == (
-            watched.detectors[3].evidence, watched.detectors[3].threshold, 3)
+        assert not attempt(monitor, 5, 1, False, proving=False)
+        assert monitor.most_evidence == (
+            monitor.detectors[3].evidence, monitor.detectors[3].threshold, 3)
     # The threshold, and the price of one of seven bets, in the nats of an episode of 1 + 7 steps.
-    nats = watched.detectors[3].threshold + math.log(7 * 2 / share(1))
+    nats = monitor.detectors[3].threshold + math.log(7 * 2 / share(1))
     assert 3 < episodes <= 1 + nats / math.log1p(0.95 / LIMIT * (1 + 7 - LIMIT))
-    soon, told = watch(3), 1
+    soon, told = monitor_of(3), 1
     soon.notice()    # somebody has told of a change
     while not attempt(soon, 3, 1, True, proving=False):
         told += 1
@@ -86,11 +86,11 @@ def test_the_policy_that_fails_has_most_evidence_until_it_raises_the_alarm() -> 
 
 @pytest.mark.parametrize('doubted', [False, True])
 def test_a_policy_keeps_its_detector_unless_it_has_changed(doubted: bool) -> None:
-    watched = watch(3, 5, 7)
-    before = dict(watched.detectors)
+    monitor = monitor_of(3, 5, 7)
+    before = dict(monitor.detectors)
     changed = Policy(5, 4, (0, 1), ((1, 5),))
-    watched.change([policy(3), policy(5), policy(7)], [policy(3), changed, policy(9)], doubted)
-    now = watched.detectors
+    monitor.change([policy(3), policy(5), policy(7)], [policy(3), changed, policy(9)], doubted)
+    now = monitor.detectors
     assert list(now) == [3, 5, 9] and now[3] is before[3] and now[5] is not before[5]
     assert [now[target].threshold for target in (5, 9)] == [
         pytest.approx(nats(DELETION, number)) for number in (4, 5)]
@@ -122,11 +122,11 @@ def test_a_proof_covers_the_policy_as_it_is_published() -> None:
     for number in (1, 2, 5):
         expected = 0.0
         for failures in product((False, True), repeat=number):
-            watched = PolicyWatch(8.0, 12, DELETION, PROOFS, (6,))
+            monitor = PolicyMonitor(8.0, 12, DELETION, PROOFS, (6,))
             for failed in failures:
-                attempt(watched, 6, 6, failed, proving=True)
-            watched.change([policy], [more], False)
-            detector = watched.detectors[6]
+                attempt(monitor, 6, 6, failed, proving=True)
+            monitor.change([policy], [more], False)
+            detector = monitor.detectors[6]
             expected += math.prod(leaves if failed else 1 - leaves for failed in failures) * (
                 math.exp(detector.to_state()['shown']) if detector.proving else 0.0)
         assert expected <= 1
@@ -135,55 +135,55 @@ def test_a_proof_covers_the_policy_as_it_is_published() -> None:
 def test_a_proof_stands_when_states_are_added_if_no_attempt_has_left_the_others() -> None:
     """What came before the proof or after it, and what was over at the horizon, does not count."""
     for leaves in (False, True):
-        watched = PolicyWatch(8.0, 12, DELETION, PROOFS, (6,))
-        policy, detector = chain(0.0)[1], watched.detectors[6]
-        attempt(watched, 6, 6, True, proving=False)
-        attempt(watched, 6, 6 if leaves else 12, True, proving=True)
+        monitor = PolicyMonitor(8.0, 12, DELETION, PROOFS, (6,))
+        policy, detector = chain(0.0)[1], monitor.detectors[6]
+        attempt(monitor, 6, 6, True, proving=False)
+        attempt(monitor, 6, 6 if leaves else 12, True, proving=True)
         while not detector.proven:
-            attempt(watched, 6, 6, False, proving=True)
-        attempt(watched, 6, 6, True, proving=True)
-        watched.change([policy], [policy], False)
+            attempt(monitor, 6, 6, False, proving=True)
+        attempt(monitor, 6, 6, True, proving=True)
+        monitor.change([policy], [policy], False)
         assert detector.proven
-        watched.change([policy], [policy.on((*range(6), 7))], False)
-        assert watched.detectors[6] is detector and watched.unproven == leaves
+        monitor.change([policy], [policy.on((*range(6), 7))], False)
+        assert monitor.detectors[6] is detector and monitor.unproven == leaves
 
 
 @pytest.mark.parametrize('broken_off', [False, True])
 def test_a_notice_in_mid_attempt_counts_with_the_next_one(broken_off: bool) -> None:
     """Also after it went on from its state, and if the attempt is broken off."""
-    watched = watch(3)
-    watched.begin(3, proving=True)
-    watched.notice()
-    watched = PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, (), watched.to_state())
-    detector = watched.detectors[3]
+    monitor = monitor_of(3)
+    monitor.begin(3, proving=True)
+    monitor.notice()
+    monitor = PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, (), monitor.to_state())
+    detector = monitor.detectors[3]
     if broken_off:
         detector.break_off(1)
     else:
-        watched.record(3, HORIZON, True)
+        monitor.record(3, HORIZON, True)
     assert detector.proof == (0.0, 0.0) and detector.to_state()['shown'] == 0
     before = math.exp(detector.to_state()['against'][0])
-    watched.begin(3, proving=True)
+    monitor.begin(3, proving=True)
     assert math.exp(detector.to_state()['against'][0]) - before == pytest.approx(0.25)
     assert detector.proof == (0.0, pytest.approx(nats(PROOFS, 2)))
 
 
 def test_it_goes_on_from_its_state() -> None:
-    watched = watch(3, 5)
+    monitor = monitor_of(3, 5)
     for failed in (False, True, False):
-        attempt(watched, 3, 2, failed, proving=True)
-    again = PolicyWatch(LIMIT, HORIZON, DELETION, PROOFS, (), watched.to_state())
-    for each in (watched, again):
+        attempt(monitor, 3, 2, failed, proving=True)
+    again = PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, (), monitor.to_state())
+    for each in (monitor, again):
         attempt(each, 5, 4, False, proving=True)
         each.change([policy(3), policy(5)], [policy(3), policy(5), policy(9)], True)
         attempt(each, 9, 4, False, proving=True)
-    assert again.to_state() == watched.to_state()
+    assert again.to_state() == monitor.to_state()
 
 
 def test_the_policy_that_seems_closest_to_a_verdict_lacks_the_fewest_attempts() -> None:
-    watched = watch(3, 5, 7)
-    watched.notice()
-    lacking = watched.attempts_lacking({3: 2.0, 5: 6.01, 7: 9.0}, LIMIT)
+    monitor = monitor_of(3, 5, 7)
+    monitor.notice()
+    lacking = monitor.attempts_lacking({3: 2.0, 5: 6.01, 7: 9.0}, LIMIT)
     assert sorted(lacking, key=lacking.__getitem__) == [3, 7, 5]
     for _ in range(60):
-        attempt(watched, 3, 1, False, proving=True)
-    assert {*watched.attempts_lacking({}, LIMIT)} == {5, 7}    # 3 is proven
+        attempt(monitor, 3, 1, False, proving=True)
+    assert {*monitor.attempts_lacking({}, LIMIT)} == {5, 7}    # 3 is proven

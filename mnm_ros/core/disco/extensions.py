@@ -11,12 +11,12 @@ policy goes through states that are not known yet, and is known only once they a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mnm_ros.core.disco.evidence import Offer, PolicyTests
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
@@ -25,7 +25,7 @@ import numpy as np
 _LONGER, _MORE = 1.1, 0.25    # times the steps of the shortest way, and steps beside
 
 
-class WaysBeyond:
+class PolicyExtensions:
     """
     Leads policies on.
 
@@ -69,7 +69,7 @@ class WaysBeyond:
         """Return the offer for the nearest state behind the target of a policy."""
         after = {state for action in range(self._problem.actions)
                  for state in self._after(policy.target, action)}
-        plays = dict(self._may_play(policy))
+        plays = dict(policy.may_play(policy.states[0], self._after))
         for target, steps in left.items():
             if target in after:
                 offer = (self._begun(target, policy, plays) if target in self._tests
@@ -113,19 +113,6 @@ class WaysBeyond:
     def _steps(self, model: EmpiricalModel, target: int, moves: Sequence[int]) -> float:
         return float(model.smoothed_values(
             np.array(moves), target, self._problem.limit, FAILURE_WEIGHT)[0])
-
-    def _may_play(self, policy: Policy) -> Iterator[Pair]:
-        """Yield what a policy may come to, as far as is known, and play there until it arrives."""
-        home = policy.states[0]
-        seen, todo = {home}, [home]
-        while todo:
-            here = todo.pop()
-            action = policy.action(0, here)
-            yield here, action
-            for after in self._after(here, action):
-                if after not in seen and after != policy.target and policy.covers(after):
-                    seen.add(after)
-                    todo.append(after)
 
     def _after(self, state: int, action: int) -> Iterable[int]:
         """Return where a pair has led, or is declared to lead."""

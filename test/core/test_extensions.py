@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.core.disco.beyond import WaysBeyond
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
+from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.declaration import Declaration
@@ -43,7 +43,7 @@ class Corridor:
                 counts.add(state, action, after)
                 self.rows.add(state, action, after)
         self.tests = PolicyTests(12, PROBLEM.limit)
-        self.ways = WaysBeyond(self.tests, counts, self.model, self.problem)
+        self.ways = PolicyExtensions(self.tests, counts, self.model, self.problem)
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         return EmpiricalModel.of(self.rows, states)
@@ -88,8 +88,8 @@ def test_a_state_is_known_only_once_all_is_that_its_policy_goes_through() -> Non
         building = exploration._mnm.building
         run = building.active if building is not None else None
         if isinstance(run, Disco):
-            shared = max(shared, len(run._certifier.attempts.passed)
-                         if run._certifier.attempts else 0)
+            shared = max(shared, len(run.certifier.attempts.passed)
+                         if run.certifier.attempts else 0)
             known = {policy.target for policy in run.policies}
             assert all(state in known for policy in run.policies for state in policy.states)
     assert shared > 1

@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Seconds a step, ways home, failed moves and contact of the simulated TurtleBot in a flat.
+
+The robot and the driver are those of config/turtlebot3.yaml; each velocity comes 0.15 s late, and
+2% of the poses jump by 10 to 20 cm. The flat of benchmarks/hours, with L = 6 and its map declared,
+is explored to the first hypothesis with its door open. Then the door is closed for the same time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+import math
+from pathlib import Path
+from random import Random
+from statistics import mean
+import sys
+from typing import Any
+
+from arguments import Arguments
+from code_version import ROOT
+from hours import FLAT
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.presets import settings
+from mnm_ros.driving.drive import Drive, Outcome, STILL, Velocity
+from mnm_ros.driving.grid import Grid, Place, Ways
+from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
+from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.pose import Pose, Transform
+from mnm_ros.driving.sight import seen_points, Sight
+from mnm_ros.nodes.mobile.driver_setup import limits_of
+from mnm_ros.parameters import NODES
+from mnm_ros.simulation.diff_drive import Body, DiffDrive
+from mnm_ros.simulation.scanner import Scanner
+from mnm_ros.simulation.world import World
+import yaml
+
+RADIUS = 6.0
+SCANS, RAYS = 4, 120    # ticks from one scan to the next, and its rays
+LATE = 3             # ticks until a velocity has arrived
+THINKING = 1         # ticks from an answer to the next order
+JUMPING, NEAREST, FARTHEST = 0.02, 0.1, 0.2    # share of poses that jump, and how far in m
+ACTIONS = MOVES['compass']
+DOOR = (2, 3)        # column and row of the gap between the rooms in the west
+
+
+def flat() -> World:
+    """Return the flat of ``hours``, with a door and its walls outside."""
+    rows = [*reversed(FLAT)]
+    cells = {(column, row): letter for row, line in enumerate(rows)
+             for column, letter in enumerate(line)}
+    home, = (cell for cell, letter in cells.items() if letter == 'S')
+    return World('flat', 0.5, (len(rows[0]), len(rows)), home,
+                 frozenset(cell for cell, letter in cells.items() if letter == '#'),
+                 {'D': frozenset({DOOR})}, ({'D': True}, {'D': False}), Path())
+
+
+def shipped(node: str) -> dict[str, Any]:
+    """Return what the file has for a node, and the defaults of what it leaves open."""
+    file = yaml.safe_load((ROOT / 'config' / 'turtlebot3.yaml').read_text())
+    return {**{spec.name: spec.default for spec in NODES[node]},
+            **file[f'/**/{node}']['ros__parameters']}
+
+
+def ways_of(world: World, radius: float) -> Ways:
+    """Return the ways between the cells by a map with open doors."""
+    columns, rows = world.size
+    ways = Ways(Grid(0.0, 0.0, world.cell_size, columns, rows))
+    ways.read(Map(world.cell_size, columns, rows, Pose(0.0, 0.0, 0.0), [
+        100 if (column, row) in world.walls else 0
+        for row in range(rows) for column in range(columns)]), radius)
+    return ways
+
+
+@dataclass
+class Tally:
+    """
+    What a phase took.
+
+    :ivar home: s of each way home from another cell.
+    :ivar failed: moves that had not led on, away from the door, of ``moves``.
+    :ivar wrong: answers with another cell than that of the robot.
+    :ivar contact: s in which something stopped the robot.
+    """
+
+    seconds: float = 0.0
+    steps: int = 0
+    moves: int = 0
+    failed: int = 0
+    wrong: int = 0
+    contact: float = 0.0
+    home: list[float] = field(default_factory=list)
+
+    def row(self, name: str) -> str:
+        """Return it as a row of the table."""
+        return (f'| {name} | {self.steps:,} | {self.seconds / self.steps:.2f} | '
+                f'{mean(self.home):.1f} | {sum(self.home) / self.seconds:.0%} | '
+                f'{self.failed / self.moves:.2%} | '
+                f'{self.wrong} | {self.contact / self.seconds:.2%} |')
+
+
+class Driver:
+    """Drives the simulated robot as ``grid_driver`` does, one order after the other."""
+
+    def __init__(self, seed: int, given: Mapping[str, Any], simulated: Mapping[str, Any]) -> None:
+        self.world = flat()
+        self._given = given
+        body = {each.name: simulated[each.name] for each in fields(Body) if each.name != 'radius'}
+        self.robot = DiffDrive(self.world, Body(radius=simulated['robot_radius'], **body), seed)
+        self.ways = ways_of(self.world, given['robot_radius'])
+        self.limits = limits_of(given)
+        self.sight = Sight(given['robot_radius'], given['scan_margin'])
+        self._scanner = Scanner(self.world, RAYS, simulated['scan_range'],
+                                simulated['scan_noise'], seed)
+        self.place = Place(self.ways.grid, given['hysteresis'])
+        self.home = Pose(*self.world.centre(self.world.home), 0.0)
+        self.tally = Tally()
+        self._random = Random(f'jumps {seed}')
+        self._under_way = deque([STILL] * LATE)
+        self._at_home = True
+        self._drive: Drive | None = None    # the last one, which may still roll
+        self._pose = self._seen()
+
+    def order(self, action: int) -> int:
+        """Execute an action; return the state that is answered."""
+        begin, cell = self._time, self.place.cell
+        if action == RESET and not self._at_home:
+            self._play(WayHome(self.ways, self.home, self._given['home_retries'],
+                               self._given['move_timeout'], False))
+            if cell != self._cell(self.home):
+                self.tally.home.append(self._time - begin)
+        elif action != RESET:
+            move = Move(self.ways, ACTIONS[action], cell, 0, self._given['move_timeout'])
+            self._play(move)
+            self._count(move, cell)
+        state = self.place.state
+        self._at_home = action == RESET and state == self._cell(self.home)
+        self.tally.wrong += state != self._cell(self.robot.pose)
+        for _ in range(THINKING):
+            self._step()
+        self.tally.steps += 1
+        self.tally.seconds += self._time - begin
+        return state
+
+    @property
+    def _time(self) -> float:
+        return self.robot.ticks * self.robot.body.tick
+
+    def _cell(self, pose: Pose) -> int | None:
+        return self.ways.grid.cell_at(pose.x, pose.y)
+
+    def _count(self, move: Move, cell: int | None) -> None:
+        there = move._there    # where it was to lead
+        door = self.ways.grid.cell_at(*self.world.centre(DOOR))
+        if there is not None and door not in (cell, there):
+            self.tally.moves += 1
+            self.tally.failed += move.outcome is not Outcome.REACHED
+
+    def _play(self, maneuver: Maneuver) -> None:
+        begin = self._time
+        leg = maneuver.next(None, self.place.cell, self._pose)
+        while leg is not None:
+            drive = self._drive
+            self._drive = Drive(self.limits, leg, self._time, self._pose, 0.0,
+                                drive.velocity if drive and not drive.outcome else STILL)
+            while self._drive.outcome is None:
+                self._step()
+                if isinstance(maneuver, Move) and maneuver.is_decided(
+                        self.place.cell, 0, self._pose, self._given['decided_at']):
+                    return
+            leg = maneuver.next(
+                self._drive.outcome, self.place.cell, self._pose, self._time - begin)
+
+    def _step(self) -> None:
+        if self._drive is None or self._drive.outcome:
+            self._pose = self._tick(STILL)
+            return
+        room = self.sight.room(
+            self._drive.way(self._pose)) if self._given['use_scan'] else math.inf
+        self._pose = self._tick(self._drive.step(self._time, self._pose, 0.0, room))
+
+    def _tick(self, velocity: Velocity) -> Pose:
+        self._under_way.append(velocity)
+        self.robot.command(*self._under_way.popleft())
+        self.robot.tick()
+        self.tally.contact += self.robot.bumped * self.robot.body.tick
+        return self._seen()
+
+    def _seen(self) -> Pose:
+        pose = self.robot.localised()
+        if self._random.random() < JUMPING:
+            far, where = self._random.uniform(NEAREST, FARTHEST), self._random.uniform(-3, 3)
+            pose = pose._replace(
+                x=pose.x + far * math.cos(where), y=pose.y + far * math.sin(where))
+        self.place.update(pose)
+        if self._given['use_scan'] and self.robot.ticks % SCANS == 0:
+            ranges = self._scanner.scan(self.robot.pose, self.robot.closed)
+            self.sight.look(seen_points(
+                ranges, 0.0, math.tau / RAYS, (0.0, self._scanner.farthest), Transform()), pose)
+        return pose
+
+
+def explore(seed: int) -> tuple[Tally, Tally]:
+    """Return what the way to the first hypothesis took, and as many steps with a closed door."""
+    driver = Driver(seed, shipped('grid_driver'), shipped('diff_drive_sim'))
+    problem = Problem(len(ACTIONS), RADIUS, 1.0, 0.1)
+    exploration = Exploration(settings(replace(problem, support=Support(Declaration(
+        successors(driver.ways, ACTIONS))))), seed)
+
+    def step() -> None:
+        action = exploration.next_action()
+        exploration.observe(action, driver.order(action))
+
+    while exploration.hypothesis is None:
+        step()
+    first, driver.tally = driver.tally, Tally()
+    driver.robot.change()
+    while driver.tally.seconds < first.seconds:
+        step()
+    return first, driver.tally
+
+
+def main() -> int:
+    """Print a row for each seed and phase."""
+    parser = Arguments(__doc__)
+    parser.seeds(3, 'explorations')
+    given = parser.read()
+    print('| exploration | steps | s a step | s a way home | share of time | failed moves | wrong '
+          'cell | in contact |\n|---|---|---|---|---|---|---|---|')
+    for seed in given.seeds:
+        first, closed = explore(seed)
+        print(first.row(f'{seed}, to the first hypothesis'), flush=True)
+        print(closed.row(f'{seed}, then with the door closed'), flush=True)
+    return 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What ``mnm_ros map`` writes and prints: a plan, its picture, parameters, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+import math
+from pathlib import Path
+import re
+
+from mnm_ros.checkpoint.whole_files import write_whole
+from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.plan.findings import Finding, findings
+from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.nav2_map import save_mask
+from mnm_ros.plan.picture import svg
+from mnm_ros.plan.plan_file import load, text_of
+from mnm_ros.plan.plan_maker import degrees, MadePlan, make
+from mnm_ros.plan.request import Request
+from mnm_ros.simulation.config_files import shared
+
+_SHOWN = 5    # specks of each kind
+
+
+def write(request: Request, output: Path, mask: Path | None, overwrite: bool) -> bool:
+    """
+    Make a plan, write it with its picture and parameters, and print what was decided.
+
+    :param mask: where to write the keep-outs as a filter mask; None for nowhere.
+    :param overwrite: whether files that are there may be replaced.
+    :return: whether nothing could be explored by it.
+    :raises InvalidValueError: if it cannot be made, or a file is there.
+    """
+    parameters = output.with_name('turtlebot.yaml')
+    for path in (output, parameters):
+        if path.exists() and not overwrite:
+            raise InvalidValueError(f'{path} is there already, and may have been edited: expected '
+                                    'another --output, or --overwrite')
+    made = make(request)
+    write_whole(output, text_of(made.plan, request.map_file.name).encode())
+    write_whole(parameters, parameters_of(made.plan, output).encode())
+    for line in _told(made):
+        print(line)
+    return _shown(made.plan, output, mask, f'plan: {output}', f'parameters: {parameters}')
+
+
+def check(path: Path, mask: Path | None) -> bool:
+    """Print what is wrong with a plan, and draw it; the arguments and result are as above."""
+    return _shown(load(path), path, mask)
+
+
+def _shown(plan: Plan, path: Path, mask: Path | None, *files: str) -> bool:
+    wrong = findings(plan)
+    picture = path.with_suffix('.svg')
+    write_whole(picture, svg(plan, wrong).encode())
+    if mask is not None:
+        save_mask(mask, plan.map, plan.kept_out)
+    for line in (*_summary(plan), *_wrong(wrong), *files, f'picture: {picture}',
+                 *([f'mask: {mask}'] if mask is not None else [])):
+        print(line)
+    return any(finding.fatal for finding in wrong)
+
+
+def _told(made: MadePlan) -> Iterator[str]:
+    """Yield what was decided."""
+    for kind, occupied in (('unknown', False), ('occupied', True)):
+        found = [speck for speck in made.specks if speck.occupied is occupied]
+        places = ', '.join(f'({x:.2f}, {y:.2f})' for (x, y), *_ in found[:_SHOWN])
+        if found:
+            more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
+            yield (f'taken for free: {len(found)} {kind} speck{"s" * (len(found) > 1)}, at '
+                   f'{places}{more}')
+    grid = made.plan.grid
+    worst, median, best = made.counts
+    yield (f'grid: {grid.columns} x {grid.rows} cells of {grid.cell_size:g} m, turned by '
+           f'{degrees(grid.yaw):g} degrees; origin {grid.origin_x:g}, {grid.origin_y:g}')
+    yield (f'cells within reach by the choice of the origin: {worst} to {best}, the median is '
+           f'{median}')
+    if made.better_home:
+        (x, y), count = made.better_home
+        yield f'{count} cells would be within reach with --home {x:g} {y:g}'
+
+
+def _summary(plan: Plan) -> Iterator[str]:
+    yield (f'{len(plan.reached)} places within reach of home, which is in '
+           f'{plan.cell_names.get(-1 if plan.home_cell is None else plan.home_cell, "no cell")}')
+    if plan.rooms:
+        yield f'rooms: {", ".join(plan.rooms)}'
+    if plan.doors:
+        yield 'doors: ' + ', '.join(f'{name} ({math.dist(*line):.2f} m)'
+                                    for name, line in plan.doors.items())
+
+
+def _wrong(wrong: Sequence[Finding]) -> Iterator[str]:
+    yield from (f'{"WRONG" if finding.fatal else "look at"}: {finding.text}' for finding in wrong)
+
+
+def parameters_of(plan: Plan, path: Path) -> str:
+    """Return the parameters of a TurtleBot with the plan in place of a grid and a map."""
+    text = shared('turtlebot3.yaml').read_text(encoding='utf-8')
+    head, _, text = text.partition('\n\n')
+    text = re.sub(r'    robot_radius: .*; .*\n', '', text)    # that of the plan
+    text = re.sub(r'robot_radius: [\d.]+ .*', f'robot_radius: {plan.robot_radius:g}    # m', text)
+    said = f'    plan: {str(path.absolute())!r}'
+    text = re.sub(r'    use_map: .*\n', f'{said}    # in place of a map, a grid and home\n', text)
+    text = re.sub(r'\n    # The flat: yours\n(    .*\n)+', '', text)
+    text = re.sub(r'(/\*\*/diff_drive_sim:\n  ros__parameters:\n)', rf'\1{said}\n', text)
+    return (f'# A TurtleBot 3 Burger in {plan.name}, as docs/turtlebot.md uses it. Comments say '
+            f'what another\n# TurtleBot needs.\n\n{text}')

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``mnm_ros map``: make a floor plan of a map of nav2, or check one that was edited."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+import math
+from pathlib import Path
+import sys
+
+from mnm_ros.console.arguments import Parser
+from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.driving.pose import Pose
+from mnm_ros.plan.request import Request, SIZES
+
+EPILOG = """\
+A plan that was edited is checked and drawn anew: mnm_ros map flat.plan.yaml. The exit status is 1
+if nothing could be explored by it. All lengths are in m, in the frame of the map.
+"""
+
+
+def main(arguments: Sequence[str], program: str) -> int:
+    """Write a plan, its picture and parameters, or check a plan; 1 if it is of no use."""
+    given = _parser(program).parse_args(list(arguments))
+
+    from mnm_ros.command.floor_plan import check, write
+    from mnm_ros.plan.plan_file import is_plan
+    try:
+        if is_plan(given.file):
+            fatal = check(given.file, given.write_mask)
+        else:
+            output = Path(given.output or given.file.with_suffix('.plan.yaml').name)
+            fatal = write(_request(given), output, given.write_mask, given.overwrite)
+    except (OSError, InvalidValueError) as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    return int(fatal)
+
+
+def _parser(program: str) -> Parser:
+    made = Parser(prog=program, epilog=EPILOG,
+                  description='Make a floor plan (grid, rooms, doors, keep-outs) of a map of '
+                  'nav2, its picture and parameters for the robot; or check a plan.')
+    defaults = Request(Path())
+    add = made.add_argument
+    add('file', type=_path, metavar='FILE', help='a map of nav2 (.yaml), or a plan')
+    add('--output', type=_path, metavar='FILE',
+        help='the plan to write (default: FILE with .plan.yaml)')
+    add('--overwrite', action='store_true', help='replace files that are there')
+    add('--home', nargs='+', type=float, default=[0.0, 0.0], metavar=('X', 'Y'),
+        help='where RESET leads, and its heading in degrees if it is not 0 (default 0 0)')
+    add('--robot-radius', type=_positive, default=defaults.robot_radius, metavar='M',
+        help='(default %(default)s, a TurtleBot 4; a Burger has 0.105)')
+    add('--clearance', type=_least_zero, default=defaults.clearance, metavar='M',
+        help='how far from walls ways are kept besides (default %(default)s)')
+    add('--cell', nargs='+', type=_positive, default=SIZES, metavar='M',
+        help='side of a cell, or several to choose from (default: '
+        f'{" ".join(f"{size:g}" for size in SIZES)})')
+    add('--yaw', type=float, metavar='DEG',
+        help='by which the grid is turned (default: 0, or as most walls)')
+    add('--specks', nargs=2, type=_least_zero, default=defaults.specks, metavar=('M2', 'M2'),
+        help='up to which area unknown and occupied specks are taken for free '
+        f'(default {defaults.specks[0]:g} {defaults.specks[1]:g})')
+    add('--door-width', type=_positive, default=defaults.door_width, metavar='M',
+        help='up to which width a narrow place is a door (default %(default)s)')
+    add('--room', nargs=3, action='append', default=[], metavar=('NAME', 'X', 'Y'),
+        help='name of the room at a point; repeatable')
+    add('--door', nargs=5, action='append', default=[], metavar=('NAME', 'X', 'Y', 'X2', 'Y2'),
+        help='a line from wall to wall; then no other doors are looked for; repeatable')
+    add('--keep-out', nargs='+', action='append', default=[], metavar=('NAME', 'X Y'),
+        help='a polygon of three corners or more; repeatable')
+    add('--mask', type=_path, metavar='FILE', help='a keep-out filter mask of nav2 (.yaml)')
+    add('--write-mask', type=_path, metavar='FILE',
+        help='write the keep-outs as such a mask, with a pgm beside it')
+    return made
+
+
+def _request(given: argparse.Namespace) -> Request:
+    """Return what is asked for; InvalidValueError if arguments have the wrong form."""
+    if not 2 <= len(given.home) <= 3:
+        raise InvalidValueError(f'argument --home: {len(given.home)} numbers, expected X Y or '
+                                'X Y DEG')
+    x, y, turned = (*given.home, 0.0)[:3]
+    return Request(
+        given.file, Pose(x, y, math.remainder(math.radians(turned), math.tau)),
+        given.robot_radius, given.clearance, tuple(sorted(given.cell, reverse=True)),
+        None if given.yaw is None else math.radians(given.yaw), tuple(given.specks),
+        given.door_width,
+        rooms={name: (_number('--room', x), _number('--room', y)) for name, x, y in given.room},
+        doors={name: ((_number('--door', x), _number('--door', y)),
+                      (_number('--door', to_x), _number('--door', to_y)))
+               for name, x, y, to_x, to_y in given.door},
+        keep_outs=dict(map(_polygon, given.keep_out)), mask=given.mask)
+
+
+def _polygon(words: Sequence[str]) -> tuple[str, tuple[tuple[float, float], ...]]:
+    name, *numbers = words
+    if len(numbers) < 6 or len(numbers) % 2:
+        raise InvalidValueError(f"argument --keep-out: '{name}' has {len(numbers)} numbers, "
+                                'expected X and Y of at least 3 corners')
+    along = [_number('--keep-out', number) for number in numbers]
+    return name, tuple(zip(along[::2], along[1::2]))
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidValueError(f"argument {option}: '{text}', expected a number")
+    return value
+
+
+def _path(text: str) -> Path:
+    return Path(text).expanduser()
+
+
+def _positive(text: str) -> float:
+    return _in_range(text, 'a number above 0', 1e-6)
+
+
+def _least_zero(text: str) -> float:
+    return _in_range(text, 'a number of at least 0', 0.0)
+
+
+def _in_range(text: str, expected: str, least: float) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not least <= value < math.inf:
+        raise argparse.ArgumentTypeError(f'{text!r}, expected {expected}')
+    return value

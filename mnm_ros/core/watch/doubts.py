@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What a change, or a hint of one, puts in doubt, and what models say of that.
+
+What changes one pair may change others, so that the run which goes on executes each pair of the
+known states twice before anything far away: where another one has changed its detector tells, and
+it is forgotten, too, long before the next run would come to it. Which pairs are executed next has
+no influence on the promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE, Round
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.watch.watch_parts import WatchParts
+
+
+class Doubts:
+    """
+    Takes note of changes and hints, and says which policies they concern.
+
+    Two models are looked at: that of the run is as old as the run, and that of ``Reach`` as the
+    change. It holds nothing but the parts of its phase, so that a snapshot leaves it out.
+
+    :param round_: with the limit and the radius; its log is told of hints and changes.
+    :param parts: of the phase.
+    """
+
+    in_snapshots = False
+
+    def __init__(self, round_: Round, parts: WatchParts) -> None:
+        self._round = round_
+        self._parts = parts
+
+    def doubted(self, policies: Sequence[Policy]) -> dict[int, str]:
+        """Return why a policy is doubted, by target."""
+        parts = self._parts
+        hinted = {target: f'{self._failing(pair)}: a hint, outside of the promise'
+                  for pair in parts.hints.open
+                  for target in parts.transitions.concerned(pair, policies)}
+        unproven = parts.checks.monitor.unproven_targets if self._round.log.open else ()
+        return {**hinted, **{
+            target: NOT_PROVEN_SINCE for target in unproven
+            if parts.relearning.all_doubted or target in parts.relearning.concerned}}
+
+    def observe(self, state: int, action: int, next_state: int,
+                policies: Sequence[Policy]) -> None:
+        """Take note of where a pair has led, and of a change if it is the pair's alarm."""
+        parts, pair = self._parts, (state, action)
+        base, transitions = parts.rediscovery.base, parts.transitions
+        parts.reach.add_transition(state, action, next_state)
+        was_raised = pair in transitions.raised
+        change = transitions.record(state, action, next_state)
+        opens = parts.blocked.opens(pair, next_state)
+        if change:
+            self._changed(change, policies)
+            return
+        if parts.relearning.seen(pair):
+            base.request_sample(*pair)
+        concerned = self._hint(pair, next_state, policies)
+        resting = pair in parts.pauses.resting
+        if resting:
+            self.heed_pauses()
+        elif pair in transitions.raised:
+            parts.rediscovery.follow_up(pair, was_raised and not opens)
+        # Policies through a suspicious pair make attempts, as they execute it, too.
+        transitions.suspect(pair, policies)
+        parts.checks.turns.prefer(concerned)
+        if pair in parts.hints.open and not resting:    # it is tried again first
+            base.request_sample(*pair)
+
+    def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
+        """Take note that a pair leads elsewhere than before."""
+        parts, pair = self._parts, (change.state, change.action)
+        base, log = parts.rediscovery.base, self._round.log
+        concerned = parts.transitions.concerned(pair, policies)
+        if not log.open:
+            parts.rediscovery.renew()
+        self.notice(policies)
+        self.doubt(concerned)
+        log.tell_changed(self._round.number, change)
+        parts.hints.forget(pair)
+        parts.reach.forget(*pair)
+        base.forget(*pair)
+        base.request_sample(*pair)
+        if {policy.target for policy in policies}.issuperset(change.after):
+            self.look_around()    # else what is new there comes first
+
+    def _hint(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
+        """Take note of where a pair has led; return the targets that a new hint concerns."""
+        hints, transitions, log = self._parts.hints, self._parts.transitions, self._round.log
+        usual, worked, executions = transitions.usual(pair)
+        raised = hints.record(pair, next_state == usual, executions, worked)
+        # What leads on at last is tried at once again, and all is while a change is relearnt.
+        if usual != pair[0] and not log.open:
+            self._parts.pauses.record(pair, hints.failures(pair), executions, worked,
+                                      hinted=pair in hints.open)
+        number, (state, action) = self._round.number, pair
+        if raised is False:
+            log.tell(f'round {number}: hint withdrawn, action {action} in state {state} works '
+                     'again', 'hint')
+        if not raised:
+            return ()
+        concerned = transitions.concerned(pair, policies)
+        if concerned:
+            log.tell(f'round {number}: hint, outside of the promise: {self._failing(pair)}',
+                     'hint', transitions.change(pair))
+        else:
+            hints.forget(pair)
+        return concerned
+
+    def notice(self, policies: Sequence[Policy], *, declared: bool = False) -> None:
+        """
+        Take note of a change, perhaps of what is declared alone.
+
+        No policy may profit from its past: it has to prove anew that it works, also if another
+        change is being relearnt, and a whole rediscovery has to follow.
+        """
+        parts, problem = self._parts, self._round.problem
+        if not self._round.log.open:
+            parts.reach.begin_anew()
+        if not declared:
+            if not parts.blocked.noticed:
+                parts.relearning.look_at(
+                    (policy.target, action) for policy in policies
+                    for action in range(problem.actions)
+                    if not problem.support.forbids(policy.target, action))
+            parts.blocked.notice(parts.rediscovery.base)
+        parts.pauses.clear()
+        self.heed_pauses()
+        parts.relearning.notice()
+        parts.checks.monitor.notice()
+        self._round.log.notice()
+
+    def notice_all(self, policies: Sequence[Policy]) -> None:
+        """Take note of a change that no pair explains, so that all policies are doubted."""
+        self.notice(policies)
+        self.doubt_all()
+
+    def doubt(self, concerned: Collection[int]) -> None:
+        """Let the policies that a change concerns prove soon that they work."""
+        self._parts.checks.monitor.doubt(concerned)
+        self._parts.checks.turns.prefer(concerned)
+        self._parts.relearning.concern(concerned)
+
+    def doubt_all(self) -> None:
+        """Doubt all policies, once for a change, as it is one of them that has told of it."""
+        monitor, relearning = self._parts.checks.monitor, self._parts.relearning
+        if not relearning.all_doubted:
+            monitor.doubt(monitor.detectors)
+            relearning.all_doubted = True
+
+    def settle(self) -> None:
+        """Close the change if all has been sampled and all policies are proven since."""
+        parts, log = self._parts, self._round.log
+        if parts.relearning.swept and not parts.checks.monitor.unproven:
+            if log.open:
+                parts.reach.begin_anew()
+            log.settle()
+            parts.relearning.settle()
+            parts.blocked.settle()
+
+    def look_around(self) -> None:
+        """Have the pairs executed that were not looked at since the change, before all others."""
+        for pair in self._parts.relearning.unseen:
+            self._parts.rediscovery.base.request_sample(*pair)
+
+    def heed_pauses(self) -> None:
+        """Let the run leave alone what rests, and try first what has rested."""
+        base, pauses = self._parts.rediscovery.base, self._parts.pauses
+        base.avoid(pauses.resting)
+        for pair in pauses.due:
+            base.request_sample(*pair)
+
+    @property
+    def models_are_due(self) -> bool:
+        """Whether enough was learnt to look again at what models say."""
+        return self._round.log.open and self._parts.reach.is_due
+
+    def too_slow(self, policies: Sequence[Policy]) -> list[Policy]:
+        """Return the policies through changed pairs that are too slow for sure."""
+        parts, limit, refuted = self._parts, self._round.problem.limit, []
+        for policy in policies[1:]:
+            too_slow, likely = parts.reach.too_slow(policy, limit)
+            parts.relearning.likely[policy.target] = likely
+            if policy.target in parts.relearning.concerned and (
+                    too_slow or parts.rediscovery.base.lower_bound(policy) > limit):
+                refuted.append(policy)
+        return refuted
+
+    def better(self, policies: Sequence[Policy], refuted: Sequence[Policy],
+               ) -> tuple[Policy, Policy] | None:
+        """
+        Return a policy that is doubted, and another one to its target that the run certifies.
+
+        One state is looked at in a turn, of those that do not seem to be within the radius.
+
+        :param refuted: policies that are deleted anyway.
+        """
+        run, likely = self._parts.rediscovery, self._parts.relearning.likely
+        doubted = self.doubted(policies).keys() - {policy.target for policy in refuted}
+        slow = [policy for policy in policies[1:] if policy.target in doubted
+                and likely[policy.target] > self._round.problem.radius]
+        if not slow or run.base.finished:
+            return None
+        old = slow[run.since % len(slow)]
+        better = run.base.better(old)
+        return None if better is None else (old, better)
+
+    def _failing(self, pair: Pair) -> str:
+        return (f'action {pair[1]} in state {pair[0]} nearly always worked and has failed '
+                f'{self._parts.hints.failures(pair)} times in a row')

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Ways of several straight parts: corners rounded where there is room, and how far one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+import math
+
+from mnm_ros.driving.occupancy import Point
+from mnm_ros.driving.pose import wrapped
+
+_ARC = 4           # straight parts of a rounded corner
+_STRAIGHT = 0.01   # rad; a smaller turn is none
+_SHARPEST = 1.7    # rad, that are rounded; a quarter turn is 1.57
+
+IsFree = Callable[[Sequence[Point]], bool]
+"""Whether a way may be driven."""
+
+
+def smooth_part(points: Sequence[Point], room: float, is_free: IsFree) -> tuple[list[Point], int]:
+    """
+    Return the first part of a way that can be driven without a stop.
+
+    At a corner that cannot be rounded it ends.
+
+    :param points: the beginning, the corners and the end, in m.
+    :param room: m before and after a corner, between which it may be rounded.
+    :return: its points, and the index of the last of ``points`` that is on it.
+    """
+    part = [points[0]]
+    for number in range(1, len(points) - 1):
+        before, corner, after = points[number - 1:number + 2]
+        arc = rounded(before, corner, after, room)
+        if arc is None or len(arc) > 1 and not is_free([part[-1], *arc]):
+            return [*part, corner], number
+        part += arc
+    return [*part, points[-1]], len(points) - 1
+
+
+def rounded(before: Point, corner: Point, after: Point, room: float) -> list[Point] | None:
+    """Return an arc of a circle in place of a corner; None if that is too sharp."""
+    room = min(room, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
+    course = math.atan2(corner[1] - before[1], corner[0] - before[0])
+    turn = wrapped(math.atan2(after[1] - corner[1], after[0] - corner[0]) - course)
+    if abs(turn) < _STRAIGHT or not room:
+        return [corner]
+    if abs(turn) > _SHARPEST:
+        return None
+    radius = room / math.tan(abs(turn) / 2)
+    along, up = math.cos(course), math.sin(course)
+    arc = []
+    for part in range(_ARC + 1):
+        angle = abs(turn) * part / _ARC
+        ahead = radius * math.sin(angle) - room
+        beside = math.copysign(radius * (1 - math.cos(angle)), turn)
+        arc.append((corner[0] + ahead * along - beside * up,
+                    corner[1] + ahead * up + beside * along))
+    return arc
+
+
+class Path:
+    """
+    How far a robot is on a way; it may be beside it, but does not go back.
+
+    :param points: of the way in m.
+    :param ahead: how far to look ahead in m.
+    :ivar driven: the m of it that are driven.
+    """
+
+    def __init__(self, points: Sequence[Point], ahead: float) -> None:
+        self.driven = 0.0
+        self._ahead = ahead
+        self._points = points
+        self._at = [0.0]    # how far each point is
+        for start, end in zip(points, points[1:]):
+            self._at.append(self._at[-1] + math.dist(start, end))
+
+    @property
+    def left(self) -> float:
+        """Return the m that are left."""
+        return self._at[-1] - self.driven
+
+    @property
+    def aim(self) -> Point:
+        """Return the point of the way to drive to."""
+        return self._point(self.driven + self._ahead)
+
+    def lap(self, place: Point) -> None:
+        """Take note of where the robot is: at the nearest point that is not far ahead."""
+        near = [self.driven, *self._parts(self.driven, self.driven + self._ahead, place)]
+        self.driven = min(near, key=lambda at: math.dist(place, self._point(at)))
+
+    def ahead(self, length: float) -> list[Point]:
+        """Return the points from the aim on, over a length in m."""
+        begin = self.driven + self._ahead
+        return [self.aim, *(point for point, at in zip(self._points, self._at)
+                            if begin < at <= begin + length),
+                self._point(begin + length)]
+
+    def _parts(self, begin: float, end: float, place: Point) -> Iterator[float]:
+        """Yield, of each straight part between two lengths, where it is nearest to a place."""
+        for number, (start, stop) in enumerate(zip(self._at, self._at[1:])):
+            if stop >= begin and start <= end and stop > start:
+                (x, y), there = self._points[number], self._points[number + 1]
+                along = ((place[0] - x) * (there[0] - x) + (place[1] - y) * (there[1] - y)) / (
+                    stop - start)
+                yield min(max(start + along, start, begin), stop, end)
+
+    def _point(self, at: float) -> Point:
+        for number, (start, stop) in enumerate(zip(self._at, self._at[1:])):
+            if at < stop:
+                part = (at - start) / (stop - start)
+                (x, y), there = self._points[number], self._points[number + 1]
+                return x + part * (there[0] - x), y + part * (there[1] - y)
+        return self._points[-1]

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a laser scanner sees, and how far a robot may drive before it would touch that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+
+from mnm_ros.driving.occupancy import Point, Points
+from mnm_ros.driving.pose import Pose, Transform
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+BUMP_TYPES = ('std_msgs/Bool', 'irobot_create_msgs/HazardDetectionVector',
+              'kobuki_ros_interfaces/BumperEvent')
+"""What bumpers publish."""
+
+_FEWEST = 2     # points that are something; a single one may be noise
+_OWN = 0.9      # of the radius, within which a scanner sees the robot itself
+
+
+def seen_points(ranges: ArrayLike, first: float, step: float, within: tuple[float, float],
+                mount: Transform) -> Points:
+    """
+    Return the points that a scan shows, in the frame of the robot.
+
+    :param ranges: in m; those that are not ``within`` are none.
+    :param first, step: the angle of the first one, and from one to the next, in rad.
+    :param mount: of the scanner on the robot, which may hang upside down.
+    """
+    far = np.asarray(ranges, np.float64)
+    valid, = np.nonzero((far >= within[0]) & (far <= within[1]))    # false for NaN
+    angles, far = first + step * valid, far[valid]
+    right, up = (mount.then(Transform(x=x, y=1.0 - x)) for x in (1.0, 0.0))
+    return mount[:2] + np.outer(far * np.cos(angles), np.subtract(right[:2], mount[:2])) + (
+        np.outer(far * np.sin(angles), np.subtract(up[:2], mount[:2])))
+
+
+class Sight:
+    """
+    The last scan, as points in the frame of the poses.
+
+    :param radius: of the robot in m.
+    :param margin: in m, that it keeps from what stands in its way.
+    """
+
+    def __init__(self, radius: float, margin: float) -> None:
+        self._radius = radius
+        self._margin = margin
+        self._points: Points = np.empty((0, 2))
+
+    def look(self, points: Points, pose: Pose) -> None:
+        """Take the points of a scan in the frame of the robot, and its pose at that time."""
+        points = points[np.hypot(*points.T) > _OWN * self._radius]
+        cos, sin = math.cos(pose.yaw), math.sin(pose.yaw)
+        self._points = pose[:2] + points @ np.array([[cos, sin], [-sin, cos]])
+
+    def room(self, way: Sequence[Point]) -> float:
+        """
+        Return how far the robot may drive along straight ways, one after the other, in m.
+
+        It ends a margin before contact, and is infinite if nothing is in the way. What it leaves
+        behind, or passes beside, is not.
+        """
+        before, nearest = 0.0, np.full(len(self._points), math.inf)
+        for start, end in zip(way, way[1:]):
+            length = math.dist(start, end)
+            if length:
+                nearest = np.minimum(nearest, before + self._contact(start, end, length))
+            before += length
+        if len(nearest) < _FEWEST:
+            return math.inf
+        return float(np.partition(nearest, _FEWEST - 1)[_FEWEST - 1]) - self._margin
+
+    def _contact(self, start: Point, end: Point, length: float) -> NDArray[np.float64]:
+        """Return after which part of a way in m each point is touched; infinite for never."""
+        direction = np.subtract(end, start) / length
+        seen = self._points - start
+        along = seen @ direction
+        beside = seen @ (-direction[1], direction[0])
+        room = self._radius**2 - beside**2
+        touched = along - np.sqrt(np.maximum(room, 0.0))
+        in_the_way = (room > 0) & (along > 0) & (touched <= length)
+        return np.where(in_the_way, touched, math.inf)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the explorer asks of the way to its robots: a ``Link`` has their topics, and a ``Loop``."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
+
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.common.robot_profile import RobotProfile
+from mnm_ros.protocol.loop import Loop, StepLimits
+
+TICK = 0.02    # s, resolution of timeouts
+STEADY_TICK = 0.05    # s, the same while no robot is waited for: then hardly anything is urgent
+
+
+class RobotReport(NamedTuple):
+    """
+    How a robot of a fleet is.
+
+    :ivar status: a sentence for people.
+    :ivar values: figures of it, as the diagnostics have them.
+    """
+
+    name: str
+    state: RunState
+    status: str
+    values: Mapping[str, object]
+
+
+class Link(ABC):
+    """
+    The topics of the robots.
+
+    :ivar loop: makes the steps.
+    :ivar profile: what the robot sides have said they are.
+    :ivar apart: whether a plan of the exploration does not hold the robots up.
+    :ivar after_description: called when a robot side has said what it is, before it is driven.
+    """
+
+    loop: Loop
+    profile: RobotProfile
+    apart = False
+    after_description: Callable[[], None] = staticmethod(lambda: None)
+
+    @property
+    def declaration(self) -> Declaration:
+        """Return where actions may lead, as a robot side declares; empty if none does."""
+        return self.profile.declaration
+
+    @property
+    def standing_by(self) -> bool:
+        """Whether the robots are left to other explorers."""
+        return False
+
+    @property
+    def last_order(self) -> int | None:
+        """Return the last order, as ``WayAnswer`` has it; None for several robots."""
+        return None
+
+    @property
+    def resting(self) -> str:
+        """Why a robot without a name goes home to rest, or rests; else nothing."""
+        return ''
+
+    @property
+    def steady(self) -> bool:
+        """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
+        return False
+
+    @property
+    def robots(self) -> Sequence[RobotReport]:
+        """Return how each robot of a fleet is; empty for a robot without a name."""
+        return ()
+
+    @property
+    def faults(self) -> str:
+        """Which robots of a fleet are in fault, and why, or nothing."""
+        return ''
+
+    @abstractmethod
+    def tick(self, limits: StepLimits, now: float) -> None:
+        """Look which nodes are there, and watch the times; to be called every ``TICK`` seconds."""
+
+    def tick_while_busy(self, limits: StepLimits, now: float) -> None:
+        """Do what can be done while a plan is made: nothing if the loop may not be touched."""
+
+    @abstractmethod
+    def missing(self, now: float) -> str:
+        """Return what is needed and no node offers, or nothing; also while that is looked for."""
+
+    def unanswered(self, now: float) -> float:
+        """Return for how many s an answer has been owed, if it usually takes half of it."""
+        return 0.0
+
+    def counts(self, exploration: Exploration) -> Mapping[Pair, Mapping[int, int]]:
+        """Return all transitions that were made, for a record."""
+        return exploration.counts
+
+    def announce(self) -> None:
+        """Tell other explorers that this one is there; to be called once a second."""
+
+    def stop(self, reason: str, at_once: bool = False) -> None:
+        """Pause robots that would go on while a plan is made."""
+
+    def leave(self, how: str, limit: float) -> bool:
+        """
+        Leave robots that are being driven; return whether that is over.
+
+        :param how: as the parameter ``on_shutdown`` has it.
+        :param limit: s, that a way home may take.
+        """
+        return True
+
+    def close(self) -> None:
+        """Say how the robots are left, before the topics and services are removed."""

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The plan that a node of a mobile robot is given, and what follows from it for its parameters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mnm_ros.core.errors import FileError, ParameterError
+from mnm_ros.parameters import Parameters
+from mnm_ros.plan.findings import findings
+from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.plan_file import load
+from rclpy.node import Node
+
+
+def plan_of(node: Node, given: Parameters) -> Plan | None:
+    """
+    Return the plan; None if the parameter is empty. What is wrong with it is logged.
+
+    :raises ParameterError: if it cannot be read, or nothing can be explored by it.
+    """
+    if not given['plan']:
+        return None
+    try:
+        plan = load(Path(given['plan']).expanduser())
+    except FileError as error:
+        raise ParameterError(f"parameter 'plan': {error}") from None
+    for finding in findings(plan):
+        if finding.fatal:
+            raise ParameterError(f"parameter 'plan': {plan.path}: {finding.text}")
+        node.get_logger().warning(f'{plan.path}: {finding.text}')
+    return plan
+
+
+def take(plan: Plan, given: Parameters) -> None:
+    """Give the parameters of ``grid_driver`` the values of a plan."""
+    grid, home = plan.grid, plan.home
+    given.take({
+        'cell_size': grid.cell_size, 'origin_x': grid.origin_x, 'origin_y': grid.origin_y,
+        'grid_yaw': grid.yaw, 'columns': grid.columns, 'rows': grid.rows, 'home_x': home.x,
+        'home_y': home.y, 'home_yaw': home.yaw,
+        'robot_radius': given['robot_radius'] or plan.ways_radius}, str(plan.path))

@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a floor plan is: a map with a grid, a home, rooms, doors and keep-outs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from heapq import nlargest
+from pathlib import Path
+
+from mnm_ros.driving.grid import Edge, Grid, Ways
+from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
+from mnm_ros.driving.pose import Pose
+from mnm_ros.plan.rooms import label_at, labelled, Labels, Line
+import numpy as np
+from numpy.typing import NDArray
+
+Polygon = Sequence[Point]
+
+MOST_WALLS = 2000    # lines; noise makes many short ones
+
+_UNKNOWN = -1
+_TOUCHED = 0.499    # pixels between a line and the middle of one that it touches
+
+
+@dataclass(frozen=True)
+class Plan:
+    """
+    A floor plan; lengths are in m and angles in rad, in the frame of the map.
+
+    :ivar map: without keep-outs.
+    :ivar robot_radius: of the robot that it was made for.
+    :ivar clearance: how far from walls its ways are kept besides.
+    :ivar rooms: a point in each.
+    :ivar doors: a line from wall to wall across each.
+    :ivar keep_outs: polygons, the last point joined to the first.
+    :ivar masked: of each pixel of the map, the lowest row first, whether a filter mask keeps
+        robots out of it; None for no mask.
+    :ivar names: of cells, in place of those by their rooms.
+    """
+
+    name: str
+    map: Map    # noqa: A003
+    grid: Grid
+    home: Pose
+    robot_radius: float
+    clearance: float = 0.05
+    rooms: Mapping[str, Point] = field(default_factory=dict)
+    doors: Mapping[str, Line] = field(default_factory=dict)
+    keep_outs: Mapping[str, Polygon] = field(default_factory=dict)
+    masked: NDArray[np.bool_] | None = None
+    names: Mapping[int, str] = field(default_factory=dict)
+    path: Path = Path()
+
+    @cached_property
+    def kept_out(self) -> NDArray[np.bool_]:
+        """Return of each pixel whether anything keeps robots out of it."""
+        found = np.zeros((self.map.height, self.map.width), np.bool_)
+        if self.masked is not None:
+            found |= self.masked
+        for polygon in self.keep_outs.values():
+            found |= covered(self.map, polygon)
+        return found
+
+    @cached_property
+    def driven_map(self) -> Map:
+        """
+        Return the map by which is driven: what robots are kept out of is as if it were unknown.
+
+        It is never driven into then, and a robot that was put there may leave it, unlike a wall.
+        """
+        rows = np.where(self.kept_out, _UNKNOWN, self.map.pixel_rows).astype(np.int8)
+        return replace(self.map, values=rows.ravel())
+
+    @property
+    def ways_radius(self) -> float:
+        """Return how far around ways everything has to be free."""
+        return self.robot_radius + self.clearance
+
+    def ways(self) -> Ways:
+        """Return the ways between cells."""
+        ways = Ways(self.grid)
+        ways.read(self.driven_map, self.ways_radius)
+        return ways
+
+    @property
+    def home_cell(self) -> int | None:
+        """Return the cell of home; None outside of the grid."""
+        return self.grid.cell_at(self.home.x, self.home.y)
+
+    @cached_property
+    def reached(self) -> frozenset[int]:
+        """Return the cells to which free ways lead from home."""
+        return reached(self.ways(), self.home_cell)
+
+    @cached_property
+    def room_labels(self) -> Labels:
+        """Return which room each pixel of the map belongs to, by numbers."""
+        return labelled(self.map, self.doors.values())
+
+    @cached_property
+    def room_names(self) -> dict[int, str]:
+        """Return the names of rooms by their numbers."""
+        found = {label_at(self.map, self.room_labels, point): name
+                 for name, point in reversed([*self.rooms.items()])}
+        return {label: name for label, name in found.items() if label}
+
+    def room_at(self, point: Point) -> str | None:
+        """Return the name of the room of a point."""
+        return self.room_names.get(label_at(self.map, self.room_labels, point))
+
+    @cached_property
+    def cell_names(self) -> dict[int, str]:
+        """Return what people call each cell: 'kitchen 3', or 'r0c4' where no room is."""
+        found: dict[int, str] = {}
+        counts: dict[str, int] = {}
+        for cell in range(self.grid.columns * self.grid.rows):
+            room = self.room_at(self.grid.centre(cell))
+            if room is not None and cell in self.reached:
+                counts[room] = counts.get(room, 0) + 1
+                found[cell] = f'{room} {counts[room]}'
+            else:
+                found[cell] = by_number(self.grid, cell)
+        return {**found, **self.names}
+
+    def place(self, point: Point) -> str:
+        """Return where a point is, for people."""
+        x, y = point
+        room = self.room_at(point)
+        return f'{x:.2f}, {y:.2f}' + (f' in {room}' if room else '')
+
+    def through(self, door: str) -> list[Edge]:
+        """Return the moves between neighbouring cells whose straight way crosses a door."""
+        return crossing(self.grid, self.doors[door])
+
+
+def by_number(grid: Grid, cell: int) -> str:
+    """Return the name of a cell by its row and column."""
+    row, column = divmod(cell, grid.columns)
+    return f'r{row}c{column}'
+
+
+def reached(ways: Ways, home: int | None) -> frozenset[int]:
+    """Return the cells to which free ways lead from home, home included if it is free."""
+    if home is None or not ways.is_free(home):
+        return frozenset()
+    found, waiting = {home}, [home]
+    while waiting:
+        cell = waiting.pop()
+        new = {there for heading in range(4)
+               if (there := ways.neighbour(cell, heading)) is not None} - found
+        found |= new
+        waiting += new
+    return frozenset(found)
+
+
+def crossing(grid: Grid, line: Line) -> list[Edge]:
+    """Return the moves between neighbouring cells whose straight way crosses a line."""
+    (ax, ay), (bx, by) = (grid.within(*end) for end in line)
+    size = grid.cell_size
+    columns, rows = ((np.clip(np.floor(np.sort(ends) / size - 0.5) + (0, 1), 0, most - 1))
+                     for ends, most in (((ax, bx), grid.columns), ((ay, by), grid.rows)))
+    found: list[Edge] = []
+    for row in range(int(rows[0]), int(rows[1]) + 1):
+        for column in range(int(columns[0]), int(columns[1]) + 1):
+            x, y = (column + 0.5) * size, (row + 0.5) * size
+            for right, up in ((1, 0), (0, 1)):
+                if column + right < grid.columns and row + up < grid.rows and _cross(
+                        (x, y), (x + right * size, y + up * size), (ax, ay), (bx, by)):
+                    cell, there = (row * grid.columns + column,
+                                   (row + up) * grid.columns + column + right)
+                    found += [(cell, there), (there, cell)]
+    return found
+
+
+def _cross(first: Point, last: Point, start: Point, end: Point) -> bool:
+    """Whether two straight lines cross; a line begins on, and ends before, another one."""
+    def side(point: Point, a: Point, b: Point) -> bool:
+        return (b[0] - a[0]) * (point[1] - a[1]) - (b[1] - a[1]) * (point[0] - a[0]) >= 0
+
+    return (side(first, start, end) != side(last, start, end)
+            and side(start, first, last) != side(end, first, last))
+
+
+def covered(map_: Map, polygon: Polygon) -> NDArray[np.bool_]:
+    """Return which pixels of a map a polygon covers, or its border passes; the lowest first."""
+    found = np.zeros((map_.height, map_.width), np.bool_)
+    corners = map_.pixels(polygon)
+    low = np.clip(np.floor(corners.min(axis=0)) - 1, 0, found.shape[::-1]).astype(int)
+    high = np.clip(np.ceil(corners.max(axis=0)) + 1, 0, found.shape[::-1]).astype(int)
+    rows, columns = np.mgrid[low[1]:high[1], low[0]:high[0]] + 0.5
+    inside = np.zeros(rows.shape, np.bool_)
+    for (ax, ay), (bx, by) in zip(corners, np.roll(corners, -1, axis=0)):
+        if ay != by:    # how often a ray to the right crosses the border
+            inside ^= ((ay > rows) != (by > rows)) & (
+                columns < (bx - ax) * (rows - ay) / (by - ay) + ax)
+    for (ax, ay), (bx, by) in zip(corners, np.roll(corners, -1, axis=0)):
+        squared = max((bx - ax) ** 2 + (by - ay) ** 2, 1e-12)
+        part = np.clip(((columns - ax) * (bx - ax) + (rows - ay) * (by - ay)) / squared, 0, 1)
+        inside |= np.hypot(columns - ax - part * (bx - ax),
+                           rows - ay - part * (by - ay)) < _TOUCHED
+    found[low[1]:high[1], low[0]:high[0]] = inside
+    return found
+
+
+def walls(map_: Map) -> tuple[tuple[float, float, float, float], ...]:
+    """Return the longest lines between what is occupied and what is not, as x1, y1, x2, y2."""
+    taken = np.pad(map_.pixel_rows >= OCCUPIED, 1).astype(np.int8)
+    found: list[tuple[int, int, int, int]] = []
+    for turned in (False, True):
+        borders = np.diff(taken.T if turned else taken, axis=0) != 0
+        for at, border in enumerate(borders):
+            ends = np.flatnonzero(np.diff(np.pad(border.astype(np.int8), 1))) - 1
+            found += [(at, first, at, last) if turned else (first, at, last, at)
+                      for first, last in zip(ends[::2].tolist(), ends[1::2].tolist())]
+    found = nlargest(MOST_WALLS, found, key=lambda line: line[2] - line[0] + line[3] - line[1])
+    ends = map_.points(np.reshape(found, (-1, 2)).astype(np.float64)).round(3)
+    return tuple((x, y, to_x, to_y) for x, y, to_x, to_y in ends.reshape(-1, 4).tolist())
+
+
+def bounds(points: Iterable[Point]) -> tuple[Point, Point]:
+    """Return the lower left and the upper right corner around points."""
+    xs, ys = zip(*points)
+    return (min(xs), min(ys)), (max(xs), max(ys))

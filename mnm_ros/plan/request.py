@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a plan is to be made of. Imports nothing that takes time, for the help of the command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mnm_ros.driving.pose import Pose
+
+SIZES = (0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2)
+"""The sides of cells that are tried, in m; larger ones on request."""
+
+_Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Request:
+    """
+    What a plan is to be made of; lengths are in m, angles in rad.
+
+    :ivar clearance: how far from walls ways are kept besides.
+    :ivar sizes: of cells, one of which is taken.
+    :ivar yaw: of the grid; None for that of the map or of most walls.
+    :ivar specks: up to which area in m^2 unknown and occupied specks are removed.
+    :ivar door_width: up to which a narrow place is a door.
+    :ivar room_area: from which on what is behind a door is a room, in m^2.
+    :ivar rooms, keep_outs: as a plan has them.
+    :ivar doors: the same; if there are any, no others are looked for.
+    :ivar mask: a filter mask of nav2.
+    """
+
+    map_file: Path
+    home: Pose = Pose(0.0, 0.0, 0.0)
+    robot_radius: float = 0.175
+    clearance: float = 0.05
+    sizes: tuple[float, ...] = SIZES
+    yaw: float | None = None
+    specks: tuple[float, float] = (0.05, 0.0025)
+    door_width: float = 0.95
+    room_area: float = 1.0
+    rooms: Mapping[str, _Point] = field(default_factory=dict)
+    doors: Mapping[str, tuple[_Point, _Point]] = field(default_factory=dict)
+    keep_outs: Mapping[str, Sequence[_Point]] = field(default_factory=dict)
+    mask: Path | None = None

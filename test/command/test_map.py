@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The command ``mnm_ros map``, from a map of nav2 to a plan that is looked at again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from flats import DOOR, flat, saved
+from mnm_ros.command.main import main
+from mnm_ros.plan.nav2_map import load as load_map
+from mnm_ros.plan.plan_file import load
+import pytest
+import yaml
+
+STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
+HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path, flat(DOOR, (1.0, 1.0, 1.1, 1.1, -1)))
+    return tmp_path
+
+
+def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', 'flat.yaml', *HOME, '--cell', '0.5', '--room', 'kitchen', '0', '0',
+                 '--keep-out', 'stairs', *STAIRS]) == 0
+    out = capsys.readouterr().out
+    plan = load(folder / 'flat.plan.yaml')
+    assert {*plan.rooms} == {'kitchen', 'A'} and {*plan.doors} == {'A-kitchen'}
+    assert f'{len(plan.reached)} places within reach of home, which is in kitchen' in out
+    assert '1 unknown speck, at (0.05, -0.45)' in out and 'doors: A-kitchen (0.7' in out
+    assert plan.grid.cell_size == 0.5 and plan.home == (0.5, 0.0, 0.0)
+    assert 'WRONG' not in out and (folder / 'flat.plan.svg').read_text().startswith('<svg')
+    given = yaml.safe_load((folder / 'turtlebot.yaml').read_text())
+    for node in ('/**/grid_driver', '/**/diff_drive_sim'):
+        parameters = given[node]['ros__parameters']
+        assert parameters['plan'] == str(folder / 'flat.plan.yaml')
+        assert parameters.get('robot_radius', 0.15) == 0.15
+        assert not {'cell_size', 'use_map', 'home_x', 'rows'} & {*parameters}
+
+
+def test_a_plan_that_was_edited_is_checked_and_drawn_anew(
+        folder: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', 'flat.yaml', *HOME]) == 0
+    path = folder / 'flat.plan.yaml'
+    path.write_text(path.read_text().replace('home: [0.5, 0.0', 'home: [2.05, 0.9'))
+    before = path.read_text()
+    capsys.readouterr()
+    assert main(['map', 'flat.plan.yaml']) == 1
+    assert 'WRONG: home (2.05, 0.90) is in a wall' in capsys.readouterr().out
+    assert path.read_text() == before and 'class="wrong"' in (
+        folder / 'flat.plan.svg').read_text()
+
+
+def test_masks_are_read_and_written(folder: Path) -> None:
+    assert main(['map', 'flat.yaml', *HOME, '--write-mask', 'mask.yaml', '--keep-out', 'stairs',
+                 *STAIRS]) == 0
+    assert (load_map(folder / 'mask.yaml').pixel_rows == 100).sum() > 100
+    assert main(['map', 'flat.yaml', *HOME, '--mask', 'mask.yaml', '--output', 'b.plan.yaml',
+                 '--overwrite']) == 0
+    first, second = load(folder / 'flat.plan.yaml'), load(folder / 'b.plan.yaml')
+    assert second.masked is not None and (first.kept_out == second.kept_out).all()
+    assert first.reached == second.reached
+
+
+def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture) -> None:
+    (folder / 'flat.plan.yaml').write_text('mine')
+    assert main(['map', 'flat.yaml', *HOME]) == 1
+    assert 'flat.plan.yaml is there already' in capsys.readouterr().err
+    assert (folder / 'flat.plan.yaml').read_text() == 'mine'
+    assert main(['map', 'flat.yaml', *HOME, '--overwrite']) == 0
+
+
+@pytest.mark.parametrize(('words', 'complaint'), [
+    (['none.yaml'], 'none.yaml: cannot be read'),
+    (['flat.pgm'], ': not YAML: '),
+    (['flat.yaml', '--home', '9', '9'], 'home, 9, 9, is in no free cell of any grid'),
+    (['flat.yaml', '--home', '9'], 'argument --home: 1 numbers, expected X Y'),
+    (['flat.yaml', '--room', 'kitchen', '0', 'y'], "argument --room: 'y', expected a number"),
+    (['flat.yaml', '--keep-out', 'stairs', '0', '0', '1', '1'], "'stairs' has 4 numbers"),
+    (['flat.yaml', '--keep-out', 'stairs', *'1234y6'], "--keep-out: 'y', expected a number"),
+    (['flat.yaml', '--mask', 'none.yaml'], 'none.yaml: cannot be read'),
+])
+def test_what_is_wrong_is_said(
+        words: list[str], complaint: str, capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', *words]) == 1
+    assert complaint in capsys.readouterr().err
+    assert not Path('turtlebot.yaml').exists()
+
+
+@pytest.mark.parametrize('words', [['--cell', '0'], ['--robot-radius', 'x'], ['--yaw', 'x']])
+def test_numbers_are_checked(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(['map', 'flat.yaml', *words])
+    assert end.value.code == 2

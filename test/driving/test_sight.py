@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is in the way of a robot, by points that it sees, against a robot that is moved there."""
+
+from __future__ import annotations
+
+import math
+from random import Random
+
+from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome
+from mnm_ros.driving.pose import Pose, Transform
+from mnm_ros.driving.sight import seen_points, Sight
+import numpy as np
+import pytest
+
+RADIUS, MARGIN = 0.1, 0.05
+ORIGIN = Pose(0.0, 0.0, 0.0)
+LIMITS = Limits(0.3, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)
+
+
+def sight(*points: tuple[float, float], pose: Pose = ORIGIN) -> Sight:
+    """Return what has seen each point twice, in the frame of the robot."""
+    seen = Sight(RADIUS, MARGIN)
+    seen.look(np.array(points * 2).reshape(-1, 2), pose)
+    return seen
+
+
+@pytest.mark.parametrize('seed', range(5))
+def test_room_is_where_a_disc_would_touch(seed: int) -> None:
+    random = Random(seed)
+    for _ in range(100):
+        way = [(random.uniform(-1, 1), random.uniform(-1, 1)) for _ in range(3)]
+        points = [(random.uniform(-1, 1), random.uniform(-1, 1)) for _ in range(3)]
+        points = [point for point in points
+                  if all(math.dist(point, at) > RADIUS for at in (*way[:2], (0.0, 0.0)))]
+        driven, touched = 0.0, math.inf
+        for start, end in zip(way, way[1:]):
+            length = math.dist(start, end)
+            for step in range(2001):
+                at = [a + (b - a) * step / 2000 for a, b in zip(start, end)]
+                if any(math.dist(at, point) < RADIUS for point in points):
+                    touched = min(touched, driven + length * step / 2000)
+            driven += length
+        room = sight(*points).room(way)
+        assert room == pytest.approx(touched - MARGIN, abs=2e-3), (seed, way, points)
+
+
+def test_what_is_left_behind_or_seen_once_or_the_robot_itself_is_not_in_the_way() -> None:
+    ahead = [(0.0, 0.0), (1.0, 0.0)]
+    assert sight((0.5, 0.0)).room(ahead) == pytest.approx(0.5 - RADIUS - MARGIN)
+    for points in ((-0.1, 0.0), (0.5, 0.11), (1.2, 0.0), (0.05, 0.0)):
+        assert sight(points).room(ahead) == math.inf
+    once = Sight(RADIUS, MARGIN)
+    assert once.room(ahead) == math.inf
+    once.look(np.array([(0.5, 0.0), (0.9, 0.0)]), ORIGIN)
+    assert once.room(ahead) == pytest.approx(0.9 - RADIUS - MARGIN)
+
+
+def test_points_are_where_the_robot_was() -> None:
+    seen = sight((0.5, 0.0), pose=Pose(1.0, 2.0, math.pi / 2))
+    assert seen.room([(1.0, 2.0), (1.0, 3.0)]) == pytest.approx(0.35)
+    assert seen.room([(1.0, 2.0), (2.0, 2.0)]) == math.inf
+
+
+@pytest.mark.parametrize(('mount', 'expected'), [
+    (Transform(), [(1.0, 0.0), (0.0, 2.0)]),
+    (Transform.planar(Pose(-0.1, 0.2, math.pi / 2)), [(-0.1, 1.2), (-2.1, 0.2)]),
+    (Transform(qx=1.0, qw=0.0), [(1.0, 0.0), (0.0, -2.0)])])    # upside down
+def test_ranges_and_mounts(mount: Transform, expected: list) -> None:
+    ranges = [1.0, math.nan, 2.0, math.inf, 0.01, 9.0]
+    points = seen_points(ranges, 0.0, math.pi / 4, (0.1, 5.0), mount)
+    assert points == pytest.approx(np.array(expected), abs=1e-9)
+
+
+@pytest.mark.parametrize(('lasting', 'outcome'), [(10, None), (30, Outcome.OBSTRUCTED)])
+def test_it_stops_at_once_and_believes_what_lasts(lasting: int, outcome: Outcome | None) -> None:
+    pose, now, speeds = ORIGIN, 0.0, []
+    drive = Drive(LIMITS, Leg(2.0, 0.0, None, 60.0), now, pose)
+    for tick in range(40 + lasting):
+        now += 0.02
+        velocity = drive.step(now, pose, room=math.inf if tick < 40 else 0.0)
+        pose = pose.moved(velocity.forward * 0.02, velocity.turn * 0.02)
+        speeds.append(velocity.forward)
+    assert max(speeds) > 0.25 and speeds[-1] < speeds[39] - 0.05 and drive.outcome is outcome
+    if outcome is None:
+        for _ in range(40):
+            now += 0.02
+            velocity = drive.step(now, pose)
+        assert velocity.forward > 0.25 and drive.outcome is None
+
+
+def test_it_comes_to_rest_before_what_it_sees() -> None:
+    for wall in np.linspace(0.2, 1.9, 18):
+        pose, now = ORIGIN, 0.0
+        drive, seen = Drive(LIMITS, Leg(2.0, 0.0, None, 60.0), 0.0, pose), sight((wall, 0.0))
+        while drive.outcome is None:
+            now += 0.05
+            velocity = drive.step(now, pose, room=seen.room(drive.way(pose)))
+            pose = pose.moved(velocity.forward * 0.05, velocity.turn * 0.05)
+        assert drive.outcome is Outcome.OBSTRUCTED and pose.x < wall - RADIUS - 0.5 * MARGIN
+        assert pose.x > wall - RADIUS - MARGIN - LIMITS.tolerance - 0.02 or pose.x == 0
