@@ -30,6 +30,7 @@ from navigating import HeldRobot, Operator
 from node_processes import Peer, ScriptedRobot
 import pytest
 from rclpy.action import ActionClient, ActionServer
+from rclpy.duration import Duration as Patience
 from std_msgs.msg import String
 from test_transforms import message_of, needs_tf2
 
@@ -37,6 +38,7 @@ with_nav2 = pytest.mark.skipif(
     find_spec('nav2_msgs') is None, reason='nav2_msgs is not installed')
 
 ACTION = 'navigate_to_pose'
+PATIENCE = Patience(seconds=5.0)
 PLACES = RobotDescription(
     ('east', 'west'), frame='map', names={2: 'bench', 5: 'attic'},
     positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0), 5: (3.0, 0.0), 6: (2.0, 0.0)})
@@ -189,6 +191,7 @@ def test_feedback_is_steady_and_has_the_pose_of_the_robot(
         'trust': 'proven', 'expected_steps': 2.0, 'at_most_steps': 8.0, 'since_step': 9,
         'expected_seconds': 8.0, 'why': ''}}})))
     peer.wait_for(trust.get_subscription_count, 'the navigator')
+    assert trust.wait_for_all_acked(PATIENCE)
     commander.wait_for(transforms.get_subscription_count, 'the navigator')
     _, result = commander.send(2.0)
     end = time.monotonic() + 3.0
