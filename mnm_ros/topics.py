@@ -166,7 +166,7 @@ TOPICS = {
               'service `explore` has paused it; else empty'),
         Topic('pauses', 'std_msgs/Int64', 'LATCHED', _EXPLORERS, 'navigator',
               'how often the service `explore` was called with false since it was last with true'),
-        Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard',
+        Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
               'subscriber'),
@@ -262,6 +262,10 @@ SERVICES = (
     Service('dock', 'std_srvs/Trigger', '', 'grid_driver',
             'of the platform, with `reset: service`: answers once the robot is at home'),
 )
+
+ACTIONS = ('navigate_to_pose', 'navigate_through_poses', 'follow_waypoints',
+           'compute_path_to_pose', 'compute_path_through_poses')
+"""Those of nav2 that the navigator serves, where ``nav2_msgs`` is installed."""
 
 DIAGNOSTICS = {
     'round': '1 for the first hypothesis, and one more after each restart',

@@ -3,15 +3,12 @@
 """
 What was learnt as a graph of places, for programs that plan routes over one.
 
-A node is a known state with a place. An edge leads from one to another where an action usually
-ends there, if it does not stay: of ``class`` ``policy`` where a policy plays it on its way from
-home, else ``tested`` where it has been executed so often that at most ``_EXECUTIONS`` of them are
-expected for each arrival, with the confidence ``_CONFIDENCE``. Of several such actions it is one
-that policies play, or else the one with the greatest probability. ``expected_steps`` are the
-executions for each arrival, and ``expected_seconds`` what these take if each is as long as a step
-usually is on the way from home to its end. The bounds of the probability are those of Clopper and
-Pearson (1934), of each edge by itself. What is proven is of ways from home, and stands at the
-nodes: ``at_most_steps``.
+A node is a known state with a place; the edges are those of
+``mnm_ros/core/knowledge/direct_edges.py``, of ``class`` ``policy`` where a policy plays the
+action on its way from home, else ``tested``. ``expected_steps`` are the executions for each
+arrival, and ``expected_seconds`` what these take if each is as long as a step usually is on the
+way from home to its end. What is proven is of ways from home, and stands at the nodes:
+``at_most_steps``.
 
 - ``nav2_route``: GeoJSON for nav2's route server, as
   ``nav2_route/src/plugins/graph_file_loaders/geojson_graph_file_loader.cpp`` in
@@ -29,22 +26,19 @@ nodes: ``at_most_steps``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 import json
 import math
 from typing import Any
 
 from mnm_ros.core.errors import ExportError
-from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
+from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges
+from mnm_ros.core.knowledge.knowledge import Transition
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents
-from scipy.special import betaincinv
 
 _IDS = 2**16
-_CONFIDENCE = 0.95
-_EXECUTIONS = 4.0    # that an arrival may take on an edge that no policy plays
 _WIDE = 1000     # characters, so that a vertex is a line
 
 
@@ -83,14 +77,12 @@ class RouteGraph:
                 f'none of {len(known.known)} known states has a place, expected x and y of '
                 'states in what the robot side says on robot_side (with --from: in the '
                 '*.robot_side.json beside the file)')
-        played = _played(known)
-        edges = tuple(_direct(known, played, {*nodes}))
-        if not edges:
+        direct = DirectEdges.of(known, {*nodes})
+        if not direct.edges:
             raise ExportError(
                 f'no action leads from one of {len(nodes)} known places to another, '
                 'expected two places that follow each other')
-        return cls(learnt, nodes, edges, frozenset(
-            played.intersection((edge.state, edge.action) for edge in edges)))
+        return cls(learnt, nodes, direct.edges, direct.played)
 
     def node_figures(self, state: int) -> dict[str, Any]:
         """Return what is known of the way from home to a node."""
@@ -107,7 +99,7 @@ class RouteGraph:
         told, steps = self.learnt.knowledge.trust.get(edge.following), 1 / edge.probability
         step = (told.expected_seconds / told.expected_steps
                 if told and told.expected_seconds and told.expected_steps else None)
-        least, most = _bounds(edge)
+        least, most = bounds(edge)
         return _known({
             'action': self.learnt.description.action_name(edge.action),
             'class': 'policy' if (edge.state, edge.action) in self.played else 'tested',
@@ -262,35 +254,6 @@ def _known(figures: dict[str, Any]) -> dict[str, Any]:
             for name, value in figures.items() if value is not None}
 
 
-def _direct(known: Knowledge, played: Collection[Pair],
-            nodes: Collection[int]) -> Iterator[Transition]:
-    """Yield the best direct way for each pair of nodes, in the order of states and actions."""
-    best: dict[tuple[int, int], tuple[bool, float, Transition]] = {}
-    pairs = sorted((state, action) for state in nodes for action in known.counts.get(state, {}))
-    for state, action in pairs:
-        if action == RESET:
-            continue
-        moved = [leg for leg in known.after(state, action) if leg.following != state]
-        usual = max(moved, key=lambda leg: leg.times, default=None)
-        if usual is None or usual.following not in nodes:
-            continue
-        by_policy, ends = (state, action) in played, (state, usual.following)
-        if not by_policy and _bounds(usual)[0] * _EXECUTIONS < 1:
-            continue
-        if ends not in best or (by_policy, usual.probability) > best[ends][:2]:
-            best[ends] = by_policy, usual.probability, usual
-    for *_, edge in best.values():
-        yield edge
-
-
-def _bounds(edge: Transition) -> tuple[float, float]:
-    """Return between what the probability of an edge is, with the confidence."""
-    tail, times = (1 - _CONFIDENCE) / 2, edge.times
-    others = round(times / edge.probability) - times
-    return (float(betaincinv(times, others + 1, tail)),
-            float(betaincinv(times + 1, others, 1 - tail)) if others else 1.0)
-
-
 def _reached(first: int, ways: Collection[tuple[int, int]]) -> set[int]:
     """Return where ways lead from a node, that included."""
     after: dict[int, list[int]] = {}
@@ -302,22 +265,3 @@ def _reached(first: int, ways: Collection[tuple[int, int]]) -> set[int]:
         found |= new
         open_ones += new
     return found
-
-
-def _played(known: Knowledge) -> set[tuple[int, int]]:
-    """Return in which states the policies play which actions on their ways from home."""
-    played: set[tuple[int, int]] = set()
-    for policy in (known.policies[state] for state in known.known if state in known.policies):
-        assert known.home is not None
-        here, seen = {known.home}, {known.home}
-        for step in range(policy.horizon):
-            now = {(state, action) for state in here if state != policy.target
-                   and (action := policy.action(step, state)) != RESET}
-            played |= now
-            here = {leg.following for pair in now for leg in known.after(*pair)}
-            if len(policy.actions) == 1:    # where it was before, it plays the same again
-                here -= seen
-                seen |= here
-            if not here:
-                break
-    return played

@@ -154,7 +154,7 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
     ParameterSpec('dwell', 60.0, 's, for which the robot stays at a goal, before exploration goes '
                   'on; 0 for not at all', minimum=0.0, maximum=1e6, runtime=True),
     ParameterSpec('base_frame', 'base_link', "frame of the robot, whose pose nav2's clients hear"),
-    ParameterSpec('pose_tolerance', 0.5, 'm, from a goal of the action navigate_to_pose to its '
+    ParameterSpec('pose_tolerance', 0.5, 'm, from a pose that nav2 clients send to its '
                   'known place; 0: the action is not served', minimum=0.0,
                   runtime=True),
 )

@@ -8,7 +8,6 @@ All but what a pose means needs its type, ``nav2_msgs``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 import json
@@ -22,11 +21,9 @@ from geometry_msgs.msg import PoseStamped
 from mnm_ros import messages
 from mnm_ros.driving.pose import Pose, Transform
 from mnm_ros.nodes.common.heard_frames import TFMessage
-from mnm_ros.nodes.navigating.goal_board import GoalBoard
+from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import UNKNOWN
-from mnm_ros.nodes.navigating.pose_goals import PoseGoals
-from mnm_ros.robot_description import RobotDescription
-from navigating import HeldRobot, Operator
+from navigating import Commander, HeldRobot, Operator, PLACES
 from node_processes import Peer, ScriptedRobot
 import pytest
 from rclpy.action import ActionClient, ActionServer
@@ -39,26 +36,23 @@ with_nav2 = pytest.mark.skipif(
 
 ACTION = 'navigate_to_pose'
 PATIENCE = Patience(seconds=5.0)
-PLACES = RobotDescription(
-    ('east', 'west'), frame='map', names={2: 'bench', 5: 'attic'},
-    positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0), 5: (3.0, 0.0), 6: (2.0, 0.0)})
 
 
 def test_a_pose_means_the_nearest_place_if_that_is_known(peer: Peer) -> None:
     """Of several states at one place it is one that is known: 6 is not, 2 is."""
     known = {0, 2}
-    goals = PoseGoals(peer.node, GoalBoard(peer.node), lambda: 1.0, 'base_link', lambda _: None,
-                      lambda state: '' if state in known else 'unknown state', print, print)
+    places = PlaceFinder(
+        peer.node, lambda: 1.0, lambda state: '' if state in known else 'unknown state')
 
     def meant(x: float, y: float = 0.0, frame: str = 'map') -> Any:
         pose = PoseStamped()
         pose.header.frame_id = frame
         pose.pose.position.x, pose.pose.position.y = x, y
-        return goals.place(pose)
+        return places.place(pose)
 
     assert meant(0.0) == (202, "the pose is in the frame 'map', expected '', in which the robot "
                           'side has its places, or one from which transforms lead there')
-    goals.describe(PLACES)
+    places.description = PLACES
     assert [meant(0.4), meant(2.4, 0.3), meant(-0.7, -0.7)] == [0, 2, 0]
     assert meant(0.0, 0.0, '/map') == 0
     known.symmetric_difference_update({2, 6})
@@ -69,57 +63,8 @@ def test_a_pose_means_the_nearest_place_if_that_is_known(peer: Peer) -> None:
     known.clear()
     assert meant(9.0) == (
         204, '(9.00, 0.00) is no known place (no place is there); none is known yet')
-    goals.describe(replace(PLACES, positions={}))
+    places.description = replace(PLACES, positions={})
     assert meant(0.0)[1].endswith('(no place is there); none is known yet')
-
-
-class Commander:
-    """Sends poses as ``nav2_simple_commander`` does, from a process without a robot side."""
-
-    def __init__(self, robots: Peer) -> None:
-        from nav2_msgs.action import NavigateToPose
-        self.kind, self.peer, self._robots = NavigateToPose, Peer(name='commander'), robots
-        self.client = ActionClient(self.peer.node, NavigateToPose, ACTION)
-        self.feedback: list[Any] = []
-        self.heard_at: list[float] = []
-
-    def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
-        def spun() -> Any:
-            self._robots.spin(0.0)
-            self._robots._executor.spin_once(timeout_sec=0.0)
-            return condition()
-        return self.peer.wait_for(spun, what)
-
-    def send(self, x: float, y: float = 0.0, frame: str = 'map', tree: str = '') -> Any:
-        """Send a goal and return its handle, and the future of its result."""
-        self.wait_for(self.client.server_is_ready, 'the action')
-        goal = self.kind.Goal()
-        goal.pose.header.frame_id, goal.behavior_tree = frame, tree
-        goal.pose.pose.position.x, goal.pose.pose.position.y = x, y
-        sent = self.client.send_goal_async(
-            goal, lambda message: self.feedback.append(message.feedback)
-            or self.heard_at.append(time.monotonic()))
-        self.wait_for(sent.done, 'whether it is accepted')
-        handle = sent.result()
-        return handle, handle.get_result_async() if handle.accepted else None
-
-    def end(self, result: Any) -> tuple[int, int | None, str]:
-        """Return how a goal has ended: status, code and text, which Humble has not."""
-        self.wait_for(result.done, 'the result')
-        found = result.result()
-        return (found.status, getattr(found.result, 'error_code', None),
-                getattr(found.result, 'error_msg', ''))
-
-    def go(self, *where: Any) -> tuple[int, int | None, str]:
-        return self.end(self.send(*where)[1])
-
-
-@pytest.fixture
-def commander(navigator: Callable, peer: Peer, operator: Operator) -> Commander:
-    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
-    described.publish(String(data=PLACES.to_text()))
-    navigator()
-    return Commander(peer)
 
 
 @with_nav2

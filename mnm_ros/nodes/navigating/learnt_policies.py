@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mnm_ros import messages
+from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
@@ -52,6 +53,14 @@ class LearntPolicies:
         if not self._policies.policies:    # too many: each is asked for
             return self._known or ()
         return self._policies.targets
+
+    def knowledge(self, counts: Counts) -> Knowledge | None:
+        """Return what is known of the hypothesis with these counts; None without one."""
+        told = self._policies
+        if told is None or not self.targets:
+            return None
+        return Knowledge(home=self.targets[0], known=self.targets, counts=counts,
+                         policies={policy.target: policy for policy in told.policies})
 
     def travel_time(self, target: int) -> TravelTime | None:
         """Return what the explorer says that the way from home takes; None if it does not."""
