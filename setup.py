@@ -3,8 +3,11 @@
 """One package for pip (``pip install '.[ros]'``) and for colcon (``ament_python``)."""
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 from setuptools import find_packages, setup
+
+MAINTAINER = ElementTree.parse('package.xml').getroot().find('maintainer')
 
 NAME = 'mnm_ros'
 
@@ -57,8 +60,8 @@ setup(
     version='0.1.0',
     description='Autonomous exploration for navigating in changing controlled Markov processes',
     license='Apache-2.0',
-    maintainer='mnm_ros maintainers',
-    maintainer_email='maintainers@mnm-ros.example',
+    maintainer=MAINTAINER.text,
+    maintainer_email=MAINTAINER.get('email'),
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={NAME: [
         'py.typed', 'nodes/showing/*.css', 'nodes/showing/*.js', 'trial/*.j2']},
