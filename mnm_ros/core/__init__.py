@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.model.support import Support
     from mnm_ros.core.paper.discovery import Discovery
     from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
-    from mnm_ros.core.paper.optimism import Optimism, Plan
+    from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
     from mnm_ros.core.planning.optimistic_planner import OptimisticPlan, OptimisticPlanner
     from mnm_ros.core.planning.planner import Planner, PlannerFactory
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
@@ -83,15 +83,15 @@ if TYPE_CHECKING:
     from mnm_ros.core.task.step_task import Homing, PausableTask, play, RunState, StepTask
 
 __all__ = [
-    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair',
-    'CheckpointError', 'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory',
-    'DirectWay', 'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
+    'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay',
+    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
     'ExportError', 'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase',
     'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
     'KnownOfState', 'LaunchError', 'Member', 'MessageError', 'MnmError', 'Navigation',
     'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
-    'OptimisticPlanner', 'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange',
-    'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Plan', 'Planner',
+    'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS',
+    'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
     'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Problem', 'Progress',
     'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
     'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
@@ -118,7 +118,7 @@ _NAMES = {
     'model.support': 'Support',
     'paper.discovery': 'Discovery',
     'paper.incremental': 'BaseParts IncrementalBase',
-    'paper.optimism': 'Optimism Plan',
+    'paper.optimism': 'Optimism OptimisticPolicy',
     'planning.optimistic_planner': 'OptimisticPlan OptimisticPlanner',
     'planning.planner': 'Planner PlannerFactory',
     'presets': 'OPTIONS PRESETS new_base settings',
