@@ -23,8 +23,8 @@ from mnm_ros.export.recording import Recording
 from mnm_ros.robot_description import kept_beside, RobotDescription, UNDESCRIBED
 
 NO_ONE_NUMBER = (
-    'No state within L is missing; whether one between L and (1 + epsilon) L is known depends on '
-    'base and seed, and either is right.')
+    'What is promised is that no state within L is missing; whether one between L and '
+    '(1 + epsilon) L is known depends on base and seed, and either is right.')
 """Why two explorations of one world may know different numbers of states."""
 
 
