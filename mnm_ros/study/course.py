@@ -16,8 +16,8 @@ class Course:
     """
     How an exploration went.
 
-    An exploration step is one at which the hypothesis held is not good enough for the world as it
-    is then: it misses a state within ``L``, or has a policy over ``(1 + epsilon) L``.
+    An exploration step is one after which the hypothesis held is not good enough for the world as
+    it is then: it misses a state within ``L``, or has a policy over ``(1 + epsilon) L``.
 
     :ivar world: the name of its file.
     :ivar method: of ``METHODS``.

@@ -81,19 +81,20 @@ class Study:
 
     def plot(self, path: Union[str, PathLike[str], None] = None, share: float = 0.8) -> Any:
         """
-        Draw the curves of all, a picture for each world, and return the ``Figure`` of matplotlib.
+        Draw the curves of all side by side, world by world, and return matplotlib's ``Figure``.
 
-        :param path: to write it to; None to write nothing.
+        :param path: to write it to; None for ``pyplot.show``.
         :param share: of the seeds that a band holds.
         :raises ExportError: if matplotlib is not installed.
         """
         how = "pip install 'mnm_ros[study]', or apt install python3-matplotlib"
-        colour = library('matplotlib.pyplot', how).rcParams['axes.prop_cycle'].by_key()['color']
+        pyplot = library('matplotlib.pyplot', how)
+        colour = pyplot.rcParams['axes.prop_cycle'].by_key()['color']
         worlds, methods, bases = self._distinct
-        figure = library('matplotlib.figure', how).Figure(
-            figsize=(4.2 * len(worlds) + 0.4, 3.4), layout='constrained')
-        plots = figure.subplots(1, len(worlds), squeeze=False)[0]
-        for axes, world in zip(plots, worlds):
+        figure, plots = pyplot.subplots(
+            1, len(worlds), squeeze=False, figsize=(4.2 * len(worlds) + 0.4, 3.4),
+            constrained_layout=True)
+        for axes, world in zip(plots[0], worlds):
             for (row, base), (column, method) in product(enumerate(bases), enumerate(methods)):
                 found = self.curve(world, method, base, share)
                 ink = colour[column % len(colour)]
@@ -104,10 +105,11 @@ class Study:
             for end in self.of(world, methods[0], bases[0])[0].ends[:-1]:
                 axes.axvline(end, color='black', linestyle=':', linewidth=1)
             axes.set(title=world, xlabel='steps', xlim=(0, None), ylim=(0, None))
-        plots[0].set_ylabel('exploration steps')
-        plots[0].legend(fontsize='small', frameon=False)
+        plots[0, 0].set_ylabel('exploration steps')
+        plots[0, 0].legend(fontsize='small', frameon=False)
         if path is not None:
             figure.savefig(path, dpi=130)
+            pyplot.close(figure)
         return figure
 
     @property
@@ -165,7 +167,8 @@ def run_study(worlds: Iterable[Union[Scenario, str]], bases: Iterable[str] = (''
     :param worlds: scenarios, or their names or files; they change by their ``until``.
     :param bases: of ``disco``, ``ucb_explore`` or others; '' for that of the preset.
     :param seeds: of which each gives the same course again.
-    :param jobs: processes; 1 is this one itself.
+    :param jobs: processes; 1 is this one itself. Where they are several, a script has to call this
+        below ``if __name__ == '__main__':``, as they import it.
     :param preset, overrides: as for ``settings``.
     :param tail: steps after the last change, or in all if nothing changes.
     :param period: steps from one beginning to the next on the schedule; a run that takes more
