@@ -45,6 +45,7 @@ ROOMS = {
     'simulation': 'core driving located_yaml plan robot_description',
     'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
     'export': 'core checkpoint simulation robot_description view',
+    'study': 'core export simulation',
     'robot_description': 'core',
     'declaration_file': 'core/model located_yaml',
     'view': 'core robot_description topics',
@@ -55,9 +56,9 @@ ROOMS = {
     # with ROS
     'messages': 'core topics view',
     'subscriptions': 'core robot_description view messages',
-    'navigator_client': 'core messages',
+    'navigator_client': 'core messages robot_description',
     '__init__': 'checkpoint core export messages navigator_client nodes robot_description'
-                ' simulation version',
+                ' simulation study version',
     'parameters': 'core driving located_yaml topics trial',
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
@@ -94,7 +95,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
-    'simulation', 'trial', 'topics', 'security')
+    'simulation', 'study', 'trial', 'topics', 'security')
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
@@ -284,6 +284,15 @@ class Exploration(PausableTask):
     def runs(self) -> int:
         """Return how many runs of the base algorithm have begun, to be compared likewise."""
         return self._mnm.runs
+
+    def on_event(self, hear: Callable[[Event], object]) -> Callable[[Event], object]:
+        """
+        Call a function with every event from now on, as soon as its input is taken in.
+
+        :returns: The function, so that this can stand above it as a decorator.
+        """
+        self.listeners.append(InputListener(lambda update: [*map(hear, update.events)]))
+        return hear
 
     def next_action(self) -> int:
         if self._open is None:
