@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         InvalidValueError,
         LaunchError,
         MessageError,
+        MissingPackageError,
         MnmError,
         NoAnswerError,
         OtherCheckpointError,
@@ -75,10 +76,10 @@ if TYPE_CHECKING:
     from mnm_ros.simulation.simulator import Simulator
 
 __all__ = [
-    'CheckpointError', 'Cmp', 'CmpSim', 'Declaration', 'EVENTS', 'Exploration',
-    'Explorer', 'ExportContents', 'ExportError', 'FileError', 'Format', 'Goal', 'GoalReport',
-    'GoalStatus', 'GymRobot', 'HEARTBEAT', 'InvalidTypeError', 'InvalidValueError', 'LATCHED',
-    'LaunchError', 'MessageError', 'MnmError', 'Model', 'NavigatorClient', 'NoAnswerError',
+    'CheckpointError', 'Cmp', 'CmpSim', 'Declaration', 'EVENTS', 'Exploration', 'Explorer',
+    'ExportContents', 'ExportError', 'FileError', 'Format', 'Goal', 'GoalReport', 'GoalStatus',
+    'GymRobot', 'HEARTBEAT', 'InvalidTypeError', 'InvalidValueError', 'LATCHED', 'LaunchError',
+    'MessageError', 'MissingPackageError', 'MnmError', 'Model', 'NavigatorClient', 'NoAnswerError',
     'OtherCheckpointError', 'ParameterError', 'PolicyAnswer', 'PolicySet', 'Problem',
     'ProtocolError', 'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs', 'Scenario', 'Setting',
     'Simulator', 'SnapshotError', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
@@ -90,8 +91,9 @@ _NAMES = {
     'checkpoint.warm_start': 'replay_log',
     'core': 'Declaration Exploration Problem play settings',
     'core.errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
-                   'LaunchError MessageError MnmError NoAnswerError OtherCheckpointError '
-                   'ParameterError ProtocolError SnapshotError UnknownStateError',
+                   'LaunchError MessageError MissingPackageError MnmError NoAnswerError '
+                   'OtherCheckpointError ParameterError ProtocolError SnapshotError '
+                   'UnknownStateError',
     'core.progress.way_answer': 'WayAnswer',
     'core.task.navigation': 'GoalReport GoalStatus',
     'export.contents': 'ExportContents',

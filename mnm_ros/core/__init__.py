@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InvalidValueError,
         LaunchError,
         MessageError,
+        MissingPackageError,
         MnmError,
         NoAnswerError,
         OtherCheckpointError,
@@ -71,7 +72,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.model.support import Support
     from mnm_ros.core.paper.discovery import Discovery
     from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
-    from mnm_ros.core.paper.optimism import Optimism, Plan
+    from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
     from mnm_ros.core.planning.optimistic_planner import OptimisticPlan, OptimisticPlanner
     from mnm_ros.core.planning.planner import Planner, PlannerFactory
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
@@ -83,15 +84,15 @@ if TYPE_CHECKING:
     from mnm_ros.core.task.step_task import Homing, PausableTask, play, RunState, StepTask
 
 __all__ = [
-    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair',
-    'CheckpointError', 'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory',
-    'DirectWay', 'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
-    'ExportError', 'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase',
-    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
-    'KnownOfState', 'LaunchError', 'Member', 'MessageError', 'MnmError', 'Navigation',
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
+    'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay',
+    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError',
+    'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase', 'InputListener',
+    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
+    'LaunchError', 'Member', 'MessageError', 'MissingPackageError', 'MnmError', 'Navigation',
     'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
-    'OptimisticPlanner', 'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange',
-    'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Plan', 'Planner',
+    'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS',
+    'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
     'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Problem', 'Progress',
     'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
     'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
@@ -101,8 +102,8 @@ _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
     'errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
-              'LaunchError MessageError MnmError NoAnswerError OtherCheckpointError '
-              'ParameterError ProtocolError SnapshotError UnknownStateError',
+              'LaunchError MessageError MissingPackageError MnmError NoAnswerError '
+              'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
@@ -118,7 +119,7 @@ _NAMES = {
     'model.support': 'Support',
     'paper.discovery': 'Discovery',
     'paper.incremental': 'BaseParts IncrementalBase',
-    'paper.optimism': 'Optimism Plan',
+    'paper.optimism': 'Optimism OptimisticPolicy',
     'planning.optimistic_planner': 'OptimisticPlan OptimisticPlanner',
     'planning.planner': 'Planner PlannerFactory',
     'presets': 'OPTIONS PRESETS new_base settings',

@@ -270,6 +270,9 @@ DIFF_DRIVE_SIM = _fixed(
                   maximum=100),
     ParameterSpec('battery_charge', 1.0, '% that is charged per s of simulated time while the '
                   'robot stands at home', minimum=0, maximum=100),
+    ParameterSpec('physics', False, 'wheels, friction and contacts by MuJoCo, the extra physics'),
+    ParameterSpec('latency', 0.0, 's of simulated time until a command is followed', minimum=0,
+                  maximum=60),
     ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1),
     ParameterSpec('odom_noise', 0.0, 'standard deviation of what a wheel is seen to turn, '
                   'relative', minimum=0, maximum=1),
@@ -277,6 +280,8 @@ DIFF_DRIVE_SIM = _fixed(
                   minimum=0, maximum=100),
     ParameterSpec('heading_noise', 0.0, 'rad, standard deviation of the heading of amcl_pose',
                   minimum=0, maximum=1),
+    ParameterSpec('pose_jumps', 0.0, 'probability that amcl_pose is 10 to 20 cm off', minimum=0,
+                  maximum=1),
     ParameterSpec('scan_period', 0.2, 's of simulated time between two messages on scan',
                   minimum=0.001, maximum=3600),
     ParameterSpec('scan_range', 3.5, 'm, beyond which the scanner sees nothing', minimum=0.001,

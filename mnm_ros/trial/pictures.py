@@ -31,7 +31,7 @@ _MARGIN = 0.6      # around the states, for their discs and the names of arrows
 _INCH = 96        # pixels
 
 
-class StateMap:
+class MapFigure:
     """
     Where the states are drawn, and what leads from one to another.
 

@@ -103,7 +103,7 @@ def _values(saved: SavedInputs, span: str, description: RobotDescription) -> dic
     from mnm_ros.trial import pictures
     summary = replay(saved)
     facts = Facts(saved, summary, description, event_log.read(beside(saved.path, event_log.KEPT)))
-    plan = pictures.StateMap(summary, replace(description, actions=tuple(facts.actions)))
+    plan = pictures.MapFigure(summary, replace(description, actions=tuple(facts.actions)))
     verdict, remarks = facts.verdict()
     rows = facts.rows()
     events, all_events = facts.events()

@@ -12,7 +12,7 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.discovery import Discovery
-from mnm_ros.core.paper.optimism import Optimism, Plan
+from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
 from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
@@ -58,12 +58,12 @@ class NoDiscovery(Discovery):
 class Plans(Optimism):
     """Hands out plans in order; None when they are used up."""
 
-    def __init__(self, *plans: Plan | None) -> None:
+    def __init__(self, *plans: OptimisticPolicy | None) -> None:
         self.plans = list(plans)
         self.failed_rounds = 0
 
     def plan(self, counts: Counts, known: Sequence[int],
-             candidates: Sequence[int]) -> Plan | None:
+             candidates: Sequence[int]) -> OptimisticPolicy | None:
         return self.plans.pop(0) if self.plans else None
 
     def round_failed(self) -> None:
@@ -87,8 +87,8 @@ class Recorder(Evaluation):
         return self._verdict if self.played >= self._after else Decision.UNDECIDED
 
 
-def to(target: int) -> Plan:
-    return Plan(target, Policy(target, HORIZON, (0,), ((0,),)))
+def to(target: int) -> OptimisticPolicy:
+    return OptimisticPolicy(target, Policy(target, HORIZON, (0,), ((0,),)))
 
 
 def start(plans: Plans, evaluations: list[Recorder],
@@ -158,7 +158,8 @@ def test_a_skip_comes_before_a_success_as_printed() -> None:
 
 
 @pytest.mark.parametrize(('plan', 'tests'), [(to(7), 1), (to(8), 2)])
-def test_only_the_very_same_policy_goes_on_with_its_test(plan: Plan, tests: int) -> None:
+def test_only_the_very_same_policy_goes_on_with_its_test(
+        plan: OptimisticPolicy, tests: int) -> None:
     evaluations = [Recorder(99, Decision.GOOD), Recorder(99, Decision.GOOD)]
     base, asked = start(Plans(to(7), plan), evaluations)
     walk(base, [0, 0, *([7, 0] * 10)])

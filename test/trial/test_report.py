@@ -172,7 +172,7 @@ def test_a_flaky_action_is_seen(trial: Trial, summary: ReplaySummary) -> None:
 
 
 def test_states_without_places_are_in_a_circle(summary: ReplaySummary) -> None:
-    plan = pictures.StateMap(summary, RobotDescription(('a',)))
+    plan = pictures.MapFigure(summary, RobotDescription(('a',)))
     places = list(plan._where.values())
     assert plan.circle and not plan.placed and len(places) > 3
     around = [math.hypot(place.x, place.y) for place in places]

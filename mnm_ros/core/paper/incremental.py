@@ -13,7 +13,7 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.discovery import Discovery
-from mnm_ros.core.paper.optimism import Optimism, Plan
+from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.task.step_task import PhaseMachine
 
 
@@ -147,7 +147,7 @@ class IncrementalBase(PhaseMachine, BaseAlgorithm):
         """Count a transition; its end may be a candidate."""
 
     @abstractmethod
-    def _pursue(self, plan: Plan) -> None:
+    def _pursue(self, plan: OptimisticPolicy) -> None:
         """Do what the plan says, and leave the phase of planning."""
 
     def _step(self, here: int | None, action: int, state: int) -> None:

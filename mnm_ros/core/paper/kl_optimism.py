@@ -36,7 +36,7 @@ import math
 from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.paper.optimism import Optimism, Plan
+from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
@@ -60,14 +60,15 @@ class KlOptimism(Optimism):
         self._last_value: dict[int, float] = {}
 
     def plan(self, counts: Counts, known: Sequence[int],
-             candidates: Sequence[int]) -> Plan | None:
+             candidates: Sequence[int]) -> OptimisticPolicy | None:
         """Return the first candidate within reach, those that looked nearest last time first."""
         model = _Model(counts, known, self._problem, self._delta)
         for target in sorted(candidates, key=lambda s: self._last_value.get(s, 0.0)):
             value, actions = model.solve(target)
             self._last_value[target] = value
             if value <= self._problem.radius:
-                return Plan(target, Policy(target, self._horizon, tuple(known), (actions,)))
+                return OptimisticPolicy(
+                    target, Policy(target, self._horizon, tuple(known), (actions,)))
         return None
 
 

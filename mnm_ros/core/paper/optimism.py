@@ -16,7 +16,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Plan:
+class OptimisticPolicy:
     """The candidate to try next and the policy to try it with."""
 
     target: int
@@ -34,7 +34,7 @@ class Optimism(ABC):
 
     @abstractmethod
     def plan(self, counts: Counts, known: Sequence[int],
-             candidates: Sequence[int]) -> Plan | None:
+             candidates: Sequence[int]) -> OptimisticPolicy | None:
         """
         Return a plan, or None if no candidate can be within reach any more.
 
@@ -75,7 +75,7 @@ class SplitSamples(Optimism):
         self._failures += 1
 
     def plan(self, counts: Counts, known: Sequence[int],
-             candidates: Sequence[int]) -> Plan | None:
+             candidates: Sequence[int]) -> OptimisticPolicy | None:
         """Return the plan for a candidate with the largest ``u_G(s0)``; None below ``G - L``."""
         fractions, visits = self._model(counts, known, candidates)
         bonus = (self.deviation(len(known), len(candidates)) * (self._problem.radius + 1)
@@ -90,7 +90,7 @@ class SplitSamples(Optimism):
         chosen = ties[self._rng.integers(len(ties))]
         _, actions = self._backward(fractions, bonus, forbidden, len(known) + chosen)
         target = candidates[chosen]
-        return Plan(target, Policy(target, self.sets, tuple(known), actions))
+        return OptimisticPolicy(target, Policy(target, self.sets, tuple(known), actions))
 
     def deviation(self, known: int, candidates: int) -> float:
         """Return ``sigma_k`` for ``|K|`` and ``|U|``."""

@@ -15,7 +15,7 @@ from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
-from mnm_ros.core.paper.optimism import Plan
+from mnm_ros.core.paper.optimism import OptimisticPolicy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 
@@ -149,7 +149,7 @@ class UcbExplore(IncrementalBase):
         # What is under test goes on with it.
         return tuple(dict.fromkeys((self._attempts.policy.target, *first)))
 
-    def _pursue(self, plan: Plan) -> None:
+    def _pursue(self, plan: OptimisticPolicy) -> None:
         """Evaluate the policy; the very policy that was under evaluation may just go on."""
         self.trigger('target_chosen')
         self._executed: dict[Pair, int] = {}

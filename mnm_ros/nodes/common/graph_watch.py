@@ -145,7 +145,7 @@ def _by_participant(
     return dict(found)
 
 
-class Orders:
+class OrderPublisher:
     """
     A publisher of ``action``, there only while the explorer may command the robot.
 
@@ -213,7 +213,7 @@ class GraphWatch:
     """
 
     def __init__(
-            self, node: NodeInterface, actions: Publisher[Int64MultiArray] | Orders,
+            self, node: NodeInterface, actions: Publisher[Int64MultiArray] | OrderPublisher,
             states: Subscription, home: HomeService | None, overheard: Subscription | None = None,
             sides: RobotSides | None = None) -> None:
         self._actions = actions

@@ -19,7 +19,7 @@ _AGAINST = re.compile(r'evidence against it ([\d.]+) of ([\d.]+)')
 _FOR = re.compile(r', for it ([\d.]+) of ([\d.]+)')
 
 
-class Decision(NamedTuple):
+class DecisionRow(NamedTuple):
     """
     A test.
 
@@ -35,9 +35,9 @@ class Decision(NamedTuple):
     share: float
 
 
-def decisions(heard: Telemetry) -> list[Decision]:
+def decisions(heard: Telemetry) -> list[DecisionRow]:
     """Return the tests that are closest to a decision."""
-    return [Decision(_subject(heard, test), _said(test), of_threshold(test),
+    return [DecisionRow(_subject(heard, test), _said(test), of_threshold(test),
                      min(1.0, max(0.0, test.share)))
             for test in heard.activity.tests[:_MOST]]
 

@@ -19,7 +19,7 @@ from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
-from mnm_ros.nodes.common.graph_watch import GraphWatch, Orders, RobotSides
+from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher, RobotSides
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
@@ -183,7 +183,7 @@ class CommandLink(RobotLink):
                          SingleRobotGuard(parameters['reset_mode'] == 'action'))
         self._last_reset: LastReset | None = None
         self._rest_by: float | None = None    # when the robot should have come to rest
-        self._orders = Orders(node)
+        self._orders = OrderPublisher(node)
         self._home = (HomeService(node, guard.while_open(self._on_home))
                       if parameters['reset_mode'] == 'service' else None)
         number = time.time_ns()
