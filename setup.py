@@ -36,8 +36,8 @@ COMPLETION = ['argcomplete>=2']
 GRAPHML = ['networkx>=2.4']
 # For dashboard; seen to work with 3.18.0. Brings its web server and all that a browser loads.
 DASHBOARD = ['nicegui>=3.4,<4']
-# For the physics of diff_drive_sim; seen to work with 4.0.0.
-PHYSICS = ['mujoco>=4,<5']
+# For the physics of diff_drive_sim; seen to work with 4.0.0, which Python 3.10 has not.
+PHYSICS = ["mujoco>=4,<5; python_version >= '3.11'"]
 # For benchmarks/... --cluster; seen to work with 2023.12.1 and 2026.8.0.
 CLUSTER = ['distributed>=2023.12']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
