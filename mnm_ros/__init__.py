@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         InvalidValueError,
         LaunchError,
         MessageError,
+        MissingPackageError,
         MnmError,
         NoAnswerError,
         OtherCheckpointError,
@@ -78,23 +79,25 @@ if TYPE_CHECKING:
     from mnm_ros.study.study import run_study, Study
 
 __all__ = [
-    'CheckpointError', 'Cmp', 'CmpSim', 'Course', 'Curve', 'Declaration', 'EVENTS', 'Exploration',
-    'Explorer', 'ExportContents', 'ExportError', 'FileError', 'Format', 'Goal', 'GoalReport',
-    'GoalStatus', 'GymRobot', 'HEARTBEAT', 'InvalidTypeError', 'InvalidValueError', 'LATCHED',
-    'LaunchError', 'MessageError', 'MnmError', 'Model', 'NavigatorClient', 'NoAnswerError',
-    'OtherCheckpointError', 'ParameterError', 'PolicyAnswer', 'PolicySet', 'Problem',
-    'ProtocolError', 'Recording', 'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs',
-    'Scenario', 'Setting', 'Simulator', 'SnapshotError', 'Study', 'TableCmp', 'UnknownStateError',
-    'Verdict', 'WayAnswer', 'best_time', 'decode_known_states', 'decode_model', 'decode_policy',
-    'decode_trust', 'decode_way', 'expected_steps', 'export_as', 'judge', 'load_scenario', 'play',
+    'CheckpointError', 'Cmp', 'CmpSim', 'Course', 'Curve', 'Declaration', 'EVENTS',
+    'Exploration', 'Explorer', 'ExportContents', 'ExportError', 'FileError', 'Format', 'Goal',
+    'GoalReport', 'GoalStatus', 'GymRobot', 'HEARTBEAT', 'InvalidTypeError',
+    'InvalidValueError', 'LATCHED', 'LaunchError', 'MessageError', 'MissingPackageError',
+    'MnmError', 'Model', 'NavigatorClient', 'NoAnswerError', 'OtherCheckpointError',
+    'ParameterError', 'PolicyAnswer', 'PolicySet', 'Problem', 'ProtocolError', 'Recording',
+    'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs', 'Scenario', 'Setting', 'Simulator',
+    'SnapshotError', 'Study', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
+    'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
+    'decode_way', 'expected_steps', 'export_as', 'judge', 'load_scenario', 'play',
     'reachable_states', 'replay_log', 'run', 'run_study', 'settings']
 _NAMES = {
     'checkpoint.input_log': 'SavedInputs',
     'checkpoint.warm_start': 'replay_log',
     'core': 'Declaration Exploration Problem play settings',
     'core.errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
-                   'LaunchError MessageError MnmError NoAnswerError OtherCheckpointError '
-                   'ParameterError ProtocolError SnapshotError UnknownStateError',
+                   'LaunchError MessageError MissingPackageError MnmError NoAnswerError '
+                   'OtherCheckpointError ParameterError ProtocolError SnapshotError '
+                   'UnknownStateError',
     'core.progress.way_answer': 'WayAnswer',
     'core.task.navigation': 'GoalReport GoalStatus',
     'export.contents': 'ExportContents',

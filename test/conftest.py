@@ -51,6 +51,7 @@ SLOW = {
     'test_promise.py': ['test_the_promise_is_kept'],
     'test_resume.py': ['test_from_every_resume_point_it_takes_the_same_way_again',
                        'test_it_takes_the_same_way_from_any_step'],
+    'test_routes.py': ['test_nearly_every_pair_of_places_of_a_random_flat_has_a_route'],
     'test_site.py': ['test_the_site'],
     'test_transition_detector.py': ['test_all_pairs_together_keep_the_delta'],
     'test_ucb_explore.py': [

@@ -68,7 +68,7 @@ ROOMS = {
     'command': 'core checkpoint driving plan robot_description export simulation topics trial'
                ' version view messages subscriptions console nodes/common',
     '__main__': 'command',
-    'nodes/common': 'core protocol checkpoint robot_description messages parameters',
+    'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
                             ' nodes/common',
     'nodes/exploring/output': 'core robot_description view messages nodes/common'
@@ -78,7 +78,8 @@ ROOMS = {
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
-    'nodes/navigating': 'core protocol robot_description subscriptions messages nodes/common',
+    'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
+                        ' nodes/common',
     'nodes/mobile': 'core/model driving plan robot_description messages parameters nodes/common',
     'nodes': 'core protocol driving plan simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',

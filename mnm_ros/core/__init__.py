@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InvalidValueError,
         LaunchError,
         MessageError,
+        MissingPackageError,
         MnmError,
         NoAnswerError,
         OtherCheckpointError,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         Observation,
         Relocation,
         Update,
+        WorkObservation,
     )
     from mnm_ros.core.knowledge.knowledge import Knowledge, KnownOfState, StateKind, Transition
     from mnm_ros.core.mnm.base import (
@@ -85,10 +87,10 @@ if TYPE_CHECKING:
 __all__ = [
     'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
     'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay',
-    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
-    'ExportError', 'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase',
-    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
-    'KnownOfState', 'LaunchError', 'Member', 'MessageError', 'MnmError', 'Navigation',
+    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError',
+    'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase', 'InputListener',
+    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
+    'LaunchError', 'Member', 'MessageError', 'MissingPackageError', 'MnmError', 'Navigation',
     'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
     'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS',
     'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
@@ -96,16 +98,17 @@ __all__ = [
     'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
     'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
     'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
-    'WaysChange', 'new_base', 'play', 'settings']
+    'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
     'errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
-              'LaunchError MessageError MnmError NoAnswerError OtherCheckpointError '
-              'ParameterError ProtocolError SnapshotError UnknownStateError',
+              'LaunchError MessageError MissingPackageError MnmError NoAnswerError '
+              'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
+    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update '
+              'WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
     'mnm.options': 'Settings',

@@ -34,22 +34,23 @@ class Format(NamedTuple):
     """
 
     help: str    # noqa: A003
-    writer: Union[str, Callable[[ExportContents], bytes]]
+    writer: Union[str, Callable[..., bytes]]
     log: bool = False
     places: bool = False
 
-    def write(self, learnt: ExportContents) -> bytes:
+    def write(self, learnt: ExportContents, *options: object) -> bytes:
         """
         Return the contents of the file.
 
+        :param options: what the writer takes besides.
         :raises ExportError: if this cannot be written here.
         """
         if callable(self.writer):
-            return self.writer(learnt)
+            return self.writer(learnt, *options)
         module, _, function = self.writer.rpartition('.')
-        found: Callable[[ExportContents], bytes] = getattr(
+        found: Callable[..., bytes] = getattr(
             importlib.import_module(f'mnm_ros.export.{module}'), function)
-        return found(learnt)
+        return found(learnt, *options)
 
 
 FORMATS: Mapping[str, Format] = {

@@ -19,7 +19,14 @@ from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.errors import ExportError, InvalidValueError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import DeclarationInput, Input, InputListener, Observation, Update
+from mnm_ros.core.inputs import (
+    DeclarationInput,
+    Input,
+    InputListener,
+    Observation,
+    Update,
+    WorkObservation,
+)
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
@@ -140,7 +147,7 @@ class Recording:
             if isinstance(made, Observation):
                 number += 1
                 yield _Step(number, here, made.action, made.state, made.robot)
-            if not isinstance(made, DeclarationInput):
+            if not isinstance(made, (DeclarationInput, WorkObservation)):
                 here = getattr(made, 'state', None)    # an interruption has none
 
 

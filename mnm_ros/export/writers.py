@@ -26,7 +26,13 @@ import io
 import json
 from typing import Any
 
-from mnm_ros.core.inputs import DeclarationInput, Interruption, Observation, Relocation
+from mnm_ros.core.inputs import (
+    DeclarationInput,
+    Interruption,
+    Observation,
+    Relocation,
+    WorkObservation,
+)
 from mnm_ros.core.knowledge.knowledge import StateKind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -106,7 +112,7 @@ def states_csv(learnt: ExportContents) -> bytes:
 
 
 _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
-          DeclarationInput: 'declared'}
+          DeclarationInput: 'declared', WorkObservation: 'worked'}
 
 
 def log_csv(learnt: ExportContents) -> bytes:
@@ -126,9 +132,12 @@ def log_csv(learnt: ExportContents) -> bytes:
             step = before, made.action, learnt.description.action_name(made.action)
         if isinstance(made, (Observation, Relocation)):
             after = made.state
+        if isinstance(made, WorkObservation):
+            step = made.state, made.action, learnt.description.action_name(made.action)
+            after = made.after
         rows.append((number, _KINDS[type(made)], *step, after,
                      *([made.robot or None] if robots else [])))
-        before = before if isinstance(made, DeclarationInput) else after
+        before = before if isinstance(made, (DeclarationInput, WorkObservation)) else after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
                  *(['robot'] if robots else [])), rows)
 
@@ -225,6 +234,10 @@ def log_mcap(learnt: ExportContents) -> bytes:
         if isinstance(made, DeclarationInput):
             writer.write_message(
                 '/status', text, {'data': json.dumps(made.declaration.to_json())}, now)
+            continue
+        if isinstance(made, WorkObservation):
+            writer.write_message(f'{before}work', numbers, {'data': [
+                made.state, made.action, *(() if made.after is None else (made.after,))]}, now)
             continue
         begun = made.action if isinstance(made, Observation) else made.asked
         if begun is not None:

@@ -33,7 +33,7 @@ class PlanWorld(World):
     for pictures, are the pixels that can be seen.
     """
 
-    plan: Plan
+    plan: Plan = field(kw_only=True)
     _depths: dict[Collection[Cell], _Depth] = field(default_factory=dict)
 
     @classmethod
@@ -49,15 +49,15 @@ class PlanWorld(World):
                    frozenset(zip(columns.tolist(), rows.tolist())), doors, (
                        dict.fromkeys(doors, True),
                        *({name: name != closed for name in doors} for closed in doors)),
-                   plan.path, plan)
+                   plan.path, coarser=plan.grid, plan=plan)
 
     @property
     def home_pose(self) -> Pose:
         return self.plan.home
 
     @property
-    def most_radius(self) -> float:
-        return self.plan.grid.cell_size / 2
+    def corner(self) -> Pose:
+        return self.plan.map.origin
 
     def centre(self, cell: Cell) -> tuple[float, float]:
         right, up = ((at + 0.5) * self.cell_size for at in cell)
