@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
@@ -15,7 +16,7 @@ from mnm_ros.driving.path import Path
 from mnm_ros.driving.pose import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
-_ALIGNED = 0.1     # rad from the direction of the target, within which it starts to drive
+_ALIGNED = 0.3     # rad from the direction of the target, within which it starts to drive
 _ASTRAY = 0.5      # rad from that direction, beyond which it stops and turns again
 _LOST = 1.0        # rad, the same on a path, whose curves need more than a straight way
 _EARLY = 0.5       # s, at least, that it looks ahead on a path
@@ -88,7 +89,11 @@ class Leg(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits in m, s and rad; without progress for ``blocked_after`` s the robot is blocked."""
+    """
+    Limits in m, s and rad; without progress for ``blocked_after`` s the robot is blocked.
+
+    :ivar latency: s until the robot follows a velocity.
+    """
 
     speed: float
     turn: float
@@ -97,6 +102,7 @@ class Limits:
     tolerance: float
     heading_tolerance: float
     blocked_after: float
+    latency: float = 0.0
 
 
 class Stopwatch:
@@ -134,6 +140,33 @@ class Odometer:
         return self._length
 
 
+class Lag:
+    """
+    Foresees where a robot is when it follows the next velocity.
+
+    :param seconds: from when a velocity is sent until the robot follows it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._sent: deque[tuple[float, Velocity]] = deque()    # the first is in force
+
+    def send(self, now: float, velocity: Velocity) -> None:
+        """Take note of a velocity that is sent."""
+        self._sent.append((now, velocity))
+
+    def ahead(self, now: float, pose: Pose) -> Pose:
+        """Return the pose by the velocities that are under way."""
+        sent, since = self._sent, now - self._seconds
+        while sent and (sent[0][0] > now or len(sent) > 1 and sent[1][0] <= since):
+            sent.popleft()    # also where the time jumps back
+        ends = [at for at, _ in sent][1:] + [now]
+        for (begin, velocity), end in zip(sent, ends):
+            seconds = max(0.0, end - max(begin, since))
+            pose = pose.moved(velocity.forward * seconds, velocity.turn * seconds)
+        return pose
+
+
 class Drive:
     """
     Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
@@ -159,7 +192,9 @@ class Drive:
         self._backwards = leg.backwards
         if self._backwards is None:
             self._backwards = abs(self._off_course(pose)) > math.pi / 2
-        self._phase: _Phase = self._turning
+        # One that rolls on does not stop for a direction to which it can steer.
+        self._phase: _Phase = self._turning if velocity.forward <= 0 else (
+            self._going if self._path is None else self._following)
         self._best, self._best_time = math.inf, 0.0
 
     def step(self, now: float, pose: Pose, steady: float = 0.0,
