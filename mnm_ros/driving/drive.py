@@ -189,6 +189,8 @@ class Drive:
         self.velocity = velocity
         self._path = Path([pose[:2], *leg.via, (leg.x, leg.y)], leg.ahead) if leg.via else None
         self._room, self._room_time = math.inf, 0.0    # and when there was enough of it
+        self._aside = 0.0
+        self._course = math.atan2(leg.y - pose.y, leg.x - pose.x)    # of the way to its end
         self._backwards = leg.backwards
         if self._backwards is None:
             self._backwards = abs(self._off_course(pose)) > math.pi / 2
@@ -198,16 +200,17 @@ class Drive:
         self._best, self._best_time = math.inf, 0.0
 
     def step(self, now: float, pose: Pose, steady: float = 0.0,
-             room: float = math.inf) -> Velocity:
+             room: float = math.inf, aside: float = 0.0) -> Velocity:
         """
         Return the velocity from ``now`` on, which is zero once it is over.
 
         :param room: how far the ``way`` is free in m.
+        :param aside: how far to the left of the way it has to go in m.
         """
         if self.outcome:
             return STILL
         step, real = self._watch.lap(now), self._steady.lap(steady)
-        self._room = room
+        self._room, self._aside = room, aside
         if self._path:
             self._path.lap(pose[:2])
         wanted, remaining = self._phase(pose)
@@ -224,11 +227,31 @@ class Drive:
                 self.outcome = Outcome.REACHED
         return STILL if self.outcome else self.velocity
 
-    def way(self, pose: Pose) -> list[Point]:
-        """Return the points between which it drives straight on, as far as it can see."""
+    def way(self, pose: Pose, aside: float = 0.0) -> list[Point]:
+        """
+        Return the points between which it drives straight on, as far as it can see.
+
+        :param aside: how far to the left its next point is in m.
+        """
         if self._path is None:
-            return [pose[:2], (self._leg.x, self._leg.y)]
-        return [pose[:2], *self._path.ahead(self._limits.speed**2 / self._limits.acceleration)]
+            return [pose[:2], self._end(aside)]
+        _, *ahead = self._path.ahead(self._limits.speed**2 / self._limits.acceleration)
+        return [pose[:2], self._aim(pose, aside), *ahead]
+
+    def _end(self, aside: float) -> Point:
+        return (self._leg.x - aside * math.sin(self._course),
+                self._leg.y + aside * math.cos(self._course))
+
+    def _aim(self, pose: Pose, aside: float) -> Point:
+        if self._path is None:
+            return self._end(aside)
+        x, y = self._path.aim
+        course = math.atan2(y - pose.y, x - pose.x)
+        return x - aside * math.sin(course), y + aside * math.cos(course)
+
+    def _distance(self, pose: Pose) -> float:
+        """Return how far the end is in m."""
+        return math.dist(self._end(self._aside), pose[:2])
 
     def bump(self) -> None:
         """Take note of a bump, which ends the leg unless that is a retreat."""
@@ -246,7 +269,7 @@ class Drive:
         return self._turn(error)
 
     def _going(self, pose: Pose) -> tuple[Velocity, float]:
-        distance, error = self._leg.distance(pose), self._off_course(pose)
+        distance, error = self._distance(pose), self._off_course(pose)
         if self._is_there(pose):
             return self._enter(self._facing, pose)
         if abs(error) > _ASTRAY:
@@ -271,7 +294,7 @@ class Drive:
 
     def _is_there(self, pose: Pose) -> bool:
         arriving = self._path is None or self._path.left <= self._leg.ahead
-        return arriving and self._leg.distance(pose) <= self._limits.tolerance
+        return arriving and self._distance(pose) <= self._limits.tolerance
 
     def _facing(self, pose: Pose) -> tuple[Velocity, float]:
         error = self._leg.misalignment(pose)
@@ -286,7 +309,7 @@ class Drive:
 
     def _off_course(self, pose: Pose) -> float:
         """Return the turn that the direction of the target needs in rad."""
-        x, y = self._path.aim if self._path else self._leg[:2]
+        x, y = self._aim(pose, self._aside)
         course = math.atan2(y - pose.y, x - pose.x)
         return wrapped(course - pose.yaw + (math.pi if self._backwards else 0.0))
 

@@ -201,8 +201,11 @@ class VelocityMover(Mover):
 
     def _step(self, drive: Drive, pose: StampedPose) -> Velocity:
         self._now, place = pose.time, self.ahead(pose)
-        room = self._eyes.room(drive.way(place)) if self._eyes else math.inf
-        return drive.step(pose.time, place, time.monotonic(), room)
+        if not self._eyes:
+            return drive.step(pose.time, place, time.monotonic())
+        aside = self._eyes.aside(*drive.way(place)[:2])
+        room = self._eyes.room(drive.way(place, aside))
+        return drive.step(pose.time, place, time.monotonic(), room, aside)
 
     def _halt(self) -> None:
         # A simulator that waits for a velocity after each pose must not get one too many.
