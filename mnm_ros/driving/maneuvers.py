@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import math
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.driving.drive import Leg, Outcome
+from mnm_ros.driving.drive import Leg, Outcome, SteadyTrack
 from mnm_ros.driving.grid import Edge, Ways
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose
@@ -38,8 +38,7 @@ class Maneuver(ABC):
     def __init__(self, ways: Ways) -> None:
         self._ways = ways
         self._inside = 0           # poses in a row that were well within the last cell
-        self._steady = math.inf    # m driven since a pose has leapt
-        self._before: Pose | None = None
+        self._track: SteadyTrack | None = None
 
     @abstractmethod
     def next(    # noqa: A003
@@ -70,9 +69,8 @@ class Maneuver(ABC):
         for the length of a cell.
         """
         grid, size = self._ways.grid, self._ways.grid.cell_size
-        step = math.dist((self._before or pose)[:2], pose[:2])
-        self._steady, self._before = 0.0 if step > _LEAP * size else self._steady + step, pose
-        deep = inside and cell is not None and self._steady >= size and (
+        self._track = self._track or SteadyTrack(pose, _LEAP * size)
+        deep = self._track.lap(pose) >= size and inside and cell is not None and (
             grid.distance_beyond(cell, *pose[:2]) <= -depth * size)
         self._inside = self._inside + 1 if deep else 0
         return self._inside >= _AGREEING

@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 import math
 from random import Random
 
-from mnm_ros.driving.drive import Drive, Lag, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
+from mnm_ros.driving.drive import (
+    Drive,
+    Lag,
+    Leg,
+    Limits,
+    Outcome,
+    SteadyTrack,
+    STILL,
+    Stopwatch,
+    Velocity,
+)
 from mnm_ros.driving.pose import Pose
 import pytest
 
@@ -192,3 +202,14 @@ def test_a_lag_is_foreseen() -> None:
     none = Lag(0.0)
     none.send(5.0, Velocity(1.0, 1.0))
     assert none.ahead(5.1, Pose(1.0, 2.0, 0.5)) == (1.0, 2.0, 0.5)
+
+
+def test_how_far_poses_have_followed_one_another() -> None:
+    """After a leap from 0; a pose or two that lie apart are none."""
+    track = SteadyTrack(Pose(0.0, 0.0, 0.0), 0.1)
+
+    def lengths(*places: float) -> list[float]:
+        return [round(track.lap(Pose(x, 0.0, 0.0)), 9) for x in places]
+    assert lengths(0.05, 0.1, 0.3, 0.12, 0.17) == [math.inf, math.inf, 0.0, math.inf, math.inf]
+    assert lengths(0.32, 0.37, 0.42, 0.47, 0.27) == [0.0, 0.05, 0.1, 0.15, 0.0]
+    assert lengths(0.32, 0.52, 0.53, 0.34) == [0.05, 0.15, 0.16, 0.0]
