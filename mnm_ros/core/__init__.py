@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Observation,
         Relocation,
         Update,
+        WorkObservation,
     )
     from mnm_ros.core.knowledge.knowledge import Knowledge, KnownOfState, StateKind, Transition
     from mnm_ros.core.mnm.base import (
@@ -97,7 +98,7 @@ __all__ = [
     'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
     'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
     'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
-    'WaysChange', 'new_base', 'play', 'settings']
+    'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -106,7 +107,8 @@ _NAMES = {
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
+    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update '
+              'WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
     'mnm.options': 'Settings',

@@ -69,7 +69,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
                   'again; 0 for never', minimum=0, runtime=True),
-    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all',
+    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all; '
+                  'with a row for each of h steps no more bytes: fewer by the root of h',
                   minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
@@ -150,7 +151,10 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   runtime=True),
     ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed',
                   choices=tuple(trust.value for trust in Trust), runtime=True),
-    ParameterSpec('pose_tolerance', 0.5, 'm, from a goal of the action navigate_to_pose to its '
+    ParameterSpec('dwell', 60.0, 's, for which the robot stays at a goal, before exploration goes '
+                  'on; 0 for not at all', minimum=0.0, maximum=1e6, runtime=True),
+    ParameterSpec('base_frame', 'base_link', "frame of the robot, whose pose nav2's clients hear"),
+    ParameterSpec('pose_tolerance', 0.5, 'm, from a pose that nav2 clients send to its '
                   'known place; 0: the action is not served', minimum=0.0,
                   runtime=True),
 )

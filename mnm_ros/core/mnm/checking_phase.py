@@ -156,6 +156,9 @@ class CheckingPhase(ABC):
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action`` ended in ``state``, and decide what follows from it."""
 
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
+        """Learn from a step that somebody else had executed, see ``Mnm``; optional."""
+
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
         return len(self.policies) > FEW_STATES or self.base.may_plan(action, state)

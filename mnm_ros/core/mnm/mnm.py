@@ -21,6 +21,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.core.task.step_task import PhaseMachine
 import numpy as np
@@ -102,7 +103,8 @@ class Mnm(PhaseMachine):
         """Whether ``to_state`` says all there is to say at this moment."""
         if self.checking is not None:
             return self.checking.at_restart_point
-        return self.building is not None and self.building.steps_taken == 0
+        building = self.building
+        return building is not None and building.steps_taken == 0 and not building.worked
 
     @property
     def can_snapshot(self) -> bool:
@@ -179,10 +181,7 @@ class Mnm(PhaseMachine):
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
-            change = self.building.observe(action, state)
-            if change is not None:
-                self.log.notice()
-                self.log.tell_changed(self.round, change)
+            self._take_change(self.building.observe(action, state))
             if self.building.result is not None:
                 self._adopt(self.building.result)
         else:
@@ -191,6 +190,22 @@ class Mnm(PhaseMachine):
             self.trigger('home_found')
             self._begin_round()
             self._tell_recollection()
+
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
+        """
+        Learn from a step that somebody else had executed, no RESET; nothing else goes on by it.
+
+        :param after: where it has led; None if it was broken off.
+        """
+        if self.checking is not None:
+            self.checking.observe_work(state, action, after)
+        elif self.building is not None:
+            self._take_change(self.building.observe_work(state, action, after))
+
+    def _take_change(self, change: PairChange | None) -> None:
+        if change is not None:
+            self.log.notice()
+            self.log.tell_changed(self.round, change)
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""

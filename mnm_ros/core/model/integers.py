@@ -15,7 +15,7 @@ _INT64 = range(-2**63, 2**63)
 
 def as_int(value: Any) -> int | None:
     """Return an integer of any type, as of numpy, as an int; None for all else, a bool too."""
-    if type(value) is int:    # as a rule, and each step comes by here
+    if type(value) is int:    # as a rule
         return value
     if isinstance(value, bool):
         return None
@@ -33,18 +33,24 @@ def as_state(value: Any, what: str = 'state') -> int:
     :raises InvalidTypeError: if it is no integer.
     :raises InvalidValueError: if it has more than 64 bits.
     """
+    if type(value) is int and value in _INT64:    # as a rule, and each step comes by here
+        return value
     return _within(value, _INT64, what, 'a state, an int of 64 bits')
 
 
-def as_action(value: Any, actions: int, what: str = 'action') -> int:
+def as_action(value: Any, actions: int, what: str = 'action', reset: bool = True) -> int:
     """
     Return what should be one of so many actions, or RESET, as one.
 
     :param what: it is, for the error.
+    :param reset: whether RESET will do, too.
     :raises InvalidTypeError: if it is no integer.
     :raises InvalidValueError: if there is no such action.
     """
-    return _within(value, range(-1, actions), what, f'an int from -1 (RESET) to {actions - 1}')
+    if type(value) is int and -reset <= value < actions:    # each step comes by here twice
+        return value
+    return _within(value, range(-reset, actions), what,
+                   f'an int from {"-1 (RESET)" if reset else 0} to {actions - 1}')
 
 
 def as_count(actions: Any) -> int:

@@ -132,22 +132,17 @@ class LastPairs:
     """The states and actions of the last steps, to say when a change of one of them began."""
 
     def __init__(self) -> None:
-        self._last: deque[tuple[int | None, int]] = deque(maxlen=_REMEMBERED)
+        self._last: deque[tuple[int | None, int, int]] = deque(maxlen=_REMEMBERED)
 
-    def add(self, state: int | None, action: int) -> None:
-        """Take note of a step; None is a state that is not known."""
-        self._last.append((state, action))
+    def add(self, state: int | None, action: int, step: int) -> None:
+        """Take note of an execution by so many steps; None is a state that is not known."""
+        self._last.append((state, action, step))
 
-    def begun(self, change: PairChange, now: int) -> int | None:
-        """
-        Return the step of the first execution since a change; None if it is too long ago.
-
-        :param now: the last step.
-        """
-        pair = (change.state, change.action)
-        ago = (back for back, each in enumerate(reversed(self._last)) if each == pair)
-        first = next(islice(ago, max(0, sum(change.after.values()) - 1), None), None)
-        return None if first is None else now - first
+    def begun(self, change: PairChange) -> int | None:
+        """Return the step of the first execution since a change; None if it is too long ago."""
+        steps = (step for state, action, step in reversed(self._last)
+                 if (state, action) == (change.state, change.action))
+        return next(islice(steps, max(0, sum(change.after.values()) - 1), None), None)
 
 
 def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, float]],
