@@ -320,7 +320,8 @@ def driver_parameters(
     grid, body = world.grid, body or Body()
     fast: dict[str, bool | float | int | str] = {
         'pose_source': 'amcl_pose', 'max_speed': body.max_speed, 'max_turn': body.max_turn_rate,
-        'acceleration': body.acceleration, 'turn_acceleration': body.turn_acceleration}
+        'acceleration': body.acceleration, 'turn_acceleration': body.turn_acceleration,
+        'latency': body.latency}
     if isinstance(world, PlanWorld):
         return {**fast, 'plan': str(world.path.absolute()), 'declare_successors': True}
     home_x, home_y, _ = world.home_pose

@@ -38,7 +38,7 @@ def limits_of(given: Parameters) -> Limits:
     """Return the limits of velocities, accelerations and tolerances."""
     return Limits(*(given[name] for name in (
         'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
-        'heading_tolerance', 'blocked_after')))
+        'heading_tolerance', 'blocked_after', 'latency')))
 
 
 def reach_of(given: Parameters) -> PoseReach:
