@@ -19,6 +19,7 @@ from mnm_ros.core.inputs import (
     InputListener,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     Update,
     WorkObservation,
@@ -336,6 +337,15 @@ class Exploration(PausableTask):
             as_state(state), as_action(action, self.problem.actions, 'action at work', False),
             None if after is None else as_state(after), robot=robot))
 
+    def prefer(self, state: int) -> Update:
+        """
+        Look first into the way to a state, where somebody wants to go.
+
+        :raises InvalidTypeError: if it is no integer.
+        :raises InvalidValueError: if it has more than 64 bits.
+        """
+        return self.take(Preference(as_state(state)))
+
     def relocate(self, state: int) -> Update:
         return self.take(Relocation(as_state(state)))
 
@@ -373,10 +383,12 @@ class Exploration(PausableTask):
                 mnm.declare(made.declaration, self._observed.next_states)
             elif isinstance(made, WorkObservation):
                 self._take_work(made.state, made.action, made.after)
+            elif isinstance(made, Preference):
+                mnm.prefer(made.state)
             else:
                 self.last_state = made.state if isinstance(made, Relocation) else None
                 mnm.interrupt()
-        if not isinstance(made, (DeclarationInput, WorkObservation)):
+        if not isinstance(made, (DeclarationInput, Preference, WorkObservation)):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:

@@ -30,6 +30,7 @@ from mnm_ros.core.inputs import (
     DeclarationInput,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     WorkObservation,
 )
@@ -112,7 +113,7 @@ def states_csv(learnt: ExportContents) -> bytes:
 
 
 _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
-          DeclarationInput: 'declared', WorkObservation: 'worked'}
+          DeclarationInput: 'declared', Preference: 'preferred', WorkObservation: 'worked'}
 
 
 def log_csv(learnt: ExportContents) -> bytes:
@@ -130,14 +131,15 @@ def log_csv(learnt: ExportContents) -> bytes:
         after: int | None = None
         if isinstance(made, Observation):
             step = before, made.action, learnt.description.action_name(made.action)
-        if isinstance(made, (Observation, Relocation)):
+        if isinstance(made, (Observation, Preference, Relocation)):
             after = made.state
         if isinstance(made, WorkObservation):
             step = made.state, made.action, learnt.description.action_name(made.action)
             after = made.after
         rows.append((number, _KINDS[type(made)], *step, after,
                      *([made.robot or None] if robots else [])))
-        before = before if isinstance(made, (DeclarationInput, WorkObservation)) else after
+        before = before if isinstance(
+            made, (DeclarationInput, Preference, WorkObservation)) else after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
                  *(['robot'] if robots else [])), rows)
 
@@ -228,6 +230,7 @@ def log_mcap(learnt: ExportContents) -> bytes:
         name: json.dumps(value) for name, value in saved.identity.items()})
     numbers = writer.register_msgdef('std_msgs/msg/Int64MultiArray', _NUMBERS)
     text = writer.register_msgdef('std_msgs/msg/String', 'string data\n')
+    number_of_state = writer.register_msgdef('std_msgs/msg/Int64', 'int64 data\n')
     for number, made in enumerate(saved.inputs, saved.first + 1):
         robot, now = made.robot.strip('/'), number * _SECOND
         before = f'/{robot}/' if robot else '/'
@@ -238,6 +241,9 @@ def log_mcap(learnt: ExportContents) -> bytes:
         if isinstance(made, WorkObservation):
             writer.write_message(f'{before}work', numbers, {'data': [
                 made.state, made.action, *(() if made.after is None else (made.after,))]}, now)
+            continue
+        if isinstance(made, Preference):
+            writer.write_message('/goal', number_of_state, {'data': made.state}, now)
             continue
         begun = made.action if isinstance(made, Observation) else made.asked
         if begun is not None:

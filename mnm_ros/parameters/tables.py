@@ -86,6 +86,11 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),
+    ParameterSpec('explore', 'always', 'what goals change: nothing (always), what is explored '
+                  'first (shared), or that and when (idle)', choices=('idle', 'shared', 'always'),
+                  runtime=True),
+    ParameterSpec('idle_after', 60.0, 's at home after a goal with explore: idle', minimum=0,
+                  runtime=True),
     ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
                   "after a restart; '' for off", read_only=True),
     ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
