@@ -4,6 +4,6 @@
 Floor plans: from a map of nav2 to cells, rooms, doors and keep-outs, without ROS.
 
 Read ``floor_plan`` (what a plan is, and what follows from it) and ``plan_file``, how it is kept;
-then ``making``: how one is made by ``nav2_map``, ``specks``, ``rooms`` and ``fitting``.
+then ``plan_maker``: how one is made by ``nav2_map``, ``specks``, ``rooms`` and ``grid_fit``.
 ``findings`` says what is wrong with one, ``picture`` draws it.
 """
