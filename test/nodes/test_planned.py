@@ -82,6 +82,7 @@ def test_it_is_explored_by_the_names_of_rooms(
     assert described.home == PLAN.home_cell and described.walls and described.declaration
     assert peer.node.count_subscribers('/map') == 1    # ours: the driver asks for no map
     assert maps[-1].info.origin.position.x == pytest.approx(PLAN.map.origin.x)
+    assert {described.names[state].split()[0] for state in described.rooms['hall']} == {'hall'}
     (state, action), *_ = described.doors['kitchen-hall']
     assert described.door(state, action) == 'kitchen-hall' and described.names[state]
     assert driver.stop() == 0, driver.output

@@ -162,7 +162,19 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     return RobotDescription(
         tuple(actions), home, frame, names, positions,
         () if plan is None else walls(plan.map), declaration,
-        {} if plan is None else _doors(ways, actions, plan))
+        {} if plan is None else _doors(ways, actions, plan),
+        {} if plan is None else _rooms(grid, plan))
+
+
+def _rooms(grid: Grid, plan: Plan) -> dict[str, tuple[int, ...]]:
+    """Return the states within reach of home in each room."""
+    found: dict[str, list[int]] = {}
+    for cell in sorted(plan.reached):
+        room = plan.room_at(grid.centre(cell))
+        if room is not None:
+            found.setdefault(room, []).extend(
+                grid.state(cell, heading) for heading in range(4 if grid.with_heading else 1))
+    return {room: tuple(states) for room, states in found.items()}
 
 
 def _doors(ways: Ways, actions: Sequence[str], plan: Plan) -> dict[str, tuple[Pair, ...]]:
