@@ -26,13 +26,12 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
-from mnm_ros.driving.drive import Drive, Lag, Outcome, STILL, Velocity
+from mnm_ros.driving.drive import Drive, Lag, limits_of, Outcome, STILL, Velocity
 from mnm_ros.driving.grid import Grid, Place, Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, Transform
 from mnm_ros.driving.sight import seen_points, Sight
-from mnm_ros.nodes.mobile.driver_setup import limits_of
 from mnm_ros.parameters import NODES
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.scanner import Scanner

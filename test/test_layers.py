@@ -66,7 +66,8 @@ ROOMS = {
     'console': 'core located_yaml plan simulation robot_description view subscriptions topics'
                ' parameters',
     'command': 'core checkpoint driving plan robot_description export simulation topics trial'
-               ' version view messages subscriptions console nodes/common',
+               ' version view messages subscriptions console parameters nodes/common'
+               ' nodes/showing',
     '__main__': 'command',
     'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
@@ -76,7 +77,7 @@ ROOMS = {
     'nodes/exploring': 'version core protocol checkpoint declaration_file robot_description view'
                        ' messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
-    'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
+    'nodes/showing': 'core plan view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',

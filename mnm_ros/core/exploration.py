@@ -12,6 +12,7 @@ from reprlib import repr as shortened
 from types import MappingProxyType
 from typing import Any, Union
 
+from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
@@ -97,7 +98,10 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        self._estimator = ProgressEstimator(self._mnm, settings.problem, point.get('lost', ()))
+        continuation = Continuation(lambda: understudy(self), lambda: self.counts)
+        self._estimator = ProgressEstimator(
+            self._mnm, settings.problem, point.get('lost', ()),
+            lambda: continuation.steps_left(self.steps, self.last_state))
         self._ledger = TrustLedger(self._mnm, settings, point.get('trust', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)

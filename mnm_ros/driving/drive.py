@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.path import Path
@@ -104,6 +104,19 @@ class Limits:
     heading_tolerance: float
     blocked_after: float
     latency: float = 0.0
+
+
+class _ByName(Protocol):
+    """Parameters, or a mapping."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+
+def limits_of(given: _ByName) -> Limits:
+    """Return the limits that the parameters of ``grid_driver`` say."""
+    return Limits(*(given[name] for name in (
+        'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
+        'heading_tolerance', 'blocked_after', 'latency')))
 
 
 class Stopwatch:
@@ -288,8 +301,13 @@ class Drive:
         return math.dist(self._end(self._aside), pose[:2])
 
     def bump(self) -> None:
-        """Take note of a bump, which ends the leg unless that is a retreat."""
-        if not self._leg.retreat:
+        """
+        Take note of a bump, which ends the leg unless that is a retreat.
+
+        While it turns on the spot it still rolls by the leg before: what is in that way is not in
+        this one.
+        """
+        if not self._leg.retreat and self._phase != self._turning:
             self.outcome = self.outcome or Outcome.BUMPED
 
     def _turning(self, pose: Pose) -> tuple[Velocity, float]:

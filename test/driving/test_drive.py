@@ -130,6 +130,16 @@ def test_a_bump_ends_a_leg_but_not_a_retreat() -> None:
         assert robot.play(drive) is outcome and robot.sent[-1] == STILL
 
 
+def test_a_bump_while_it_turns_is_of_the_leg_before() -> None:
+    """It may still roll towards what is not in the way of this leg."""
+    robot = Robot(Pose(0.0, 0.0, 0.0), 0.05, 0.0, Random(1))
+    drive = Drive(LIMITS, Leg(-1.0, 0.0, None, 20.0), robot.time, robot.pose, 0.0,
+                  Velocity(0.2, 0.0))
+    robot.play(drive, 5)
+    drive.bump()
+    assert robot.play(drive) is Outcome.REACHED
+
+
 def test_a_gap_between_poses_is_no_leave_to_jump() -> None:
     drive = Drive(LIMITS, Leg(5.0, 0.0, None, 100.0), 0.0, Pose(0.0, 0.0, 0.0))
     assert drive.step(30.0, Pose(0.0, 0.0, 0.0)).forward <= 0.5 * 0.2
