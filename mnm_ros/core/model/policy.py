@@ -13,7 +13,6 @@ from typing import Any
 from mnm_ros.core.errors import InvalidValueError, UnknownStateError
 from mnm_ros.core.model.declaration import shown
 from mnm_ros.core.model.problem import RESET
-import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +97,8 @@ class Policy:
         :param episode_start: where an episode has just begun, in the shape of ``observation``.
         :param deterministic: of no effect, as these policies are.
         """
+        import numpy as np    # what only asks for help does without
+
         here = np.asarray(observation)
         step = np.zeros(here.shape, dtype=np.int64) + (0 if state is None else state)
         if episode_start is not None:
