@@ -25,8 +25,8 @@ from arguments import Arguments
 from looking_on import Listener, start
 from mnm_ros import messages
 from mnm_ros.simulation.cmp import GRID_MOVES
-from std_msgs.msg import Header
 import rclpy
+from std_msgs.msg import Header
 
 SHOWN = 5
 BUSY = 'while True: pass'
