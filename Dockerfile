@@ -1,7 +1,9 @@
 # mnm_ros on ROS 2: docker build -t mnm_ros . && docker run --rm -it --network host mnm_ros
+# With nav2_msgs and bondpy: docker build --build-arg MNM_ROS_NAV2=true -t mnm_ros .
 ARG ROS_DISTRO=jazzy
 FROM ros:${ROS_DISTRO}-ros-base
 
+ARG MNM_ROS_NAV2=
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /ws
 COPY . src/mnm_ros

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What may happen to a robot beside its steps: it is moved, or answers are lost.
+What may happen to a robot beside its steps: it is moved, answers are lost, others work with it.
 
 The promise is about the CMP without any of this, whatever decides when it happens.
 """
@@ -11,6 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
@@ -38,6 +41,7 @@ class Incidents:
     :ivar helped: a helper moves it, once it has not left its place for ``patience`` steps.
     :ivar lost: the answer to an action, no RESET, is lost; every other time it was not executed.
     :ivar lost_still: the same, only where the robot was to stay in its place.
+    :ivar worked: others work with the robot for some steps, which MNM learns from.
     """
 
     moved: float = 0.0
@@ -45,6 +49,51 @@ class Incidents:
     patience: int = 3
     lost: float = 0.0
     lost_still: float = 0.0
+    worked: float = 0.0
+
+
+class Worker:
+    """
+    Works with the robot as somebody would who hopes that all looks near: it goes where luck was.
+
+    In each place it mostly plays what has led on most often so far, and it ends its work with a
+    step that has led to where that pair rarely leads. Some of its steps are broken off, and told
+    as that.
+    """
+
+    _LONGEST, _RARE, _BROKEN_OFF = 25, 0.3, 0.02
+
+    def __init__(self, simulator: Simulator, rng: np.random.Generator) -> None:
+        self._simulator = simulator
+        self._rng = rng
+        self._counts = Counts()
+
+    def work(self, learner: Mnm | Exploration) -> None:
+        """Work for some steps, to a place that is to be looked into first."""
+        simulator, counts = self._simulator, self._counts
+        learner.prefer(simulator.state)
+        for _ in range(self._LONGEST):
+            here, action = self._choose(simulator.state)
+            after = simulator.step(action)
+            if self._rng.random() < self._BROKEN_OFF:
+                learner.observe_work(here, action, None)
+                return
+            learner.observe_work(here, action, after)
+            made, before = counts.add(here, action, after)
+            if after != here and made >= 3 and before < self._RARE * made:
+                return
+
+    def _choose(self, here: int) -> Pair:
+        actions = self._simulator.cmp.actions
+        if self._rng.random() < 0.2:
+            return here, int(self._rng.integers(actions))
+        return here, max(range(actions), key=lambda action: self._luck(here, action))
+
+    def _luck(self, here: int, action: int) -> float:
+        """Return the share of the executions that has led on, and more where there are few."""
+        visits = self._counts.visits(here, action)
+        stayed = self._counts.next_states(here, action).get(here, 0)
+        return float(visits - stayed + 1) / (visits + 1)
 
 
 class Player:
@@ -64,6 +113,7 @@ class Player:
         self._rng = np.random.default_rng(seed)
         self._places = [simulator.state]
         self._still = 0
+        self._worker = Worker(simulator, self._rng)
 
     def step(self, learner: Learner) -> None:
         """Play one action."""
@@ -84,6 +134,9 @@ class Player:
             self._places.append(state)
             simulator.state = self._places[int(self._rng.integers(len(self._places)))]
             self._interrupt(learner)
+        if self._happens(incidents.worked) and isinstance(learner, (Mnm, Exploration)):
+            self._worker.work(learner)
+            self._interrupt(learner)
 
     def _happens(self, chance: float) -> bool:
         return chance > 0 and self._rng.random() < chance
@@ -101,5 +154,8 @@ INCIDENTS = {
     'helped_grid': Incidents(helped=0.2),
     'lost_graph': Incidents(lost=0.02),
     'lost_star': Incidents(lost_still=0.2),
+    'worked_graph': Incidents(worked=0.03),
+    'worked_star': Incidents(worked=0.03),
+    'worked_changing': Incidents(worked=0.03),
 }
 """Of the families in which something happens."""

@@ -6,6 +6,8 @@ Message layouts, both ways, and the quality-of-service profiles.
 Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 
 - step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions.
+- work: ``[state, action, next state]``, or without the last where a step was broken off; no head,
+  no dimensions.
 - requested goals: ``[goal id, state]``, no head, no dimensions.
 - known states: head ``[round, revision]``, ``dim = [state: n]``.
 - policies: head ``[round, revision, horizon, id_0 .. id_(n-1)]``,
@@ -196,6 +198,21 @@ def decode_step(message: Int64MultiArray) -> tuple[int, int]:
     return _pair('step message', '[seq, value]', message)
 
 
+def encode_work(state: int, action: int, after: int | None) -> Int64MultiArray:
+    """Return ``[state, action, next state]``, or the first two of a step that was broken off."""
+    known = () if after is None else (after,)
+    return Int64MultiArray(data=array('q', (state, action, *known)))
+
+
+def decode_work(message: Int64MultiArray) -> tuple[int, int, int | None]:
+    """Return ``(state, action, next state)``, None for that of a step that was broken off."""
+    data = message.data[message.layout.data_offset:]
+    if len(data) not in (2, 3):
+        raise MessageError(f'work has {len(data)} numbers, expected [state, action, next state], '
+                           'or the first two of a step that was broken off')
+    return data[0], data[1], data[2] if len(data) == 3 else None
+
+
 def encode_request(goal_id: int, state: int, least: Trust | None = None) -> Int64MultiArray:
     """Return ``[goal id, state]``, and how many trusts are above the least that will do."""
     message = encode_step(goal_id, state)
@@ -311,7 +328,7 @@ _LEVELS = {
 
 _GOAL_FIGURES: Mapping[str, type[int | float]] = {
     'target': int, 'steps': int, 'attempts': int, 'expected_steps_left': float,
-    'expected_seconds_left': float, 'accepted': int, 'ended': int}
+    'expected_seconds_left': float, 'accepted': int, 'ended': int, 'stays': float}
 
 
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:
@@ -327,6 +344,16 @@ def decode_known_states(message: Int64MultiArray) -> tuple[tuple[int, int], tupl
     known = tuple(message.data[2:])
     _check_distinct('known_states', known)
     return (message.data[0], message.data[1]), known
+
+
+def are_few(policies: Sequence[Policy], up_to: int) -> bool:
+    """Return whether their message is no larger than one of ``up_to`` stationary policies."""
+    return _rows(policies) * len(policies) ** 2 <= up_to ** 2
+
+
+def _rows(policies: Sequence[Policy]) -> int:
+    """Return how many rows each of them takes in a message."""
+    return max((len(policy.actions) for policy in policies), default=1)
 
 
 class PolicySet(Hypothesis):
@@ -360,8 +387,7 @@ class PolicySet(Hypothesis):
 
     def to_msg(self) -> Int64MultiArray:
         """Encode as a ``policies`` message; stationary policies take one row if all are."""
-        count = len(self.policies)
-        steps = max((len(policy.actions) for policy in self.policies), default=1)
+        count, steps = len(self.policies), _rows(self.policies)
         rows = (policy.actions * (steps if len(policy.actions) == 1 else 1)
                 for policy in self.policies)
         return _encode(

@@ -17,7 +17,7 @@ import sys
 from xml.sax.saxutils import quoteattr
 
 from mnm_ros import topics
-from mnm_ros.topics import SERVICES, TOPICS
+from mnm_ros.topics import ACTIONS, SERVICES, TOPICS
 
 _NODE_TOPICS = ('/parameter_events', '/rosout')
 _NODE_SERVICES = (
@@ -42,6 +42,9 @@ _OF_ROBOTS = {
     'dashboard': ('map', 'return_home', 'robot_side', 'stop', 'stopped', 'true_setting')}
 """What an explorer has below the namespaces of several robots, and what is seen of these."""
 
+_OF_ONE_ROBOT = ('work',)
+"""What an explorer of several robots does not have."""
+
 
 def rights(enclave: str, robots: Sequence[str] = ()) -> Iterator[tuple[str, str, list[str]]]:
     """
@@ -50,6 +53,8 @@ def rights(enclave: str, robots: Sequence[str] = ()) -> Iterator[tuple[str, str,
     :param robots: namespaces of the robots that explore together, if there are several.
     """
     for kind, right, names in _rights(enclave):
+        if robots and enclave == 'explorer':
+            names = [name for name in names if name not in _OF_ONE_ROBOT]
         own = [name for name in names if robots and name in _OF_ROBOTS.get(enclave, ())]
         yield kind, right, [
             *(name for name in names
@@ -71,7 +76,7 @@ def _rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
         *offered, *(service.name for service in SERVICES if enclave in service.servers.split())]
     yield 'service', 'request', [
         service.name for service in SERVICES if enclave in service.clients.split()]
-    yield 'action', 'execute', ['navigate_to_pose'] if enclave == 'navigator' else []
+    yield 'action', 'execute', [*ACTIONS] if enclave == 'navigator' else []
 
 
 def policy(namespace: str = '/', robots: Sequence[str] = ()) -> str:

@@ -50,8 +50,10 @@ if TYPE_CHECKING:
         InputListener,
         Interruption,
         Observation,
+        Preference,
         Relocation,
         Update,
+        WorkObservation,
     )
     from mnm_ros.core.knowledge.knowledge import Knowledge, KnownOfState, StateKind, Transition
     from mnm_ros.core.mnm.base import (
@@ -93,11 +95,12 @@ __all__ = [
     'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
     'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS',
     'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
-    'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Problem', 'Progress',
+    'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem',
+    'Progress',
     'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
     'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
     'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
-    'WaysChange', 'new_base', 'play', 'settings']
+    'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -106,7 +109,8 @@ _NAMES = {
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update',
+    'inputs': 'DeclarationInput InputListener Interruption Observation Preference Relocation '
+              'Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
     'mnm.options': 'Settings',

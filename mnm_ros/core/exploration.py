@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
 from types import MappingProxyType
 from typing import Any, Union
 
+from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
@@ -19,8 +20,10 @@ from mnm_ros.core.inputs import (
     InputListener,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     Update,
+    WorkObservation,
 )
 from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
@@ -73,7 +76,8 @@ class Exploration(PausableTask):
         RESET; None to begin.
     :param recollection: what is known of the CMP from before; the promise holds as without.
     :ivar problem: with the ends that were added to what is declared.
-    :ivar steps: all that were observed, RESETs included.
+    :ivar steps: all that it has asked for and observed, RESETs included.
+    :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
@@ -94,7 +98,10 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        self._estimator = ProgressEstimator(self._mnm, settings.problem, point.get('lost', ()))
+        continuation = Continuation(lambda: understudy(self), lambda: self.counts)
+        self._estimator = ProgressEstimator(
+            self._mnm, settings.problem, point.get('lost', ()),
+            lambda: continuation.steps_left(self.steps, self.last_state))
         self._ledger = TrustLedger(self._mnm, settings, point.get('trust', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
@@ -107,6 +114,7 @@ class Exploration(PausableTask):
         self._last_change: str = point['last_change']
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = point['steps']
+        self.work: int = point.get('work', 0)
         self._last_pairs = LastPairs()
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
@@ -130,6 +138,7 @@ class Exploration(PausableTask):
         return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
+                **({'work': self.work} if self.work else {}),
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
                 **({'audits': audits} if (audits := self._audit.to_state()) else {}),
                 **({'trust': trust} if (trust := self._ledger.to_state()) else {})}
@@ -213,7 +222,7 @@ class Exploration(PausableTask):
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
-            self.problem.limit, expected_steps, self.revising)
+            self.problem.limit, expected_steps, self.revising, self.work)
 
     def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
@@ -281,6 +290,15 @@ class Exploration(PausableTask):
         """Return how many runs of the base algorithm have begun, to be compared likewise."""
         return self._mnm.runs
 
+    def on_event(self, hear: Callable[[Event], object]) -> Callable[[Event], object]:
+        """
+        Call a function with every event from now on, as soon as its input is taken in.
+
+        :returns: The function, so that this can stand above it as a decorator.
+        """
+        self.listeners.append(InputListener(lambda update: [*map(hear, update.events)]))
+        return hear
+
     def next_action(self) -> int:
         if self._open is None:
             self._open = self._mnm.next_action()
@@ -304,6 +322,33 @@ class Exploration(PausableTask):
         made = Observation(as_action(action, self.problem.actions), as_state(state), robot)
         self.robot_answers()
         return self.take(made)
+
+    def observe_work(self, state: int, action: int, after: int | None, robot: str = '') -> Update:
+        """
+        Learn from an execution that somebody else has ordered: a navigator, a driver, a person.
+
+        It may come at any time, paused or not, and says nothing of where the robot is later:
+        ``resume``, ``relocate`` or ``lose_place`` have to follow before the next step. Whoever
+        reports some executions of others has to report all of them, and before it is known where
+        they lead it has to be certain that they will be.
+
+        :param after: where it has led; None if the step was broken off.
+        :raises InvalidTypeError: if one of them is no integer; nothing is counted.
+        :raises InvalidValueError: if the action is none, or RESET, which teaches nothing, or if
+            there is no such state.
+        """
+        return self.take(WorkObservation(
+            as_state(state), as_action(action, self.problem.actions, 'action at work', False),
+            None if after is None else as_state(after), robot=robot))
+
+    def prefer(self, state: int) -> Update:
+        """
+        Look first into the way to a state, where somebody wants to go.
+
+        :raises InvalidTypeError: if it is no integer.
+        :raises InvalidValueError: if it has more than 64 bits.
+        """
+        return self.take(Preference(as_state(state)))
 
     def relocate(self, state: int) -> Update:
         return self.take(Relocation(as_state(state)))
@@ -340,10 +385,14 @@ class Exploration(PausableTask):
             made = replace(made, asked=self._open)
             if isinstance(made, DeclarationInput):
                 mnm.declare(made.declaration, self._observed.next_states)
+            elif isinstance(made, WorkObservation):
+                self._take_work(made.state, made.action, made.after)
+            elif isinstance(made, Preference):
+                mnm.prefer(made.state)
             else:
                 self.last_state = made.state if isinstance(made, Relocation) else None
                 mnm.interrupt()
-        if not isinstance(made, DeclarationInput):
+        if not isinstance(made, (DeclarationInput, Preference, WorkObservation)):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:
@@ -364,12 +413,22 @@ class Exploration(PausableTask):
         here, self.last_state = self.last_state, state
         self._observed.add(here, action, state)
         self.steps += 1
-        self._last_pairs.add(here, action)
+        self._last_pairs.add(here, action, self.steps)
         if here is not None and self._mnm.support.refuted_by(here, action, state):
             self._mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
             self._mnm.observe(action, state)
         self._audit.step(self.steps)
+
+    def _take_work(self, state: int, action: int, after: int | None) -> None:
+        self.work += 1
+        if after is not None:
+            self._observed.add(state, action, after)
+            self._last_pairs.add(state, action, self.steps)
+            if self._mnm.support.refuted_by(state, action, after):
+                self._mnm.refute(state, action, after)
+        if not self._mnm.support.forbids(state, action):    # where nothing is to be learnt
+            self._mnm.observe_work(state, action, after)
 
     def diagnostics(self) -> dict[str, Union[str, int, float]]:
         """Return the figures of the diagnostics message by name."""
@@ -402,7 +461,7 @@ class Exploration(PausableTask):
         self._news = sentence
         self._last_change = f'step {self.steps}: {sentence}'
         self._happened(Event(self.steps, sentence, kind, change and replace(
-            change, step=self._last_pairs.begun(change, self.steps))))
+            change, step=self._last_pairs.begun(change))))
 
     def _happened(self, event: Event) -> None:
         self.events.append(event)

@@ -53,6 +53,58 @@ class Interruption:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkObservation:
+    """
+    Somebody else had ``action`` executed in ``state``, and it has led to ``after``.
+
+    The exploration stays where it is, paused or not. The execution counts in every phase: for the
+    streams, which learn from it as from each other, or the rediscovery under way, the detectors of
+    pairs, ``Reach``, hints, patrol and the counts. The sets, bets and likelihoods of a pair are
+    valid at all times, for its draws in the order in which they are made, whatever the past makes
+    one choose. So goals may decide what is played, go where it looks best and end after luck; what
+    comes of it is a draw like any other. Three things must hold:
+
+    - Whether an execution is reported is decided before its end. One that was broken off is
+      reported as that, and the same is assumed of it as of those of the explorer
+      (``docs/algorithm.md``, *The promise*).
+    - Who chooses knows nothing of what comes but by the past: who turns back before a door that is
+      seen to be closed teaches that it is open.
+    - Attempts, which are whole runs of a policy, are those alone that the explorer begins. One
+      that a goal breaks off counts as the worst for the policy, or for an alarm as the best, so
+      that no goal chooses attempts by how they go.
+
+    With ``ucb_explore`` work counts for discovery and optimism, as do the steps of other streams;
+    its tests, of attempts, know nothing of it. Streams that learn from their ``own`` steps (preset
+    ``paper``) and the checks ``hoeffding`` leave it out. It is no step: neither of a quantum nor
+    of ``W_r``.
+
+    :ivar after: None if the step was broken off.
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    state: int
+    action: int
+    after: int | None
+    asked: int | None = None
+    robot: str = ''
+
+
+@dataclass(frozen=True, slots=True)
+class Preference:
+    """
+    Somebody wants to go to ``state``: what that takes is certified before other things.
+
+    The exploration stays where it is. What is executed next has no influence on the promise.
+
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    state: int
+    asked: int | None = None
+    robot: ClassVar[str] = ''
+
+
+@dataclass(frozen=True, slots=True)
 class DeclarationInput:
     """
     It was declared where actions may lead.
@@ -65,7 +117,8 @@ class DeclarationInput:
     robot: ClassVar[str] = ''
 
 
-Input = Union[Observation, Relocation, Interruption, DeclarationInput]
+Input = Union[
+    Observation, Relocation, Interruption, WorkObservation, Preference, DeclarationInput]
 
 
 class Update(NamedTuple):

@@ -23,9 +23,10 @@ class AdvisoryLoop(RobotLoop):
     A step counts if the driver had the advised action executed in the very state that the
     advice was for: the answer has to carry the next ``seq`` after that of the last answer, so
     that nothing can have happened in between. Only RESET may come from an unknown state. After
-    everything else the robot counts as relocated, and the advice is RESET. What is learnt from
-    is thus distributed as if the explorer had driven, as long as the driver does not leave
-    attempts unfinished because of how they go.
+    everything else the robot counts as relocated, and the advice is RESET. What is learnt from is
+    thus distributed as if the explorer had driven, as long as the driver does not leave attempts
+    unfinished because of how they go. Any other action that was played right after the step before
+    counts as work, also while the task is paused.
 
     :param task: what says the actions, and learns.
     :param limits: how long to wait, and when to stop.
@@ -41,6 +42,7 @@ class AdvisoryLoop(RobotLoop):
         self._early: tuple[int, int, float] | None = None    # seq, state, when
         self._answered: deque[int] = deque(maxlen=_REMEMBERED)
         self._last = REPORT    # seq of the last answer, unless the robot was moved after it
+        self._place: int | None = None    # the state that it told
         self._heard = 0.0
 
     def on_order(self, seq: int, action: int, now: float) -> None:
@@ -70,7 +72,7 @@ class AdvisoryLoop(RobotLoop):
         """Take note that a node has joined: it may be another robot, in another place."""
         if joined:
             self._orders.clear()
-            self._early = None
+            self._early = self._place = None
         if joined and self.running:
             self._restart(now)
 
@@ -91,26 +93,38 @@ class AdvisoryLoop(RobotLoop):
 
     def _answer(self, seq: int, action: int, state: int, now: float) -> None:
         if self.running and self._counts(seq, action):
-            self._note(seq, now)
+            self._note(seq, state, now)
             self._observe(action, state, now)
-        else:
-            self._moved(seq, state, now)
+            return
+        if self._follows(seq):
+            self._work(action, state)
+        self._moved(seq, state, now)
 
     def _counts(self, seq: int, action: int) -> bool:
         """Return whether the advised action was executed in the state it was meant for."""
         if self.task.last_state is None:
             return action == RESET == self.task.next_action()
-        follows = seq == self._last + 1 and self._last != REPORT
-        return follows and action == self.task.next_action()
+        return self._follows(seq) and action == self.task.next_action()
+
+    def _follows(self, seq: int) -> bool:
+        """Return whether nothing can have happened between the last answer and this order."""
+        return seq == self._last + 1 and self._last != REPORT
+
+    def _work(self, action: int, state: int | None) -> None:
+        """Tell the task of what the driver had executed; None if that was broken off."""
+        if self._place is not None and action != RESET and not self.over:
+            self.task.observe_work(self._place, action, state)
 
     def _moved(self, seq: int, state: int, now: float) -> None:
-        self._note(seq, now)
+        if self._last != REPORT and self._last + 1 in self._orders:
+            self._work(self._orders.pop(self._last + 1), None)
+        self._note(seq, state, now)
         if self.running:
             self._relocate(state, now)
 
-    def _note(self, seq: int, now: float) -> None:
+    def _note(self, seq: int, state: int, now: float) -> None:
         self._heard = now
-        self._last = seq
+        self._last, self._place = seq, state
         if seq == REPORT:
             self._orders.clear()
         else:

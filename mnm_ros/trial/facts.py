@@ -155,7 +155,7 @@ class Facts:
         """
         summary, exploration = self._summary, self._exploration
         first = next((step for step, count in summary.known if count), None)
-        whole = self._saved.point is None
+        whole, work = self._saved.point is None, exploration.work
         return [(name, value) for name, value in (
             ('time', span),
             ('steps', f'{exploration.steps:,}'),
@@ -168,6 +168,7 @@ class Facts:
             ('changes', f'{exploration.changes_noticed} noticed, '
                         f'{exploration.changes_relearnt} relearnt'),
             ('RESETs that missed home', str(exploration.homing.misses)),
+            ('executions at work, beside', f'{work:,}' if work else ''),
             ('moved by others', str(summary.inputs[Relocation])),
             ('place lost (pause, restart, fault)', str(summary.inputs[Interruption])),
         ) if value]

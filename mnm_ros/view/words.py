@@ -175,11 +175,18 @@ def progress(heard: Telemetry) -> str:
             f'{whole(heard.count("steps"))} steps{" taken" if heard.robots else ""}{rate(heard)}')
     if heard.made:
         line += f', {heard.made}'
+    if worked := _worked(heard):
+        line += f', and {worked} at work'
     if heard.late:
         line += f', {heard.late}'
     if heard.exploration_steps is not None:    # only cmp_sim counts them
         line += f', {whole(heard.exploration_steps)} exploration steps'
     return f'{line}, {left}' if (left := to_go(heard)) else line
+
+
+def _worked(heard: Telemetry) -> str:
+    """Return how many executions that others have ordered count beside the steps, or nothing."""
+    return whole(heard.activity.work) if heard.activity.work else ''
 
 
 def to_go(heard: Telemetry) -> str:
@@ -237,6 +244,7 @@ def tiles(heard: Telemetry) -> list[tuple[str, str, str]]:
         ('candidates', str(heard.candidates or 0),
          _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
+         f'{f"and {worked} at work; " if (worked := _worked(heard)) else ""}'
          f'{_per_second(heard) or ("" if heard.heartbeat is None else "0 per second")}'),
         ('changes', '\u2013' if noticed is None else str(noticed),
          'noticed' if true is None else f'noticed; true setting {true}')]
@@ -348,7 +356,8 @@ def as_json(heard: Telemetry) -> str:
         'candidates': now.knowledge.of(StateKind.CANDIDATE),
         'beyond': now.knowledge.of(StateKind.BEYOND),
         'lost': now.knowledge.of(StateKind.LOST),
-        'steps': now.count('steps'), 'steps_per_second': now.number('steps_per_second'),
+        'steps': now.count('steps'), 'work': activity.work,
+        'steps_per_second': now.number('steps_per_second'),
         'changes_noticed': now.count('changes_noticed'),
         'changes_relearnt': now.count('changes_relearnt'),
         'true_setting': now.true_setting, 'exploration_steps': now.exploration_steps,

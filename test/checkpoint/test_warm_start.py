@@ -123,6 +123,10 @@ def test_what_is_taken() -> None:
     assert recollect(log).steps[-1] == (here, action, None)
     assert recollect(log).home == 0 and len(recollect(log).steps) < 10
     assert log.inputs[-1] == Interruption(action)
+    for after in (0, None):    # at work, wherever the exploration takes the robot to be
+        exploration.next_action()
+        exploration.observe_work(3, 1, after)
+        assert recollect(log).steps[-2:] == (*recollect(log).steps[-2:-1], (3, 1, after))
 
 
 def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first() -> None:

@@ -11,13 +11,16 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     DeclarationInput,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     Update,
+    WorkObservation,
 )
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis, Policy
@@ -132,6 +135,22 @@ def test_a_file_has_the_rows_that_it_has_always_had(tmp_path: Path) -> None:
         (2, 'deck/r2'), (7, 'r1'), (9, '{"successors": {"7": [[7], [8, 9]]}, "audit": 0.01}'),
         (10, '{}')]
     assert SavedInputs(log.path).inputs == inputs
+
+
+def test_what_others_have_had_executed_is_kept_with_all_that_belongs_to_it(tmp_path: Path) -> None:
+    inputs = [WorkObservation(-3, 1, 2**40), WorkObservation(5, 0, None, RESET),
+              WorkObservation(5, 0, 5, 2, 'deck/r2'), Preference(-3), Preference(7, 1)]
+    log = InputLog.create(tmp_path / 'log.sqlite', {}, None)
+    log.append(inputs)
+    log.close()
+    assert SavedInputs(log.path).inputs == inputs
+    with sqlite3.connect(log.path) as database:
+        assert database.execute('SELECT kind, action FROM inputs').fetchall() == [
+            (4, -1), (4, -2), (4, 2), (5, -1), (5, 1)]
+        database.execute("UPDATE robots SET robot = replace(robot, '-3', '-4')")
+    database.close()
+    with pytest.raises(CheckpointError, match='has CRC-32'):
+        SavedInputs(log.path)
 
 
 @pytest.mark.parametrize(('name', 'before'), [('checks', 'binomial'), ('optimism', 'none')])

@@ -40,11 +40,11 @@ def test_what_does_not_fit_is_refused(message: str, error: str) -> None:
 def test_when_a_change_began() -> None:
     last = LastPairs()
     for step in range(20_000):
-        last.add(None if step % 7 else 5, step % 2)
+        last.add(None if step % 7 else 5, step % 2, step + 1)
     # State 5 is left by action 1 in every 14th step, and in the last one.
-    assert last.begun(PairChange(5, 1, {}, {5: 1}), 20_000) == 20_000
-    assert last.begun(PairChange(5, 1, {}, {5: 2, 6: 1}), 20_000) == 20_000 - 28
-    assert last.begun(PairChange(5, 1, {}, {5: 10_000}), 20_000) is None    # too long ago
+    assert last.begun(PairChange(5, 1, {}, {5: 1})) == 20_000
+    assert last.begun(PairChange(5, 1, {}, {5: 2, 6: 1})) == 20_000 - 28
+    assert last.begun(PairChange(5, 1, {}, {5: 10_000})) is None    # too long ago
 
 
 def test_other_ways_are_told_where_both_are_known() -> None:
@@ -59,7 +59,8 @@ def test_other_ways_are_told_where_both_are_known() -> None:
     before = ways((policy(0, 0, 0, 0), policy(1, 0, 0, 0), policy(3, 0, 0, 0)), following)
     assert before == {0: (), 1: ((0, 0),), 3: ((0, 0), (1, 0))}
     now = ways((policy(0, 0, 0, 0), policy(2, 1, 0, 0), policy(3, 1, 0, 0)), following)
-    assert difference(before, now) == WaysChange((3,), (1,), (2,))
+    assert difference(before, now) == WaysChange((3,), (1,), (2,), (0, 2, 3), (2,))
+    assert difference(before, before) == WaysChange()
     assert ways((policy(0, 0, 0, 0), policy(3, 0, 1, 0)), following)[3] == ()    # never tried
 
 

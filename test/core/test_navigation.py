@@ -56,6 +56,25 @@ def test_misses_in_a_row() -> None:
     assert play(5, 9, HOME)[0].homing.misses_in_a_row == 0
 
 
+def test_each_execution_is_told_and_those_that_were_broken_off_as_such() -> None:
+    told: list[tuple[int, int, int | None]] = []
+    navigation = Navigation(POLICY, HOME)
+    navigation.on_execution = lambda *execution: told.append(execution)
+    for state in (HOME, HOME, 5):    # RESET is none
+        navigation.observe(navigation.next_action(), state)
+    assert told == [(HOME, EAST, HOME), (HOME, EAST, 5)]
+    navigation.relocate(9)    # between two steps
+    assert len(told) == 2 and navigation.next_action() == RESET
+    navigation.observe(RESET, HOME)
+    navigation.next_action()
+    navigation.lose_place()
+    assert told[2:] == [(HOME, EAST, None)]
+    navigation.observe(navigation.next_action(), HOME)
+    navigation.next_action()
+    navigation.pause('test')
+    assert told[3:] == [(HOME, EAST, None)]
+
+
 def test_moved_by_hand() -> None:
     navigation, _ = play(HOME, 5)
     navigation.relocate(5)

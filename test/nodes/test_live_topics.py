@@ -45,7 +45,7 @@ class World:
         self.topics: dict[str, Topic] = {}
         self.asked = 0
         self.exploration = SimpleNamespace(
-            steps=5, state=RunState.RUNNING, activity=self._activity,
+            steps=5, work=0, state=RunState.RUNNING, activity=self._activity,
             transitions=lambda: [(0, 1, 2, self.exploration.steps)])
         self.live = LiveTopics(SimpleNamespace(
             create_publisher=lambda kind, name, qos: self.topics.setdefault(name, Topic())))

@@ -204,7 +204,8 @@ def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
             get_subscription_count=lambda: len(viewers)),
         get_subscriptions_info_by_topic=lambda name: viewers)
     topic, world = PictureTopic(node), SimpleNamespace(
-        steps=9, last_state=4, knowledge=lambda trust: knowledge(last_state=world.last_state))
+        steps=9, work=0, last_state=4,
+        knowledge=lambda trust: knowledge(last_state=world.last_state))
 
     def news(now: float, state: int) -> list[str]:
         """Return for each message sent whether it is whole."""

@@ -66,7 +66,8 @@ def test_nothing_else_is_learnt(seed: int) -> None:
     """Whatever the driver does and the loop misses: each step learnt from did happen."""
     listener, rng = Listener(), random.Random(seed)
     exploration, simulator = listener.exploration, listener.simulator
-    observe, before, learnt = exploration.observe, [0, 0], []
+    observe, before, learnt = exploration.observe, [0, 0], list[int]()
+    observe_work, worked = exploration.observe_work, list[int | None]()
 
     def check(action: int, state: int) -> None:
         here = exploration.last_state
@@ -75,7 +76,13 @@ def test_nothing_else_is_learnt(seed: int) -> None:
         learnt.append(action)
         observe(action, state)
 
-    exploration.observe = check
+    def check_work(state: int, action: int, after: int | None) -> None:
+        assert after is None or [state, action, after] == [*before, simulator.state]
+        assert action != RESET
+        worked.append(after)
+        observe_work(state, action, after)
+
+    exploration.observe, exploration.observe_work = check, check_work
     for _ in range(3000):
         choice = rng.random()
         action = listener.advice[-1][1] if choice < 0.8 else rng.choice((RESET, 0, 1))
@@ -92,6 +99,29 @@ def test_nothing_else_is_learnt(seed: int) -> None:
         if rng.random() < 0.1:    # repeated by the robot
             listener.loop.on_state(listener.seq, simulator.state, 0.0)
     assert len(learnt) > 1000 and set(learnt) == {RESET, 0, 1}
+    assert exploration.work == len(worked) > 100 and 0 < worked.count(None) < len(worked) / 3
+
+
+def test_what_is_played_against_the_advice_or_while_paused_counts_as_work() -> None:
+    listener = Listener()
+    listener.drive(RESET)
+    action = listener.advice[-1][1]
+    listener.drive(1 - action if action != RESET else 0)
+    assert listener.exploration.work == 1
+    listener.loop.pause('test')
+    listener.drive(0)
+    listener.drive(RESET)
+    listener.drive(1)
+    assert listener.exploration.work == 3 and listener.exploration.steps == 1
+    listener.loop.on_graph_change(True, True, 0.0)    # perhaps it is another robot
+    listener.drive(0)
+    assert listener.exploration.work == 3
+    listener.drive(0, answer=False)    # broken off, as the driver goes on with something else
+    listener.drive(RESET)
+    assert listener.exploration.work == 4
+    listener.loop.task.finish('test')
+    listener.drive(0)
+    assert listener.exploration.work == 4
 
 
 def test_any_other_action_leads_to_the_advice_to_reset() -> None:

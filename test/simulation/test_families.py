@@ -19,7 +19,7 @@ import pytest
 SEEDS = range(12)
 CHANGING = [name for name in FAMILIES if name.startswith(('changing', 'twice', 'early'))]
 SETTINGS = {'changing': 2, 'early': 2, 'benign': 2, 'twice': 3}
-"""By the first word of the name; all others have one."""
+"""By words of the name; all others have one."""
 
 
 @lru_cache(maxsize=None)
@@ -82,9 +82,8 @@ def test_sizes(family: str, radius: float, seeds: range) -> None:
 
 @pytest.mark.parametrize('family', FAMILIES)
 def test_only_changing_families_change(family: str) -> None:
-    kind = family.removeprefix('fleet_').split('_')
-    assert len(draw(family, 0).settings) == SETTINGS.get(
-        'twice' if 'twice' in kind else kind[0], 1)
+    assert len(draw(family, 0).settings) == max(
+        SETTINGS.get(word, 1) for word in family.split('_'))
 
 
 @pytest.mark.parametrize('family', CHANGING)

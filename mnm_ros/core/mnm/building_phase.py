@@ -140,12 +140,13 @@ class BuildingPhase:
     :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
     :ivar steps_taken: steps of all streams.
+    :ivar worked: whether they have learnt from what others had executed.
     :ivar withdrawn: states that were certified by a pair when it raised the alarm.
 
     Source: Gajane et al. 2019, section 4.
     """
 
-    ADDED = ('withdrawn',)    # since the first snapshots
+    ADDED = ('withdrawn', 'worked')    # since the first snapshots
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  new_schedule: Callable[[], Schedule], shared: bool,
@@ -161,6 +162,7 @@ class BuildingPhase:
         self.active: BaseAlgorithm
         self.steps_taken = 0
         self.withdrawn: dict[int, None] = {}
+        self.worked = False
         self._begun = 0    # streams so far
         self._numbers: list[int] = []    # of those replaced, then of those that take turns
         self._started: list[int] = []    # of those that take turns
@@ -249,6 +251,21 @@ class BuildingPhase:
             self._activate()
         return change
 
+    def observe_work(self, state: int, action: int, after: int | None) -> PairChange | None:
+        """
+        Let all streams learn from a step that is none of theirs, if they learn from each other.
+
+        :param after: where it has led; None if it was broken off.
+        :returns: as ``observe``.
+        """
+        self.worked = True
+        for stream in self.learning if self._shared else ():
+            if after is None:
+                stream.add_censored(state, action)
+            else:
+                stream.add_transition(state, action, after)
+        return None if after is None else self._watch(state, action, after)
+
     def _watch(self, state: int, action: int, next_state: int) -> PairChange | None:
         """Take note of where a pair has led; at its alarm, let the streams forget it."""
         if self._transitions is None:
@@ -280,6 +297,11 @@ class BuildingPhase:
         """Let all streams find out anew what rests on where the pairs may lead."""
         for stream in self.learning:
             stream.support_changed(pairs)
+
+    def prefer(self, states: Sequence[int]) -> None:
+        """Let all streams certify the ways to these states before others."""
+        for stream in self.learning:
+            stream.prefer(states)
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the active stream try a pair that is declared, see ``BaseAlgorithm``."""

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
@@ -156,6 +156,9 @@ class CheckingPhase(ABC):
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action`` ended in ``state``, and decide what follows from it."""
 
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
+        """Learn from a step that somebody else had executed, see ``Mnm``; optional."""
+
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
         return len(self.policies) > FEW_STATES or self.base.may_plan(action, state)
@@ -163,6 +166,9 @@ class CheckingPhase(ABC):
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Find out anew what rests on where the pairs may lead."""
         self.base.support_changed(pairs)
+
+    def prefer(self, states: Sequence[int]) -> None:
+        """Try the policy to the last of these states soon if it is doubted; optional."""
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the rediscovery try a pair that is declared, see ``BaseAlgorithm``."""

@@ -21,11 +21,13 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.core.task.step_task import PhaseMachine
 import numpy as np
 
 _SHOWN = 5    # actions, of those whose declaration is not true
+_MOST_PREFERRED = 1000    # states, the last ones
 
 
 class MnmPhase(Enum):
@@ -94,6 +96,7 @@ class Mnm(PhaseMachine):
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
+        self._preferred: tuple[int, ...] = ()
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
 
@@ -102,7 +105,8 @@ class Mnm(PhaseMachine):
         """Whether ``to_state`` says all there is to say at this moment."""
         if self.checking is not None:
             return self.checking.at_restart_point
-        return self.building is not None and self.building.steps_taken == 0
+        building = self.building
+        return building is not None and building.steps_taken == 0 and not building.worked
 
     @property
     def can_snapshot(self) -> bool:
@@ -128,11 +132,13 @@ class Mnm(PhaseMachine):
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
             **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
+            **({'preferred': list(self._preferred)} if self._preferred else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
         self._settings = replace(self._settings, former=state.get('former', True))
+        self._preferred = tuple(state.get('preferred', ()))
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
@@ -179,10 +185,7 @@ class Mnm(PhaseMachine):
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
-            change = self.building.observe(action, state)
-            if change is not None:
-                self.log.notice()
-                self.log.tell_changed(self.round, change)
+            self._take_change(self.building.observe(action, state))
             if self.building.result is not None:
                 self._adopt(self.building.result)
         else:
@@ -191,6 +194,22 @@ class Mnm(PhaseMachine):
             self.trigger('home_found')
             self._begin_round()
             self._tell_recollection()
+
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
+        """
+        Learn from a step that somebody else had executed, no RESET; nothing else goes on by it.
+
+        :param after: where it has led; None if it was broken off.
+        """
+        if self.checking is not None:
+            self.checking.observe_work(state, action, after)
+        elif self.building is not None:
+            self._take_change(self.building.observe_work(state, action, after))
+
+    def _take_change(self, change: PairChange | None) -> None:
+        if change is not None:
+            self.log.notice()
+            self.log.tell_changed(self.round, change)
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
@@ -223,6 +242,18 @@ class Mnm(PhaseMachine):
         """
         driver = self.checking or self.building
         return None if driver is None else driver.request_audit(tries)
+
+    def prefer(self, state: int) -> None:
+        """
+        Look first into the ways to a state, and to those that were preferred before.
+
+        While policies are checked, one that is doubted is tried soon.
+        """
+        if state not in self._preferred:
+            self._preferred = (*self._preferred, state)[-_MOST_PREFERRED:]
+        driver = self.checking or self.building
+        if driver is not None:
+            driver.prefer(self._preferred)
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
@@ -313,8 +344,11 @@ class Mnm(PhaseMachine):
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
         self.runs += 1
-        return self._new_base(replace(self._settings, problem=problem), self.home,
-                              np.random.default_rng([self._seed, self.runs]), policies)
+        run = self._new_base(replace(self._settings, problem=problem), self.home,
+                             np.random.default_rng([self._seed, self.runs]), policies)
+        if self._preferred:
+            run.prefer(self._preferred)
+        return run
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         state: Mapping[str, Any] | None = None,

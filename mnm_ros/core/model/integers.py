@@ -38,17 +38,19 @@ def as_state(value: Any, what: str = 'state') -> int:
     return _within(value, _INT64, what, 'a state, an int of 64 bits')
 
 
-def as_action(value: Any, actions: int, what: str = 'action') -> int:
+def as_action(value: Any, actions: int, what: str = 'action', reset: bool = True) -> int:
     """
     Return what should be one of so many actions, or RESET, as one.
 
     :param what: it is, for the error.
+    :param reset: whether RESET will do, too.
     :raises InvalidTypeError: if it is no integer.
     :raises InvalidValueError: if there is no such action.
     """
-    if type(value) is int and -1 <= value < actions:    # each step comes by here twice
+    if type(value) is int and -reset <= value < actions:    # each step comes by here twice
         return value
-    return _within(value, range(-1, actions), what, f'an int from -1 (RESET) to {actions - 1}')
+    return _within(value, range(-reset, actions), what,
+                   f'an int from {"-1 (RESET)" if reset else 0} to {actions - 1}')
 
 
 def as_count(actions: Any) -> int:

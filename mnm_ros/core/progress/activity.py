@@ -131,6 +131,7 @@ class Activity:
     :ivar expected_steps: by known state, what its policy takes from home if the counts were the
         truth; None where that is unknown.
     :ivar revising: whether a change is open, or another hypothesis is being built.
+    :ivar work: executions beside the steps that others have ordered, and that count.
     """
 
     step: int = 0
@@ -147,6 +148,7 @@ class Activity:
     limit: float = 0.0
     expected_steps: Mapping[int, Union[float, None]] = field(default_factory=dict)
     revising: bool = False
+    work: int = 0
 
     def within(self, phase: str) -> str:
         """
@@ -197,4 +199,5 @@ _ACTIVITY: Mapping[str, Reader] = {
     'sentence': text, 'tests': listed(_test), 'progress': maybe(_progress),
     'current': maybe(integer), 'home': maybe(integer), 'candidates': listed(integer),
     'lost': listed(integer), 'limit': number,
-    'expected_steps': by_state('known state', maybe(number)), 'revising': boolean}
+    'expected_steps': by_state('known state', maybe(number)), 'revising': boolean,
+    'work': integer}

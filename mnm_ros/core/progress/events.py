@@ -9,7 +9,7 @@ that an older program understands a newer explorer.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -63,11 +63,15 @@ class WaysChange:
     :ivar other: the states that are reached another way than before it.
     :ivar lost: those that are no longer reached.
     :ivar found: those that were not reached before.
+    :ivar reached: all that are, if any is lost.
+    :ivar by: states that most of the other ways pass now and did not before, in this order.
     """
 
     other: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
     found: tuple[int, ...] = ()
+    reached: tuple[int, ...] = ()
+    by: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,29 +129,24 @@ def _change(what: str, found: Any) -> PairChange:
 def _ways(what: str, found: Any) -> WaysChange:
     states = listed(integer)
     return WaysChange(**read_object(
-        what, found, {'other': states, 'lost': states, 'found': states}))
+        what, found, dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states)))
 
 
 class LastPairs:
     """The states and actions of the last steps, to say when a change of one of them began."""
 
     def __init__(self) -> None:
-        self._last: deque[tuple[int | None, int]] = deque(maxlen=_REMEMBERED)
+        self._last: deque[tuple[int | None, int, int]] = deque(maxlen=_REMEMBERED)
 
-    def add(self, state: int | None, action: int) -> None:
-        """Take note of a step; None is a state that is not known."""
-        self._last.append((state, action))
+    def add(self, state: int | None, action: int, step: int) -> None:
+        """Take note of an execution by so many steps; None is a state that is not known."""
+        self._last.append((state, action, step))
 
-    def begun(self, change: PairChange, now: int) -> int | None:
-        """
-        Return the step of the first execution since a change; None if it is too long ago.
-
-        :param now: the last step.
-        """
-        pair = (change.state, change.action)
-        ago = (back for back, each in enumerate(reversed(self._last)) if each == pair)
-        first = next(islice(ago, max(0, sum(change.after.values()) - 1), None), None)
-        return None if first is None else now - first
+    def begun(self, change: PairChange) -> int | None:
+        """Return the step of the first execution since a change; None if it is too long ago."""
+        steps = (step for state, action, step in reversed(self._last)
+                 if (state, action) == (change.state, change.action))
+        return next(islice(steps, max(0, sum(change.after.values()) - 1), None), None)
 
 
 def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, float]],
@@ -171,8 +170,12 @@ def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[i
 def difference(before: Mapping[int, tuple[Pair, ...]], now: Mapping[int, tuple[Pair, ...]],
                ) -> WaysChange:
     """Return what has come of the ways of policies, of which each is as ``ways`` has it."""
+    other = tuple(target for target, way in now.items() if way and before.get(target) not in (
+        None, (), way))
+    lost = tuple(target for target in before if target not in now)
+    passed = Counter(state for target in other for state in dict.fromkeys(
+        state for state, _ in now[target] if state not in {each for each, _ in before[target]}))
     return WaysChange(
-        tuple(target for target, way in now.items() if way and before.get(target) not in (
-            None, (), way)),
-        tuple(target for target in before if target not in now),
-        tuple(target for target in now if target not in before))
+        other, lost, tuple(target for target in now if target not in before),
+        tuple(now) if lost else (),
+        tuple(state for state, times in passed.items() if 2 * times >= len(other)))

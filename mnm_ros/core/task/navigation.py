@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.direct_way import DirectWay
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.integers import as_state
@@ -78,6 +80,9 @@ class Navigation(StepTask):
         policy, which ``(1 + epsilon) * radius`` limits.
     :ivar attempts: begun so far.
     :ivar plan: how it begins, and what that is expected to take, in words.
+    :ivar on_execution: called with state, action and next state of each step but RESETs that
+        began where the robot was known to be; None instead of a state that is not known, as the
+        step was broken off.
     :ivar outcome: what came of it, REACHED, CANCELLED or FAILED, and how, as ``GoalReport.over``
         takes them; None as long as it is under way.
     """
@@ -90,6 +95,8 @@ class Navigation(StepTask):
         self.homing = Homing(home)
         self.last_state = None
         self.outcome: tuple[GoalStatus, str] | None = None
+        self.on_execution: Callable[[int, int, int | None], object] = lambda *execution: None
+        self._open: Pair | None = None    # of the step under way
         self._home = home
         self._target = policy.target
         self._steps_to_go = steps_to_go or StepsToGo(policy)
@@ -146,10 +153,13 @@ class Navigation(StepTask):
     def next_action(self) -> int:
         if self.last_state is None:
             return RESET
-        return self._attempts.action(self.last_state)
+        action = self._attempts.action(self.last_state)
+        self._open = None if action == RESET else (self.last_state, action)
+        return action
 
     def observe(self, action: int, state: int) -> None:
         state = as_state(state)
+        self._end_step(state)
         self.steps += self.attempts > 0
         self.last_state = state
         if state == self._target:
@@ -176,6 +186,7 @@ class Navigation(StepTask):
 
     def lose_place(self) -> None:
         """Take note that the robot may be anywhere: the next attempt begins."""
+        self._end_step(None)
         self.last_state = None
         if self._direct:
             self._end_direct(failed=True)
@@ -202,6 +213,12 @@ class Navigation(StepTask):
         """Where the attempt under way has got to; None if RESET is next."""
         return self.last_state if self._attempts.under_way else None
 
+    def _end_step(self, state: int | None) -> None:
+        """Tell of the step under way, if there is one, and where it has led."""
+        if self._open is not None:
+            execution, self._open = (*self._open, state), None
+            self.on_execution(*execution)
+
     def _end_direct(self, failed: bool = False) -> None:
         """Settle what the direct way has cost; from now on it goes from home."""
         known, direct = self._steps_to_go, self._direct
@@ -211,6 +228,7 @@ class Navigation(StepTask):
         self._direct, self._attempts = None, self._from_home
 
     def _end(self, status: GoalStatus, how: str) -> None:
+        self._end_step(None)
         if self._direct:
             self._end_direct()
         self.outcome = self.outcome or (status, how)
@@ -256,6 +274,8 @@ class GoalReport:
     :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
     :ivar ended: when it was over; None before that.
     :ivar least_trust: that its policy needs; None for what the navigator asks for.
+    :ivar stays: s for which the robot stays there from ``ended`` on, as long as it does; else
+        None.
     """
 
     id: int    # noqa: A003
@@ -269,6 +289,7 @@ class GoalReport:
     ended: int | None = None
     least_trust: str | None = None
     expected_seconds_left: float | None = None
+    stays: float | None = None
 
     def over(self, status: GoalStatus, how: str, ended: int | None) -> GoalReport:
         """Return the report of its end; ``how`` is as for ``GoalStatus.sentence``."""

@@ -94,6 +94,13 @@ class StepTask(ABC):
     def lose_place(self) -> object:
         """Take note that the robot may be anywhere: the next action is RESET."""
 
+    def observe_work(self, state: int, action: int, after: int | None) -> object:
+        """
+        Take note of an execution that somebody else has ordered; optional.
+
+        :param after: where it has led; None if it was broken off.
+        """
+
     @abstractmethod
     def pause(self, reason: str) -> None:
         """Stop between two steps."""

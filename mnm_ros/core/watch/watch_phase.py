@@ -138,10 +138,7 @@ class WatchPhase(CheckingPhase):
         here, self._here, self._asked = self._here, state, None
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
-        self._checks.patrol.executed(seen[:2] if seen else None)
-        if self._pauses.step():
-            self.doubts.heed_pauses()
-        self._blocked.executed(self.base, seen[:2] if seen else None)
+        self._count(seen[:2] if seen else None)
         if self.rediscovering:
             self._rediscovery.fresh = False
             self.base.observe(action, state)
@@ -154,6 +151,24 @@ class WatchPhase(CheckingPhase):
                 self.base.add_transition(*seen)
                 self.doubts.observe(*seen, self.policies)
             self._check(state)
+
+    def observe_work(self, state: int, action: int, after: int | None) -> None:
+        """Learn from it as from a step of an attempt, but that it is part of none."""
+        self._rediscovery.fresh = False
+        if after is None:
+            self._reach.add_censored(state, action)
+            self.base.add_censored(state, action)
+            return
+        self._count((state, action))
+        self.base.add_transition(state, action, after)
+        self.doubts.observe(state, action, after, self.policies)
+
+    def _count(self, pair: Pair | None) -> None:
+        """Take note of a step; None is a RESET, or one from where it is not known."""
+        self._checks.patrol.executed(pair)
+        if self._pauses.step():
+            self.doubts.heed_pauses()
+        self._blocked.executed(self.base, pair)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -182,6 +197,9 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice(self.policies, declared=True)
             self.doubts.doubt(concerned)
         super().support_changed(pairs)
+
+    def prefer(self, states: Sequence[int]) -> None:
+        self._checks.turns.prefer([state for state in states[-1:] if state in self.doubted])
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it

@@ -113,8 +113,8 @@ class PictureTopic:
             return
         if self._new_viewers(now):
             self._whole = _WHOLE
-        shown = (exploration, exploration.steps, exploration.last_state, description, caption,
-                 trust)
+        shown = (exploration, exploration.steps, exploration.work, exploration.last_state,
+                 description, caption, trust)
         if self._viewers and (self._whole or shown != self._drawn):
             self._drawn = shown
             self._throttle.do(

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the navigator does is told on ``work``, and the explorer learns from it while it waits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import sqlite3
+
+from mnm_ros import messages
+from mnm_ros.core.progress.activity import Activity
+from navigating import HeldRobot, Operator
+from node_processes import Peer, ScriptedRobot
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import SetBool
+
+EAST = 0
+
+
+def test_the_navigator_tells_of_each_step_and_of_one_that_was_broken_off(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    robot = HeldRobot(peer)
+    told = peer.listen(Int64MultiArray, 'work', messages.STEP)
+    navigator()
+    operator.send(2)
+    robot.release()
+    robot.release()
+    peer.wait_for(lambda: len(robot.executed) == 3, 'two steps')
+    robot.state = 1
+    robot.send(-1, 1)    # moved by hand
+    for _ in range(4):
+        robot.release()
+    assert operator.result().startswith('reached 2 ')
+    peer.wait_for(lambda: len(told) == 4, 'all steps but RESETs')
+    assert [messages.decode_work(message) for message in told] == [
+        (0, EAST, 1), (1, EAST, None), (0, EAST, 1), (1, EAST, 2)]
+
+
+def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
+    process = explorer(checkpoint_dir=str(tmp_path), transition_log=True)
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
+    work = peer.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
+    peer.wait_for(work.get_subscription_count, 'the subscription')
+    for numbers in ([5, -1, 0], [5], [5, 2, 0], [5, 1, 0, 3]):    # a RESET is no pair
+        work.publish(Int64MultiArray(data=numbers))
+    peer.wait_for(lambda: 'work ignored: action is -1, expected an int from 0' in process.output,
+                  'it said')
+    for after in (6, 6, None):
+        work.publish(messages.encode_work(5, 1, after))
+    peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 3, 'three executions')
+    peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
+    assert process.stop() == 0
+    log, = tmp_path.glob('*.log.sqlite')
+    with sqlite3.connect(log) as database:
+        assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (3,)
+    database.close()
