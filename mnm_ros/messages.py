@@ -328,7 +328,7 @@ _LEVELS = {
 
 _GOAL_FIGURES: Mapping[str, type[int | float]] = {
     'target': int, 'steps': int, 'attempts': int, 'expected_steps_left': float,
-    'expected_seconds_left': float, 'accepted': int, 'ended': int}
+    'expected_seconds_left': float, 'accepted': int, 'ended': int, 'stays': float}
 
 
 def encode_known_states(hypothesis: Hypothesis) -> Int64MultiArray:
@@ -344,6 +344,16 @@ def decode_known_states(message: Int64MultiArray) -> tuple[tuple[int, int], tupl
     known = tuple(message.data[2:])
     _check_distinct('known_states', known)
     return (message.data[0], message.data[1]), known
+
+
+def are_few(policies: Sequence[Policy], up_to: int) -> bool:
+    """Return whether their message is no larger than one of ``up_to`` stationary policies."""
+    return _rows(policies) * len(policies) ** 2 <= up_to ** 2
+
+
+def _rows(policies: Sequence[Policy]) -> int:
+    """Return how many rows each of them takes in a message."""
+    return max((len(policy.actions) for policy in policies), default=1)
 
 
 class PolicySet(Hypothesis):
@@ -377,8 +387,7 @@ class PolicySet(Hypothesis):
 
     def to_msg(self) -> Int64MultiArray:
         """Encode as a ``policies`` message; stationary policies take one row if all are."""
-        count = len(self.policies)
-        steps = max((len(policy.actions) for policy in self.policies), default=1)
+        count, steps = len(self.policies), _rows(self.policies)
         rows = (policy.actions * (steps if len(policy.actions) == 1 else 1)
                 for policy in self.policies)
         return _encode(

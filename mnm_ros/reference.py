@@ -69,7 +69,7 @@ HEADINGS = {
     ('grid_driver', 'reset'): 'RESET', ('grid_driver', 'move_timeout'): 'Limits',
     ('diff_drive_sim', 'real_time_factor'): 'Time and topics',
     ('diff_drive_sim', 'robot_radius'): 'The robot',
-    ('diff_drive_sim', 'slip'): 'What goes wrong',
+    ('diff_drive_sim', 'latency'): 'What goes wrong',
 }
 """Headings in ``config``: each stands before the parameter named."""
 

@@ -17,7 +17,7 @@ import sys
 from xml.sax.saxutils import quoteattr
 
 from mnm_ros import topics
-from mnm_ros.topics import SERVICES, TOPICS
+from mnm_ros.topics import ACTIONS, SERVICES, TOPICS
 
 _NODE_TOPICS = ('/parameter_events', '/rosout')
 _NODE_SERVICES = (
@@ -76,7 +76,7 @@ def _rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
         *offered, *(service.name for service in SERVICES if enclave in service.servers.split())]
     yield 'service', 'request', [
         service.name for service in SERVICES if enclave in service.clients.split()]
-    yield 'action', 'execute', ['navigate_to_pose'] if enclave == 'navigator' else []
+    yield 'action', 'execute', [*ACTIONS] if enclave == 'navigator' else []
 
 
 def policy(namespace: str = '/', robots: Sequence[str] = ()) -> str:

@@ -167,7 +167,9 @@ TOPICS = {
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
-        Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard',
+        Topic('pauses', 'std_msgs/Int64', 'LATCHED', _EXPLORERS, 'navigator',
+              'how often the service `explore` was called with false since it was last with true'),
+        Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
               'subscriber'),
@@ -202,9 +204,11 @@ TOPICS = {
         Topic('pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', '',
               'grid_driver dashboard',
               'pose by slam_toolbox'),
-        Topic('tf', 'tf2_msgs/TFMessage', 'TRANSFORMS', 'diff_drive_sim', 'grid_driver',
+        Topic('tf', 'tf2_msgs/TFMessage', 'TRANSFORMS', 'diff_drive_sim',
+              'grid_driver navigator',
               'transforms, if `tf2_msgs` is installed; without a namespace it is `/tf`, as usual'),
-        Topic('tf_static', 'tf2_msgs/TFMessage', 'STATIC_TRANSFORMS', '', 'grid_driver',
+        Topic('tf_static', 'tf2_msgs/TFMessage', 'STATIC_TRANSFORMS', '',
+              'grid_driver navigator',
               'transforms that never change'),
         Topic('cmd_vel', 'geometry_msgs/Twist', 'STEP', 'grid_driver', 'diff_drive_sim',
               'velocities; a `geometry_msgs/TwistStamped` with `stamped`'),
@@ -261,6 +265,10 @@ SERVICES = (
     Service('dock', 'std_srvs/Trigger', '', 'grid_driver',
             'of the platform, with `reset: service`: answers once the robot is at home'),
 )
+
+ACTIONS = ('navigate_to_pose', 'navigate_through_poses', 'follow_waypoints',
+           'compute_path_to_pose', 'compute_path_through_poses')
+"""Those of nav2 that the navigator serves, where ``nav2_msgs`` is installed."""
 
 DIAGNOSTICS = {
     'round': '1 for the first hypothesis, and one more after each restart',

@@ -116,6 +116,17 @@ def test_stationary_beside_other_policies() -> None:
                 assert decoded.policy_for(policy.target).action(step, state) == expected
 
 
+@pytest.mark.parametrize(('states', 'steps', 'few'), [
+    (10, 1, True), (11, 1, False), (5, 4, True), (5, 5, False), (0, 1, True)])
+def test_as_many_policies_fit_as_bytes(states: int, steps: int, few: bool) -> None:
+    """With 10 states of one row each as the limit."""
+    known = tuple(range(states))
+    policies = tuple(Policy(target, steps, known, ((0,) * states,) * steps) for target in known)
+    assert messages.are_few(policies, 10) == few
+    numbers = len(PolicySet(1, 0, steps, policies).to_msg().data) - 3 - states
+    assert (numbers <= 10 * 10) == few
+
+
 def test_more_numbers_than_the_interpreter_keeps_ready() -> None:
     """Two integers beyond 256 that are equal are not the same object."""
     known = (0, 1)

@@ -94,7 +94,7 @@ def _grid(*columns: str) -> Table:
 
 
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
-    from mnm_ros.export.contents import in_words, route
+    from mnm_ros.export.contents import in_words, NO_ONE_NUMBER, route
     from mnm_ros.view.scene import KINDS
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
@@ -109,6 +109,8 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
                       f'{_steps(known.steps_to(state))}{_time(known.trust.get(state))}', way,
                       'over the limit' if known.over_limit(state) else _trust(learnt, state))
     yield table
+    if known.known and not known.revising:
+        yield NO_ONE_NUMBER
     if known.known and not known.policies:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     others: dict[str, list[str]] = {}
@@ -219,27 +221,41 @@ def export(arguments: Sequence[str], program: str) -> int:
     made.add_argument('--follow', nargs='?', const=ROUTE_SERVER, metavar='SERVICE',
                       help="with nav2-route and a running explorer: then tell nav2's route server "
                       'of edges that are closed and open again, until Ctrl-C (default %(const)s)')
+    of_rmf = made.add_argument_group('with rmf')
+    of_rmf.add_argument('--level', help='the level of the places (default L1)')
+    of_rmf.add_argument('--building', help='the name of the building (default learnt)')
+    of_rmf.add_argument('--transform', nargs=4, type=float,
+                        metavar=('X', 'Y', 'ROTATION', 'SCALE'),
+                        help="where the robot's origin is in RMF's coordinates in m, the rotation "
+                        'of its axes in radians, and the length of its metre (default 0 0 0 1)')
     given = made.parse_args(words)
+    in_rmf: dict[str, Any] = {
+        name: tuple(value) if name == 'transform' else value
+        for name in ('level', 'building', 'transform')
+        if (value := getattr(given, name)) is not None}
+    if in_rmf and given.format != 'rmf':
+        made.error(f'argument --{next(iter(in_rmf))}: expected --format rmf')
     if given.follow and (given.format != 'nav2-route' or given.source or not given.output):
         made.error('argument --follow: expected --format nav2-route and --output, without --from')
 
     from mnm_ros.command.source import find
-    from mnm_ros.export.route_graphs import left_out, RouteGraph
+    from mnm_ros.export.route_graphs import RmfFrame, RouteGraph, warnings
     try:
         row = named(given.format)
+        options = [RmfFrame(**in_rmf)] if in_rmf else []
         if given.follow:
             from mnm_ros.command.follow import check
             check()
         learnt = find(given, ros_arguments, row.log)
-        _write(given.output, row.write(learnt))
-        missing = left_out(learnt) if row.places else ''
+        _write(given.output, row.write(learnt, *options))
+        said = warnings(learnt) if row.places else []
     except BrokenPipeError:
         raise
     except (OSError, CheckpointError, NoAnswerError, ExportError, InvalidValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
-    if missing:
-        print(f'{program}: {missing}', file=sys.stderr)
+    for sentence in said:
+        print(f'{program}: {sentence}', file=sys.stderr)
     if given.follow:
         from mnm_ros.command.follow import follow
         from mnm_ros.subscriptions import Listener

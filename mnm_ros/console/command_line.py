@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 import json
 import math
@@ -15,14 +15,15 @@ from typing import Any
 
 from mnm_ros import topics
 from mnm_ros.console.arguments import explained, parser, seconds, split, whole
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
 from mnm_ros.plan.plan_file import load as load_plan
+from mnm_ros.simulation import physics
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
-from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
+from mnm_ros.simulation.diff_drive import Body, driver_parameters, scenario_of
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.view.telemetry import Telemetry
 
@@ -49,7 +50,7 @@ OWN_OPTIONS = (
 """Parameters that have arguments of their own."""
 
 
-SCENARIO = 'two_rooms'
+SCENARIO, FURNISHED = 'two_rooms', 'furnished_flat'
 
 DEFAULTS: dict[str, Any] = {
     'seed': 0, 'preset': 'onboard', 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1}
@@ -77,13 +78,14 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
                 'what each robot is in changes after steps of its own')
         parameters = tuple(_parameter(text, nodes) for text in given.parameters)
         file = _params_file(given.params_file, scenario)
-    except ValueError as error:
+    except (ValueError, MissingPackageError) as error:
         made.error(str(error))
     if scenario is None:
         parameters = (*(('explorer', f'{name}:={value}') for name, value in said.items()),
                       *parameters)
     return Options(scenario, world, problem, value['preset'], value['seed'], goal, given.timeout,
-                   parameters, given.namespace, file, tuple(ros_arguments), given.page, robots)
+                   parameters, given.namespace, file, tuple(ros_arguments), given.page, robots,
+                   given.physics)
 
 
 def _subject(
@@ -92,9 +94,11 @@ def _subject(
     if given.robot and given.scenario is not None:
         raise InvalidValueError(
             f'argument --robot: not allowed with {given.scenario}, which is simulated')
+    if given.physics and given.robot:
+        raise InvalidValueError('argument --physics: not allowed with --robot')
     if given.robot:
         return None, None
-    path_or_name = given.scenario or SCENARIO
+    path_or_name = given.scenario or (FURNISHED if given.physics else SCENARIO)
     path = Path(path_or_name).expanduser()
     shipped = path.name == path_or_name and not (path.suffix and path.is_file())
     name = path_or_name.removesuffix('.yaml')
@@ -108,9 +112,21 @@ def _subject(
         world: worlds.World = PlanWorld.of(load_plan(path))
     elif name in worlds.shipped() if shipped else 'rows' in keys:
         world = worlds.load(path_or_name)
+    elif given.physics:
+        raise InvalidValueError(
+            f'argument --physics: not allowed with {path_or_name}, expected a world or a plan')
     else:
         return scenarios.load(path_or_name), None
-    return scenario_of(world), world
+    if given.physics:
+        physics.check_installed('argument --physics')
+    return scenario_of(world, _body(given.physics, world).radius), world
+
+
+def _body(physical: bool, world: worlds.World) -> Body:
+    """Return the simulated robot, of the size for which a plan was made."""
+    body = physics.TURTLEBOT if physical else Body()
+    return replace(body, radius=world.plan.robot_radius) if (
+        isinstance(world, PlanWorld)) else body
 
 
 def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> tuple[str, ...]:
@@ -151,6 +167,10 @@ def _parser(program: str) -> argparse.ArgumentParser:
     made.add_argument(
         '--params-file', default='', metavar='FILE',
         help='parameters of the explorer, only with --robot')
+    made.add_argument(
+        '--physics', action='store_true',
+        help='a robot with wheels, friction and contacts, by MuJoCo, in a world or a plan '
+             f'(default: {FURNISHED})')
     made.add_argument(
         '--page', action='store_true',
         help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
@@ -262,6 +282,7 @@ class Options:
     :ivar ros_arguments: of all nodes, ``--ros-args`` before them.
     :ivar page: whether the page is served, too.
     :ivar robots: namespaces of robots that explore together; empty for one without its own.
+    :ivar physics: whether diff_drive_sim has the physics of MuJoCo.
     """
 
     scenario: scenarios.Scenario | None
@@ -277,6 +298,7 @@ class Options:
     ros_arguments: tuple[str, ...] = ()
     page: bool = False
     robots: tuple[str, ...] = ()
+    physics: bool = False
 
     @property
     def title(self) -> str:
@@ -343,13 +365,18 @@ class Options:
                 found[f'{before}cmp_sim'] = [*shared, seed, f'scenario:={path}']
                 continue
             path = json.dumps(str(self.world.path.absolute()))
-            plan = ([f'robot_radius:={self.world.plan.robot_radius!r}']
-                    if isinstance(self.world, PlanWorld) else [])
+            body = _body(self.physics, self.world)
             found[f'{before}diff_drive_sim'] = [
-                seed, *plan, f'{"plan" if plan else "world"}:={path}', 'real_time_factor:=0.0',
-                'tick:=0.1',
-                *(['publish_clock:=false'] if robot else [])]
+                seed, f'{"plan" if isinstance(self.world, PlanWorld) else "world"}:={path}',
+                'real_time_factor:=0.0', 'tick:=0.1',
+                *(['publish_clock:=false'] if robot else []),
+                *_assigned(physics.simulator_parameters(body) if self.physics
+                           else {'robot_radius': body.radius})]
             found[f'{before}grid_driver'] = [
-                f'{name}:={json.dumps(value)}' for name, value
-                in driver_parameters(self.world).items()]
+                *_assigned((physics.driver_parameters if self.physics else driver_parameters)(
+                    self.world, body))]
         return {**found, 'explorer': explorer}
+
+
+def _assigned(values: Mapping[str, object]) -> Iterator[str]:
+    return (f'{name}:={json.dumps(value)}' for name, value in values.items())

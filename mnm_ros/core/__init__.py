@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         InvalidValueError,
         LaunchError,
         MessageError,
+        MissingPackageError,
         MnmError,
         NoAnswerError,
         OtherCheckpointError,
@@ -87,10 +88,10 @@ if TYPE_CHECKING:
 __all__ = [
     'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
     'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay',
-    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
-    'ExportError', 'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase',
-    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
-    'KnownOfState', 'LaunchError', 'Member', 'MessageError', 'MnmError', 'Navigation',
+    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError',
+    'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase', 'InputListener',
+    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
+    'LaunchError', 'Member', 'MessageError', 'MissingPackageError', 'MnmError', 'Navigation',
     'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
     'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS',
     'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
@@ -104,8 +105,8 @@ _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
     'errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
-              'LaunchError MessageError MnmError NoAnswerError OtherCheckpointError '
-              'ParameterError ProtocolError SnapshotError UnknownStateError',
+              'LaunchError MessageError MissingPackageError MnmError NoAnswerError '
+              'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput InputListener Interruption Observation Preference Relocation '

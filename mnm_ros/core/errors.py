@@ -17,6 +17,7 @@ The errors of the package; each is one that Python has, too, but where nothing t
       LaunchError (RuntimeError)          a launch file cannot start what is asked for
       ExportError (ValueError)            something cannot be written in a format
       NoAnswerError                       a node is not there, or does not answer
+      MissingPackageError (ImportError)   what is asked for needs a package that is not installed
 
 Their texts say what was found, what was expected, and where.
 """
@@ -81,3 +82,7 @@ class ExportError(MnmError, ValueError):
 
 class NoAnswerError(MnmError):
     """Nothing was there, or nothing answered; the text is a sentence for people."""
+
+
+class MissingPackageError(MnmError, ImportError):
+    """Something needs a package that is not installed; the text names both."""

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
 from types import MappingProxyType
 from typing import Any, Union
 
+from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
@@ -97,7 +98,10 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        self._estimator = ProgressEstimator(self._mnm, settings.problem, point.get('lost', ()))
+        continuation = Continuation(lambda: understudy(self), lambda: self.counts)
+        self._estimator = ProgressEstimator(
+            self._mnm, settings.problem, point.get('lost', ()),
+            lambda: continuation.steps_left(self.steps, self.last_state))
         self._ledger = TrustLedger(self._mnm, settings, point.get('trust', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
@@ -285,6 +289,15 @@ class Exploration(PausableTask):
     def runs(self) -> int:
         """Return how many runs of the base algorithm have begun, to be compared likewise."""
         return self._mnm.runs
+
+    def on_event(self, hear: Callable[[Event], object]) -> Callable[[Event], object]:
+        """
+        Call a function with every event from now on, as soon as its input is taken in.
+
+        :returns: The function, so that this can stand above it as a decorator.
+        """
+        self.listeners.append(InputListener(lambda update: [*map(hear, update.events)]))
+        return hear
 
     def next_action(self) -> int:
         if self._open is None:

@@ -3,40 +3,42 @@
 """
 What was learnt as a graph of places, for programs that plan routes over one.
 
-A node is a known state with a place. An edge leads from one to another where a policy, on its way
-from home, plays an action that usually ends there, if it does not stay. Of several such actions it
-is the one with the greatest probability. Its ``expected_steps`` are the executions for each
-arrival, and its ``expected_seconds`` what these take if each is as long as a step usually is on
-the way from home to its end. What is proven is of ways from home, and stands at the nodes:
+A node is a known state with a place; the edges are those of
+``mnm_ros/core/knowledge/direct_edges.py``, of ``class`` ``policy`` where a policy plays the
+action on its way from home, else ``tested``. ``expected_steps`` are the executions for each
+arrival, and ``expected_seconds`` what these take if each is as long as a step usually is on the
+way from home to its end. What is proven is of ways from home, and stands at the nodes:
 ``at_most_steps``.
 
 - ``nav2_route``: GeoJSON for nav2's route server, as
   ``nav2_route/src/plugins/graph_file_loaders/geojson_graph_file_loader.cpp`` in
   ros-navigation/navigation2 reads it. Ids are unsigned, and services of nav2 carry them in 16 bit.
   A figure has to be written with a point to be a ``float`` for the plugins that score edges, which
-  end on anything else.
+  end on anything else; ``class`` is where ``SemanticScorer`` looks.
 - ``rmf``: YAML for the fleet adapters of Open-RMF, as
   ``rmf_fleet_adapter/src/rmf_fleet_adapter/agv/parse_graph.cpp`` in open-rmf/rmf_ros2 reads it and
   ``rmf_building_map_tools/building_map/building.py`` in open-rmf/rmf_traffic_editor writes it.
   Lanes name vertices by their number, names of vertices are unique, each has its options in a map,
   and what the reader has no word for, such as the figures here, it passes over. They are written
-  as ``learnt_...``, so that none is a word of a later version.
+  as ``learnt_...``, so that none is a word of a later version. Home, where RESET leads from
+  everywhere, is a charger and a parking spot, which a fleet adapter does not start without.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 import json
+import math
 from typing import Any
 
 from mnm_ros.core.errors import ExportError
-from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges
+from mnm_ros.core.knowledge.knowledge import Transition
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.export.contents import ExportContents
 
 _IDS = 2**16
-_LEVEL = 'L1'    # the name of the map, to which the fleet adapter is set
 _WIDE = 1000     # characters, so that a vertex is a line
 
 
@@ -47,11 +49,13 @@ class RouteGraph:
 
     :ivar nodes: states, home first if it has a place.
     :ivar edges: one for a pair of nodes at most.
+    :ivar played: the states and actions of policies, among those of the edges.
     """
 
     learnt: ExportContents
     nodes: tuple[int, ...]
     edges: tuple[Transition, ...]
+    played: frozenset[Pair]
 
     @classmethod
     def of(cls, learnt: ExportContents) -> RouteGraph:
@@ -73,12 +77,12 @@ class RouteGraph:
                 f'none of {len(known.known)} known states has a place, expected x and y of '
                 'states in what the robot side says on robot_side (with --from: in the '
                 '*.robot_side.json beside the file)')
-        edges = tuple(edge for edge in _direct(known) if {edge.state, edge.following} <= {*nodes})
-        if not edges:
+        direct = DirectEdges.of(known, {*nodes})
+        if not direct.edges:
             raise ExportError(
                 f'no action leads from one of {len(nodes)} known places to another, '
                 'expected two places that follow each other')
-        return cls(learnt, nodes, edges)
+        return cls(learnt, nodes, direct.edges, direct.played)
 
     def node_figures(self, state: int) -> dict[str, Any]:
         """Return what is known of the way from home to a node."""
@@ -95,18 +99,63 @@ class RouteGraph:
         told, steps = self.learnt.knowledge.trust.get(edge.following), 1 / edge.probability
         step = (told.expected_seconds / told.expected_steps
                 if told and told.expected_seconds and told.expected_steps else None)
+        least, most = bounds(edge)
         return _known({
             'action': self.learnt.description.action_name(edge.action),
-            'probability': edge.probability, 'expected_steps': steps,
+            'class': 'policy' if (edge.state, edge.action) in self.played else 'tested',
+            'probability': edge.probability, 'least_probability': least,
+            'most_probability': most, 'expected_steps': steps,
             'expected_seconds': step and step * steps})
 
+    @property
+    def warnings(self) -> list[str]:
+        """Return what is not connected, as sentences with names."""
+        label, first = self.learnt.description.label, self.nodes[0]
+        there = _reached(first, [(edge.state, edge.following) for edge in self.edges])
+        back = _reached(first, [(edge.following, edge.state) for edge in self.edges])
+        return [f'no edges lead {way}: {", ".join(map(label, states))}' for way, states in (
+            (f'to {label(first)} from', [state for state in self.nodes if state not in back]),
+            (f'from {label(first)} to', [state for state in self.nodes if state not in there]),
+        ) if states]
 
-def left_out(learnt: ExportContents) -> str:
-    """Return which known states have no place and are left out, in a sentence, or nothing."""
+
+@dataclass(frozen=True)
+class RmfFrame:
+    """
+    Where a graph is in a building of Open-RMF.
+
+    :ivar transform: x and y of the robot's origin in m, the rotation of its axes in radians, and
+        the length of its metre, in the coordinates of RMF.
+    """
+
+    level: str = 'L1'    # the name of the map, to which the fleet adapter is set
+    building: str = 'learnt'
+    transform: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 1.0)
+
+    def __post_init__(self) -> None:
+        """
+        Check the figures.
+
+        :raises ExportError: if they are no transform.
+        """
+        if not (all(map(math.isfinite, self.transform)) and self.transform[3] > 0):
+            raise ExportError(f'the transform is {self.transform}, expected x, y and a rotation '
+                              'that are finite, and a scale above 0')
+
+    def place(self, place: tuple[float, float]) -> list[float]:
+        """Return x and y in RMF's coordinates."""
+        x, y, rotation, scale = self.transform
+        turned = complex(*place) * complex(math.cos(rotation), math.sin(rotation))
+        return [round(x + scale * turned.real, 6), round(y + scale * turned.imag, 6)]
+
+
+def warnings(learnt: ExportContents) -> list[str]:
+    """Return which known states are left out, or not connected, as sentences with names."""
     places = learnt.description.positions
     missing = [learnt.description.label(state) for state in learnt.knowledge.known
                if state not in places]
-    return f'left out, as they have no place: {", ".join(missing)}' if missing else ''
+    return [*([f'left out, as they have no place: {", ".join(missing)}'] if missing else []),
+            *RouteGraph.of(learnt).warnings]
 
 
 def nav2_route(learnt: ExportContents) -> bytes:
@@ -128,7 +177,7 @@ def nav2_route(learnt: ExportContents) -> bytes:
         'features': features}, indent=1, ensure_ascii=False) + '\n').encode()
 
 
-def rmf(learnt: ExportContents) -> bytes:
+def rmf(learnt: ExportContents, frame: RmfFrame = RmfFrame()) -> bytes:
     """Return the graph for a fleet adapter of Open-RMF, on one level."""
     import yaml
     graph, described = RouteGraph.of(learnt), learnt.description
@@ -139,15 +188,27 @@ def rmf(learnt: ExportContents) -> bytes:
         while name in names:
             name += f' ({state})'
         names.append(name)
-    vertices = [[*map(float, described.positions[state]), {
-        'name': name, **_learnt(graph.node_figures(state))}]
-        for state, name in zip(graph.nodes, names)]
-    lanes = [[numbers[edge.state], numbers[edge.following], _learnt(graph.edge_figures(edge))]
-             for edge in graph.edges]
+    places = {state: frame.place(described.positions[state]) for state in graph.nodes}
+    at_home = {'is_charger': True, 'is_parking_spot': True}
+    vertices = [[*places[state], {
+        'name': name, **(at_home if state == learnt.knowledge.home else {}),
+        **_learnt(graph.node_figures(state))}] for state, name in zip(graph.nodes, names)]
+    lanes = []
+    for edge in graph.edges:
+        figures = graph.edge_figures(edge)
+        length = math.dist(places[edge.state], places[edge.following])
+        lanes.append([numbers[edge.state], numbers[edge.following], {
+            **_speed(length, figures.get('expected_seconds')), **_learnt(figures)}])
     text: str = yaml.safe_dump({
-        'building_name': 'learnt', 'levels': {_LEVEL: {'lanes': lanes, 'vertices': vertices}},
+        'building_name': frame.building,
+        'levels': {frame.level: {'lanes': lanes, 'vertices': vertices}},
         'lifts': {}}, allow_unicode=True, default_flow_style=None, width=_WIDE)
     return text.encode()
+
+
+def _speed(length: float, seconds: float | None) -> dict[str, float]:
+    """Return the limit (m/s) with which a planner of RMF expects the time that was learnt."""
+    return {'speed_limit': round(length / seconds, 6)} if seconds and length else {}
 
 
 def _learnt(figures: dict[str, Any]) -> dict[str, Any]:
@@ -193,33 +254,14 @@ def _known(figures: dict[str, Any]) -> dict[str, Any]:
             for name, value in figures.items() if value is not None}
 
 
-def _direct(known: Knowledge) -> Iterator[Transition]:
-    """Yield the best direct way for each pair of known states, in the order of these."""
-    best: dict[tuple[int, int], Transition] = {}
-    for state, action in sorted(_played(known)):
-        moved = [leg for leg in known.after(state, action) if leg.following != state]
-        if moved:
-            usual = max(moved, key=lambda leg: leg.times)
-            pair = state, usual.following
-            if pair not in best or usual.probability > best[pair].probability:
-                best[pair] = usual
-    yield from best.values()
-
-
-def _played(known: Knowledge) -> set[tuple[int, int]]:
-    """Return in which states the policies play which actions on their ways from home."""
-    played: set[tuple[int, int]] = set()
-    for policy in (known.policies[state] for state in known.known if state in known.policies):
-        assert known.home is not None
-        here, seen = {known.home}, {known.home}
-        for step in range(policy.horizon):
-            now = {(state, action) for state in here if state != policy.target
-                   and (action := policy.action(step, state)) != RESET}
-            played |= now
-            here = {leg.following for pair in now for leg in known.after(*pair)}
-            if len(policy.actions) == 1:    # where it was before, it plays the same again
-                here -= seen
-                seen |= here
-            if not here:
-                break
-    return played
+def _reached(first: int, ways: Collection[tuple[int, int]]) -> set[int]:
+    """Return where ways lead from a node, that included."""
+    after: dict[int, list[int]] = {}
+    for start, end in ways:
+        after.setdefault(start, []).append(end)
+    found, open_ones = {first}, [first]
+    while open_ones:
+        new = {*after.get(open_ones.pop(), ())} - found
+        found |= new
+        open_ones += new
+    return found

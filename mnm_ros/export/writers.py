@@ -26,7 +26,6 @@ import io
 import json
 from typing import Any
 
-from mnm_ros.core.errors import ExportError
 from mnm_ros.core.inputs import (
     DeclarationInput,
     Interruption,
@@ -39,6 +38,7 @@ from mnm_ros.core.knowledge.knowledge import StateKind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents, route
+from mnm_ros.export.libraries import library
 from mnm_ros.view.scene import KINDS
 
 
@@ -146,11 +146,7 @@ def log_csv(learnt: ExportContents) -> bytes:
 
 def graphml(learnt: ExportContents) -> bytes:
     """Return the graph of states for Gephi, yEd, Cytoscape and networkx, without RESET."""
-    try:
-        import networkx
-    except ImportError:
-        raise ExportError('networkx cannot be imported: apt install python3-networkx, or '
-                         'pip install networkx') from None
+    networkx = library('networkx', 'apt install python3-networkx, or pip install networkx')
     graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.knowledge.steps)
     for state in learnt.knowledge.kinds:
         row = {**state_row(learnt, state), 'label': learnt.description.label(state)}
@@ -224,16 +220,12 @@ uint32 stride
 
 def log_mcap(learnt: ExportContents) -> bytes:
     """Return everything that the exploration has learnt from, in its order."""
-    try:
-        from mcap_ros2.writer import Writer
-    except ImportError:
-        raise ExportError(
-            "mcap_ros2 cannot be imported: pip install 'mnm_ros[bags]', or pip "
-            'install mcap-ros2-support') from None
+    writing = library(
+        'mcap_ros2.writer', "pip install 'mnm_ros[bags]', or pip install mcap-ros2-support")
     saved = learnt.saved
     assert saved is not None
     written = io.BytesIO()
-    writer = Writer(written)
+    writer = writing.Writer(written)
     writer.add_metadata('exploration', {
         name: json.dumps(value) for name, value in saved.identity.items()})
     numbers = writer.register_msgdef('std_msgs/msg/Int64MultiArray', _NUMBERS)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
 from importlib import import_module
 import math
@@ -23,15 +23,15 @@ from geometry_msgs.msg import (
     Vector3,
 )
 from mnm_ros import messages
-from mnm_ros.core.errors import FileError, ParameterError
+from mnm_ros.core.errors import FileError, MissingPackageError, ParameterError
 from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep
+from mnm_ros.simulation.physics import PhysicalDrive
 from mnm_ros.simulation.plan_world import PlanWorld
-from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
 import numpy as np
@@ -78,6 +78,11 @@ class DiffDriveSim(Node):
         self._draw()
         self._schedule()
 
+    @property
+    def robot(self) -> DiffDrive:
+        """Return the robot as it really is."""
+        return self._robot
+
     def close(self) -> None:
         """Log how long the simulation was."""
         self.get_logger().info(
@@ -112,8 +117,8 @@ class DiffDriveSim(Node):
         self._scan_publisher = self.create_publisher(self._scan_type, 'scan', 10)
         self._scan_frame: str = given['base_frame']
         self._ticks_per_scan = max(1, round(given['scan_period'] / given['tick']))
-        self._scanner = Scanner(self._robot.world, _RAYS, given['scan_range'], given['scan_noise'],
-                                given['seed'])
+        self._scanner = self._robot.scanner(
+            _RAYS, given['scan_range'], given['scan_noise'], given['seed'])
         self._ticks_per_battery = max(1, round(_BATTERY_PERIOD * 1e9 / self._tick_ns))
         if self._robot.battery:
             self._battery_type = import_module('sensor_msgs.msg').BatteryState
@@ -209,7 +214,7 @@ class DiffDriveSim(Node):
         if robot.bumped is not bumped:
             self._bump_publisher.publish(Bool(data=robot.bumped))
         if robot.doors != doors:
-            self._doors_publisher.publish(String(data=_described(robot.doors)))
+            self._doors_publisher.publish(String(data=robot.world.described(robot.doors)))
             doors = dict(robot.doors)
         self._published = robot.bumped, doors
 
@@ -225,7 +230,7 @@ class DiffDriveSim(Node):
         changed = robot.change()
         setting = robot.world.settings[robot.setting]
         waiting = [door for door in setting if robot.doors[door] != setting[door]]
-        text = (f'setting {robot.setting} is in force: {_described(setting)}' if changed
+        text = (f'setting {robot.setting} is in force: {robot.world.described(setting)}' if changed
                 else 'the world has no other setting')
         if waiting:
             text += f'; {", ".join(waiting)} as soon as the robot has left it'
@@ -245,18 +250,21 @@ def set_covariance(covariance: NDArray[np.float64], position: float, angle: floa
 
 
 def occupancy_grid(world: World, frame: str) -> OccupancyGrid:
-    """Return the map, one cell for each of the world's; doors are free, open or not."""
-    message = OccupancyGrid()
+    """
+    Return the map, one cell for each of the world's.
+
+    Doors are free, open or not, and so are legs of tables, which are too thin for it.
+    """
+    message, walls = OccupancyGrid(), world.walls - world.legs
     message.header.frame_id = frame
     message.info.resolution = world.cell_size
     message.info.width, message.info.height = world.size
-    set_pose(message.info.origin, *(
-        world.plan.map.origin if isinstance(world, PlanWorld) else (0.0, 0.0, 0.0)))
+    set_pose(message.info.origin, *world.corner)
     if isinstance(world, PlanWorld):
         message.data = array('b', world.plan.map.pixel_rows.tobytes())
         return message
     message.data = array('b', (
-        100 if (column, row) in world.walls else 0
+        100 if (column, row) in walls else 0
         for row in range(world.size[1]) for column in range(world.size[0])))
     return message
 
@@ -296,7 +304,7 @@ def _cells(name: str, world: World, cells: Iterable[Cell], height: float) -> Mar
 
 
 def _robot(node: Node, given: Parameters) -> DiffDrive:
-    """Make the robot; ParameterError if there is no such world or it is too small."""
+    """Make the robot; ParameterError without such a world or MuJoCo, or if it is too small."""
     body = {field.name: given[field.name] for field in fields(Body) if field.name != 'radius'}
     plan = plan_of(node, given)
     try:
@@ -304,8 +312,10 @@ def _robot(node: Node, given: Parameters) -> DiffDrive:
     except FileError as error:
         raise ParameterError(f"parameter 'world': {error}") from None
     try:
-        return DiffDrive(
+        return (PhysicalDrive if given['physics'] else DiffDrive)(
             world, Body(radius=given['robot_radius'], **body), given['seed'], _battery(given))
+    except MissingPackageError as error:
+        raise ParameterError(f"parameter 'physics' is True: {error}") from None
     except ValueError as error:
         raise ParameterError(f"parameter 'robot_radius': {error}") from None
 
@@ -315,11 +325,6 @@ def _battery(given: Parameters) -> Battery | None:
     idle, drive, dock = (
         given[f'battery_{name}'] / 100 for name in ('idle', 'drive', 'charge'))
     return Battery(idle, drive, dock) if idle or drive else None
-
-
-def _described(doors: Mapping[str, bool]) -> str:
-    return ', '.join(
-        f'{door} {"open" if is_open else "closed"}' for door, is_open in doors.items())
 
 
 def main(args: list[str] | None = None) -> int:

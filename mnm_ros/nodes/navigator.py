@@ -22,8 +22,12 @@ from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.navigating.dwell import Dwell
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import ForbiddenPairs, LearntPolicies
+from mnm_ros.nodes.navigating.path_answers import PathAnswers
+from mnm_ros.nodes.navigating.place_finder import PlaceFinder
+from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
 from mnm_ros.nodes.navigating.whereabouts import GoalStart, Whereabouts
 from mnm_ros.parameters import NODES, Parameters
@@ -65,12 +69,18 @@ class Navigator(Node):
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
         self._pause = ExplorationPause(self)
+        self._dwell = Dwell(self._pause, self._board)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._actions)
+        self._places = PlaceFinder(
+            self, lambda: float(self._given['pose_tolerance']),
+            lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])))
         self._poses = PoseGoals(
-            self, self._board, lambda: float(self._given['pose_tolerance']),
-            lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])),
+            self, self._board, self._places, PoseFeedback(
+                self, self._places, self._given['base_frame'], self._learnt.travel_time),
             self._accept, self._cancel_one)
+        self._paths = PathAnswers(
+            self, self._places, self._learnt, lambda: self._whereabouts.last_seen)
         self._forbidden = ForbiddenPairs()
         messages.hear(
             self, String, 'robot_side', messages.LATCHED,
@@ -90,11 +100,16 @@ class Navigator(Node):
         if self._leave_by is None:
             self._leave_by = now + _LEAVE
             self._cancel('the node is ending')
+            if self._dwell.under_way:
+                self._dwell.end()
+                self._pause.end(now)
         elif self._navigation and now >= self._leave_by:
             self._navigation.pause('the node is ending')
             self._settle()
         self._poses.tick(None)
-        return self._goal is None and self._pause.over and self._poses.idle
+        self._paths.tick(now)
+        return (self._goal is None and self._pause.over and self._poses.idle
+                and self._paths.idle)
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""
@@ -135,6 +150,7 @@ class Navigator(Node):
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
     def _begin(self, goal: GoalReport) -> None:
+        self._dwell.end()
         self._goal = goal
         self._deadline = time.monotonic() + self._given['pause_timeout']
         self._board.tell(goal)
@@ -200,15 +216,19 @@ class Navigator(Node):
                        expected_seconds_left=left * mean(moves) if left and moves else None)
 
     def _end(self, status: GoalStatus, how: str) -> None:
-        if self._goal is not None:
-            self._board.end(self._report(self._goal), status, how)
+        report = self._report(self._goal) if self._goal else None
         self._goal = self._navigation = None
         if self._loop:
             self._loop.running = False    # also if an answer is still outstanding
         following, self._next = self._next, None
-        if following is None:
-            self._pause.end(time.monotonic())
-        else:
+        if report and following is None:
+            following = self._poses.following(report.id, status)
+        if report and following is None:
+            stays = 0.0 if self._leave_by is not None else self._given['dwell']
+            self._dwell.end_goal(report, status, how, stays, time.monotonic())
+        elif report:
+            self._board.end(report, status, how)
+        if following:
             self._begin(following)
 
     def _end_goal(self, reason: str) -> None:
@@ -224,7 +244,7 @@ class Navigator(Node):
 
     def _on_description(self, description: RobotDescription) -> None:
         """Take what the robot side says it is, and end a goal that would go against it."""
-        self._poses.describe(description)
+        self._places.description = description
         if self._given['ignore_declared']:
             return
         self._forbidden.take(description)
@@ -278,6 +298,8 @@ class Navigator(Node):
     def _tick(self) -> None:
         self._poses.tick(self._whereabouts.last_seen)
         now = time.monotonic()
+        self._paths.tick(now)
+        self._dwell.tick(now)
         if self._navigation and self._loop:
             self._loop.adjust(step_limits(self._given))
             if self._pause.disturbed:
@@ -290,6 +312,7 @@ class Navigator(Node):
             return
         if now >= self._look_at:
             self._poses.look()
+            self._paths.look()
         if self._goal is not None or now >= self._look_at:
             self._look_at = now + _LOOK
             if any(self._graph.update()):

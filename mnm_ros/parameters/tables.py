@@ -69,7 +69,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   minimum=0, runtime=True),
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
                   'again; 0 for never', minimum=0, runtime=True),
-    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all',
+    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all; '
+                  'with a row for each of h steps no more bytes: fewer by the root of h',
                   minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
@@ -155,7 +156,10 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
                   runtime=True),
     ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed',
                   choices=tuple(trust.value for trust in Trust), runtime=True),
-    ParameterSpec('pose_tolerance', 0.5, 'm, from a goal of the action navigate_to_pose to its '
+    ParameterSpec('dwell', 60.0, 's, for which the robot stays at a goal, before exploration goes '
+                  'on; 0 for not at all', minimum=0.0, maximum=1e6, runtime=True),
+    ParameterSpec('base_frame', 'base_link', "frame of the robot, whose pose nav2's clients hear"),
+    ParameterSpec('pose_tolerance', 0.5, 'm, from a pose that nav2 clients send to its '
                   'known place; 0: the action is not served', minimum=0.0,
                   runtime=True),
 )
@@ -219,9 +223,9 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
     ParameterSpec('hysteresis', 0.1, 'fraction of a cell that a pose has to be beyond a border to '
                   'count', minimum=0, maximum=0.4),
-    ParameterSpec('decided_at', 0.2, 'fraction of a cell within its border at which a move has '
-                  'arrived and is answered, while the robot rolls on to the centre; 0.5 at rest '
-                  'only; with cmd_vel', minimum=0, maximum=0.5),
+    ParameterSpec('decided_at', 0.1, 'fraction of a cell within its border at which a move, or a '
+                  'way home, has arrived and is answered, while the robot rolls on to the centre; '
+                  '0.5 at rest only; with cmd_vel', minimum=0, maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
     _coordinate('home_x', 0.0, 'm, x of the home pose'),
@@ -241,6 +245,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
     _rate('turn_acceleration', 2.0, 1e6, 'rad/s^2, highest turning acceleration'),
+    ParameterSpec('latency', 0.0, 's until the base follows a velocity, with cmd_vel; the driver '
+                  'reckons with where the robot is then', minimum=0, maximum=1),
     _length('tolerance', 0.05, 'm from the target that count as reached'),
     ParameterSpec('heading_tolerance', 0.1, 'rad from the wanted heading that count as reached',
                   minimum=0.001, maximum=math.pi),
@@ -275,6 +281,9 @@ DIFF_DRIVE_SIM = _fixed(
                   maximum=100),
     ParameterSpec('battery_charge', 1.0, '% that is charged per s of simulated time while the '
                   'robot stands at home', minimum=0, maximum=100),
+    ParameterSpec('physics', False, 'wheels, friction and contacts by MuJoCo, the extra physics'),
+    ParameterSpec('latency', 0.0, 's of simulated time until a command is followed', minimum=0,
+                  maximum=60),
     ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1),
     ParameterSpec('odom_noise', 0.0, 'standard deviation of what a wheel is seen to turn, '
                   'relative', minimum=0, maximum=1),
@@ -282,6 +291,8 @@ DIFF_DRIVE_SIM = _fixed(
                   minimum=0, maximum=100),
     ParameterSpec('heading_noise', 0.0, 'rad, standard deviation of the heading of amcl_pose',
                   minimum=0, maximum=1),
+    ParameterSpec('pose_jumps', 0.0, 'probability that amcl_pose is 10 to 20 cm off', minimum=0,
+                  maximum=1),
     ParameterSpec('scan_period', 0.2, 's of simulated time between two messages on scan',
                   minimum=0.001, maximum=3600),
     ParameterSpec('scan_range', 3.5, 'm, beyond which the scanner sees nothing', minimum=0.001,

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Mapping, Set
 import os
 from pathlib import Path
 import sys
@@ -61,15 +61,22 @@ def _directories(*within: str) -> Iterator[Path]:
         yield Path(prefix, 'share', 'mnm_ros') / folder
 
 
-def floor_plan(keys: Keys, doors: Set[str] = frozenset()) -> list[str]:
-    """Return the ``rows`` of a floor plan, of equal length, with one ``S``, and ``doors``."""
+def floor_plan(keys: Keys, doors: Set[str] = frozenset(),
+               furniture: Mapping[str, str] | None = None) -> list[str]:
+    """
+    Return the ``rows`` of a floor plan, of equal length, with one ``S``.
+
+    :param doors: other letters that are allowed.
+    :param furniture: what else is allowed, with what it means.
+    """
     plan = keys.required('rows', 'a list of strings')
     cells = "'.', '#', 'S' or a door, another capital letter" if doors else "'.', '#' or 'S'"
+    cells += ''.join(f", or '{letter}', {what}" for letter, what in (furniture or {}).items())
     rows: list[str] = []
     items = plan.sequence('a list of strings', 'a list of at least one row')
     for item in items:
         row = item.text(f'a row of cells, in quotes, each {cells}')
-        unknown = set(row) - doors - set('.#S')
+        unknown = set(row) - doors - {*'.#S', *(furniture or ())}
         if unknown:
             raise item.error(f"found '{min(unknown)}' in row '{row}', expected {cells}")
         rows.append(row)

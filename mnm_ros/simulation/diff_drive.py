@@ -11,21 +11,25 @@ rad, times in s, poses in the map frame.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from math import ceil, hypot
+from math import ceil, cos, hypot, pi, sin
 from random import Random
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.driving.grid import Grid
+from mnm_ros.driving.grid import Ways
 from mnm_ros.driving.maneuvers import MOVES
+from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.plan_world import PlanWorld
+from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.scenario import Scenario, Setting
-from mnm_ros.simulation.world import World
+from mnm_ros.simulation.world import Cell, World
 
 _SIGMAS = 3.0       # standard deviations at which the noise of a localised pose is cut off
+_JUMP = 0.1, 0.2    # m, at least and at most, by which a localised pose is wrong if it jumps
 _BISECTIONS = 20    # to find the point of contact with a wall
 _TIMEOUT = 0.05     # s without a command, after which time goes on by itself
 _REST = 0.002       # s without a command, after which none is under way any more
@@ -43,6 +47,8 @@ class Body:
     :ivar slip: the probability that a wheel slips in a tick: it turns, but moves nothing.
     :ivar odom_noise: the relative standard deviation of how far a wheel is measured to turn.
     :ivar pose_noise, heading_noise: the standard deviations of a localised pose.
+    :ivar pose_jumps: the probability that a localised pose is 10 to 20 cm off.
+    :ivar latency: the time from a command until the wheels begin to follow it.
     """
 
     tick: float = 0.05
@@ -57,6 +63,8 @@ class Body:
     odom_noise: float = 0.0
     pose_noise: float = 0.0
     heading_noise: float = 0.0
+    pose_jumps: float = 0.0
+    latency: float = 0.0
 
 
 @dataclass
@@ -120,16 +128,17 @@ class DiffDrive:
         self.closed = world.closed(self.doors)
         self._target = (0.0, 0.0)
         self._ticks_until_braking = 0
+        self._under_way: deque[tuple[int, float, float]] = deque()    # commands, from which tick
         # Generators of their own: to switch one noise on does not change the others.
-        self._slips, self._wheels, self._localisation = (
-            Random(f'{name} {seed}') for name in ('slip', 'odometry', 'localisation'))
+        self._slips, self._wheels, self._localisation, self._jumps = (
+            Random(f'{name} {seed}') for name in ('slip', 'odometry', 'localisation', 'jumps'))
 
     def command(self, speed: float, turn_rate: float) -> None:
         """Set the speeds to approach, in m/s and rad/s; they are clipped to the limits."""
         body = self.body
-        self._target = (
-            _within(speed, body.max_speed), _within(turn_rate, body.max_turn_rate))
-        self._ticks_until_braking = ceil(body.command_timeout / body.tick - 1e-9)
+        self._under_way.append((
+            self.ticks + ceil(body.latency / body.tick - 1e-9),
+            _within(speed, body.max_speed), _within(turn_rate, body.max_turn_rate)))
 
     def change(self) -> bool:
         """Go to the next setting, after the last to the first; False if there is only one."""
@@ -143,6 +152,9 @@ class DiffDrive:
     def tick(self) -> None:
         """Let one tick pass."""
         body = self.body
+        while self._under_way and self._under_way[0][0] <= self.ticks:
+            self._target = self._under_way.popleft()[1:]
+            self._ticks_until_braking = ceil(body.command_timeout / body.tick - 1e-9)
         self.ticks += 1
         empty = self.battery is not None and not self.battery.charge
         stands = empty or self._ticks_until_braking <= 0
@@ -153,10 +165,8 @@ class DiffDrive:
         outwards = self.turn_rate * body.wheel_separation / 2
         left, right = (
             (self.speed - outwards) * body.tick, (self.speed + outwards) * body.tick)
-        blocked = self._drive(self._gripping(left), self._gripping(right))
-        # A wall stalls the wheels, so odometry does not count the way that was blocked.
         self.odometry = self.odometry.moved(*self._arc(
-            self._measured(left - blocked), self._measured(right - blocked)))
+            *map(self._measured, self._drive(left, right))))
         if self.doors != self.world.settings[self.setting]:
             self._move_doors()
         if self.battery is not None:
@@ -168,14 +178,30 @@ class DiffDrive:
         moves = self.speed or self.turn_rate
         return not moves and hypot(self.pose.x - x, self.pose.y - y) < self.body.radius
 
+    def scanner(self, rays: int, farthest: float, noise: float, seed: int) -> Scanner:
+        """Return a laser scanner in the middle of it, as ``Scanner`` says."""
+        return Scanner(self.world, rays, farthest, noise, seed)
+
     def localised(self) -> Pose:
         """Return the true pose with the noise of a localisation that has converged."""
         x, y, yaw = self.pose
-        noise = self.body.pose_noise
+        noise, jumps = self.body.pose_noise, self.body.pose_jumps
+        if jumps and self._jumps.random() < jumps:
+            far, way = self._jumps.uniform(*_JUMP), self._jumps.uniform(-pi, pi)
+            x, y = x + far * cos(way), y + far * sin(way)
         return Pose(x + self._noise(noise), y + self._noise(noise),
                     wrapped(yaw + self._noise(self.body.heading_noise)))
 
-    def _drive(self, left: float, right: float) -> float:
+    def _drive(self, left: float, right: float) -> tuple[float, float]:
+        """
+        Move as the wheels are to turn; return how far they do turn.
+
+        A wall stalls them, so that odometry does not count the way that was blocked.
+        """
+        blocked = self._move(self._gripping(left), self._gripping(right))
+        return left - blocked, right - blocked
+
+    def _move(self, left: float, right: float) -> float:
         """Move by what the wheels grip; return the length of the way that was blocked."""
         distance, turn = self._arc(left, right)
         ahead = self.pose.moved(distance, turn)
@@ -210,12 +236,17 @@ class DiffDrive:
         return 1.0
 
     def _move_doors(self) -> None:
-        """Open and close the doors by the setting, except those in which the robot stands."""
-        here = set(self.world.touched(self.pose.x, self.pose.y, self.body.radius))
+        """
+        Open and close the doors by the setting, except those in which the robot stands.
+
+        By the rule by which it drives: else it might stand where it is not free to leave.
+        """
+        x, y, _ = self.pose
         for door, is_open in self.world.settings[self.setting].items():
-            if is_open or not here & self.world.doors[door]:
-                self.doors[door] = is_open
-        self.closed = self.world.closed(self.doors)
+            doors = {**self.doors, door: is_open}
+            closed = self.world.closed(doors)
+            if is_open or self.world.is_free(x, y, self.body.radius, closed):
+                self.doors, self.closed = doors, closed
 
     def _arc(self, left: float, right: float) -> tuple[float, float]:
         return (left + right) / 2, (right - left) / self.body.wheel_separation
@@ -273,40 +304,51 @@ class Lockstep:
         self.due = now + _REST if self._settling else now
 
 
-def scenario_of(world: World) -> Scenario:
-    """Return a world as ``grid_driver`` sees it, if moves always succeed; its states are cells."""
+def scenario_of(world: World, radius: float = Body.radius) -> Scenario:
+    """
+    Return a world as ``grid_driver`` sees it, if moves always succeed; its states are cells.
+
+    :param radius: of the robot in m, less than half a cell of the driver; a plan has its own.
+    """
     if isinstance(world, PlanWorld):
         return world.scenario(_ACTIONS)
-    grid = _grid(world)
-    home = grid.cell_at(*world.centre(world.home))
+    home = world.grid.cell_at(*world.home_pose[:2])
     assert home is not None
     return Scenario(world.name, _ACTIONS, home, tuple(
-        Setting(_cmp(world, grid, home, setting), None) for setting in world.settings), world.path)
+        Setting(_cmp(world, home, setting, radius), None) for setting in world.settings),
+        world.path)
 
 
-def driver_parameters(world: World) -> dict[str, bool | float | int | str]:
-    """Return by name the parameters of ``grid_driver`` for a world and the simulated robot."""
+def driver_parameters(
+        world: World, body: Body | None = None) -> dict[str, bool | float | int | str]:
+    """Return by name the parameters of ``grid_driver`` for a world and a simulated robot."""
+    grid, body = world.grid, body or Body()
     fast: dict[str, bool | float | int | str] = {
-        'pose_source': 'amcl_pose', 'max_speed': Body.max_speed, 'max_turn': Body.max_turn_rate,
-        'acceleration': Body.acceleration, 'turn_acceleration': Body.turn_acceleration}
+        'pose_source': 'amcl_pose', 'max_speed': body.max_speed, 'max_turn': body.max_turn_rate,
+        'acceleration': body.acceleration, 'turn_acceleration': body.turn_acceleration,
+        'latency': body.latency}
     if isinstance(world, PlanWorld):
         return {**fast, 'plan': str(world.path.absolute()), 'declare_successors': True}
-    home_x, home_y = world.centre(world.home)
-    grid = _grid(world)
+    home_x, home_y, _ = world.home_pose
     return {
         **fast, 'use_map': True, 'cell_size': grid.cell_size, 'origin_x': grid.origin_x,
         'origin_y': grid.origin_y, 'columns': grid.columns, 'rows': grid.rows, 'home_x': home_x,
-        'home_y': home_y}
+        'home_y': home_y, 'robot_radius': body.radius}
 
 
-def _grid(world: World) -> Grid:
-    return Grid(0.0, 0.0, world.cell_size, *world.size)
+def occupancy(world: World, occupied: Iterable[Cell]) -> Map:
+    """Return a map with a pixel for each cell of a world."""
+    columns, rows = world.size
+    values = [0] * (columns * rows)
+    for column, row in occupied:
+        values[row * columns + column] = 100
+    return Map(world.cell_size, columns, rows, Pose(0.0, 0.0, 0.0), values)
 
 
-def _cmp(world: World, grid: Grid, home: int, doors: Mapping[str, bool]) -> TableCmp:
-    occupied = world.walls | world.closed(doors)
-    free = {cell for cell in range(grid.columns * grid.rows)
-            if divmod(cell, grid.columns)[::-1] not in occupied}
+def _cmp(world: World, home: int, doors: Mapping[str, bool], radius: float) -> TableCmp:
+    ways = Ways(world.grid)
+    ways.read(occupancy(world, world.walls | world.closed(doors)), radius)
     return TableCmp(home, len(_ACTIONS), {
-        (cell, heading): ((there, 1.0),) for cell in free for heading in range(len(_ACTIONS))
-        if (there := grid.neighbour(cell, heading)) in free})
+        (cell, heading): ((there, 1.0),) for cell in ways.free or ()
+        for heading in range(len(_ACTIONS))
+        if (there := ways.neighbour(cell, heading)) is not None})

@@ -36,16 +36,21 @@ class Scanner:
 
     def scan(self, pose: Pose, closed: Collection[Cell]) -> Ranges:
         """Return the range of each ray in m, infinite for nothing; ``closed`` cells stop it."""
+        ranges = self._free_ways(pose, closed)
+        if self._noise:
+            ranges = ranges + self._rng.normal(0.0, self._noise, len(ranges))
+        return np.where(ranges <= self.farthest, ranges, math.inf)
+
+    def _free_ways(self, pose: Pose, closed: Collection[Cell]) -> Ranges:
+        """Return how far it really is along each ray."""
         if closed is not self._closed:
             self._closed, self._solid = closed, self._solid_cells(closed)
         pose = self._world.local(pose)
         angles = self._angles + pose.yaw
         along, up = np.cos(angles), np.sin(angles)
-        ranges = np.minimum(self._to_borders(pose.x, pose.y, along, up, self._solid),
-                            self._to_borders(pose.y, pose.x, up, along, self._solid.T))
-        if self._noise:
-            ranges = ranges + self._rng.normal(0.0, self._noise, len(ranges))
-        return np.where(ranges <= self.farthest, ranges, math.inf)
+        return np.asarray(np.minimum(
+            self._to_borders(pose.x, pose.y, along, up, self._solid),
+            self._to_borders(pose.y, pose.x, up, along, self._solid.T)))
 
     def _solid_cells(self, closed: Collection[Cell]) -> NDArray[np.bool_]:
         """Return which cells stop a ray, by column and row, with one more all around."""

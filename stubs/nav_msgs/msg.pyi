@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from geometry_msgs.msg import Pose, PoseWithCovariance, TwistWithCovariance
+from geometry_msgs.msg import Pose, PoseStamped, PoseWithCovariance, TwistWithCovariance
 from std_msgs.msg import Header
 
 @dataclass(kw_only=True)
@@ -25,3 +25,8 @@ class Odometry:
     child_frame_id: str = ...
     pose: PoseWithCovariance = ...
     twist: TwistWithCovariance = ...
+
+@dataclass(kw_only=True)
+class Path:
+    header: Header = ...
+    poses: Sequence[PoseStamped] = ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mnm_ros.console.command_line import parse, StopCondition
-from mnm_ros.simulation import scenario
+from mnm_ros.simulation import physics, scenario
 import pytest
 
 
@@ -54,6 +54,27 @@ def test_a_world_is_driven_by_a_mobile_robot() -> None:
     assert 'home_x:=1.25' in after('grid_driver', options.commands())
     assert 'actions:=["east", "north", "west", "south"]' in after('explorer', options.commands())
     assert parse([str(options.world.path)]).world == options.world
+
+
+@pytest.mark.parametrize('world', [(), ('two_room_flat',)])
+def test_physics_for_a_robot_in_a_world(
+        world: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(physics, 'mujoco', physics)    # installed or not
+    commands = parse([*world, '--physics', '--page', '-p', 'slip:=0.5']).commands()
+    assert [*commands] == ['diff_drive_sim', 'grid_driver', 'explorer', 'navigator', 'dashboard']
+    simulator, driver = (after(node, commands) for node in ('diff_drive_sim', 'grid_driver'))
+    assert {'physics:=true', 'latency:=0.15', 'robot_radius:=0.17'} < {*simulator}
+    assert f'{(world or ("furnished_flat",))[0]}.yaml' in simulator[1]
+    assert simulator[-1] == 'slip:=0.5'
+    assert {'declare_successors:=true', 'robot_radius:=0.17', 'max_speed:=0.3'} < {*driver}
+
+
+def test_without_mujoco_there_is_no_physics(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(physics, 'mujoco', None)
+    with pytest.raises(SystemExit):
+        parse(['--physics'])
+    assert 'argument --physics needs the package mujoco' in capsys.readouterr().err
 
 
 def test_the_cmp_behind_a_world() -> None:
@@ -153,7 +174,9 @@ def test_a_fleet_has_simulators_of_its_own() -> None:
     (['-p', 'record:=a.json'], 'explorer:record'),
     (['nonexistent'], "no scenario and no world is called 'nonexistent', expected a path, a "
                       'scenario (broken_wheel, '),
-    (['nonexistent.yaml'], 'or a world (one_room, two_room_flat)'),
+    (['nonexistent.yaml'], 'or a world (furnished_flat, one_room, two_room_flat)'),
+    (['--robot', '--physics'], '--physics: not allowed with --robot'),
+    (['corridor', '--physics'], '--physics: not allowed with corridor, expected a world'),
 ])
 def test_bad_arguments(
         arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,7 +24,7 @@ from scripted import ScriptedBase
 
 ROOT = Path(__file__).resolve().parents[2]
 TREE = {name: found for name, found in vars(errors).items() if inspect.isclass(found)}
-BUILT_IN = {'Exception', 'KeyError', 'RuntimeError', 'TypeError', 'ValueError'}
+BUILT_IN = {'Exception', 'ImportError', 'KeyError', 'RuntimeError', 'TypeError', 'ValueError'}
 
 
 def drawn() -> Iterator[tuple[str, tuple[str, ...]]]:

@@ -14,7 +14,7 @@ from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.topics import SERVICES
-from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
+from mnm_ros.view.telemetry import RobotTelemetry, STAYS, Telemetry
 from mnm_ros.view.web.layers import picture
 from mnm_ros.view.web.panels import (
     bar_line,
@@ -88,6 +88,13 @@ EVERYTHING = frozenset(control.service for control in CONTROLS.values())
     *(('home', phase, '') for phase in ('checking/rediscovery', 'paused', 'fault', ''))])
 def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> None:
     assert refusal(name, Telemetry(phase=phase, offered=EVERYTHING, heartbeat=10.0), 11.0) == why
+
+
+def test_a_pause_of_the_navigator_can_be_made_one_that_holds() -> None:
+    heard = Telemetry(phase='paused', status=f'{STAYS} 7 for 60 s, or until the next goal',
+                      offered=EVERYTHING, heartbeat=10.0)
+    assert refusal('pause', heard, 11.0) == ''
+    assert refusal('pause', replace(heard, phase='fault'), 11.0) == 'the phase is fault'
 
 
 def test_a_robot_that_is_stopped_can_be_freed_whatever_the_explorer_does() -> None:

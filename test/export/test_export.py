@@ -39,7 +39,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export import writers
-from mnm_ros.export.contents import ExportContents, in_words, read, route
+from mnm_ros.export.contents import ExportContents, in_words, NO_ONE_NUMBER, read, route
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
@@ -333,7 +333,8 @@ def test_policies_are_printed_as_a_table_with_routes(
     assert re.search(r'3 states known after 1,500 steps; the limit is 4 expected steps$', out,
                      re.MULTILINE)
     assert re.search(r'^2 +2\.\d\d +2 east *$', out, re.MULTILINE)
-    assert out.endswith('met, but beyond the radius by what is known so far: 3\n')
+    assert out.endswith(
+        f'{NO_ONE_NUMBER}\nmet, but beyond the radius by what is known so far: 3\n')
     status, out, _ = run(capsys, '--from', str(folder), '--json')
     found = json.loads(out)
     assert (status, found['known'], found['beyond'], found['home']) == (0, [0, 1, 2], [3], 0)

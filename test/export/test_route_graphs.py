@@ -4,13 +4,15 @@
 Graphs of places, read as their programs do.
 
 ``load_graph`` has the rules of nav2's ``GeoJsonGraphFileLoader`` and of the plugins that score
-edges, ``parse_graph`` those of the function of this name in ``rmf_fleet_adapter``.
+edges, ``parse_graph`` those of the function of this name in ``rmf_fleet_adapter``. Whether there
+are routes is asked in ``test_routes.py``.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 import json
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,12 +24,13 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.export.contents import ExportContents
 from mnm_ros.export.formats import FORMATS
-from mnm_ros.export.route_graphs import edge_ids, RouteGraph
+from mnm_ros.export.route_graphs import edge_ids, RouteGraph, warnings
 from mnm_ros.robot_description import RobotDescription
 import pytest
+from scipy.stats import binomtest
 import yaml
 
-EAST, WEST, NORTH = 0, 1, 2
+EAST, WEST, NORTH, SOUTH = range(4)
 RESET = -1
 KNOWN = (0, 1, 2, 3)
 # 0 - 1 - 2; 3 is north of 1, in some tests without a place.
@@ -40,7 +43,7 @@ FLAT = ExportContents('a test', Knowledge(
                    (3, EAST, 3, 1), (0, RESET, 0, 5)]),
     limit=8.0, trust={1: PolicyTrust(Trust.PROVEN, 1.25, 8.0, 7, 'a test', expected_seconds=5.0)}),
     RobotDescription(
-        ('east', 'west', 'north'), frame='map', names={1: 'door', 2: 'door'},
+        ('east', 'west', 'north', 'south'), frame='map', names={1: 'door', 2: 'door'},
         positions={0: (0.0, 0.0), 1: (1, 0.5), 2: (2.0, 0.0), 3: (1.0, 1.5), 4: (9.0, 9.0)}))
 
 
@@ -110,10 +113,14 @@ def test_nav2_reads_nodes_and_edges() -> None:
     assert {node: found.place for node, found in nodes.items()} == {
         0: (0.0, 0.0), 1: (1.0, 0.5), 2: (2.0, 0.0), 3: (1.0, 1.5)}
     assert {found.frame for found in nodes.values()} == {'map'}
-    assert {found.ways: found.action for found in edges.values()} == {
-        (0, 1): 'east', (1, 2): 'east', (1, 3): 'north'}
+    assert {found.ways: (found.action, getattr(found, 'class')) for found in edges.values()} == {
+        (0, 1): ('east', 'policy'), (1, 2): ('east', 'policy'), (1, 3): ('north', 'policy'),
+        (1, 0): ('west', 'tested'), (2, 1): ('west', 'tested')}
     there = next(found for found in edges.values() if found.ways == (0, 1))
     assert there.line == [[[0.0, 0.0], [1, 0.5]]]
+    bounds = [scored(there.least_probability), scored(there.most_probability)]
+    exact = binomtest(30, 40).proportion_ci(0.95)    # after Clopper and Pearson
+    assert bounds == pytest.approx([exact.low, exact.high], abs=1e-6)
     assert there.probability == scored(0.75) and there.cost == pytest.approx(4 / 3, abs=1e-6)
     assert scored(there.expected_steps) == there.cost
     assert scored(there.expected_seconds) == pytest.approx(4 / 3 * 4.0, abs=1e-5)
@@ -122,10 +129,22 @@ def test_nav2_reads_nodes_and_edges() -> None:
     assert not hasattr(nodes[2], 'at_most_steps') and nodes[0].expected_steps == 0.0
 
 
-def test_no_edge_is_of_what_a_policy_plays_only_where_it_never_comes() -> None:
-    """Neither west in 2, which all policies play there, nor what the target of a policy has."""
-    _, edges = load_graph(FORMATS['nav2-route'].write(FLAT))
-    assert not {(2, 1), (1, 0), (3, 1)} & {found.ways for found in edges.values()}
+@pytest.mark.parametrize(('there', 'times', 'enough'), [
+    (2, 2, False), (3, 3, True), (8, 16, False), (9, 16, True), (0, 0, False)])
+def test_what_no_policy_plays_is_an_edge_once_it_is_tested(
+        there: int, times: int, enough: bool) -> None:
+    """South leads from 3 to 1, where no policy comes; 4 executions are enough by the bound."""
+    counts = {**FLAT.knowledge.counts, 3: {SOUTH: {
+        state: count for state, count in ((1, there), (3, times - there)) if count}}}
+    _, edges = load_graph(FORMATS['nav2-route'].write(with_known(counts=counts)))
+    assert ((3, 1) in {found.ways for found in edges.values()}) == enough
+
+
+def test_an_edge_that_a_policy_plays_is_preferred() -> None:
+    """North leads from 0 to 1, too, and more often."""
+    counts = {**FLAT.knowledge.counts, 0: {**FLAT.knowledge.counts[0], NORTH: {1: 99}}}
+    _, edges = load_graph(FORMATS['nav2-route'].write(with_known(counts=counts)))
+    assert {each.ways: each.action for each in edges.values()}[0, 1] == 'east'
 
 
 def test_the_best_of_several_actions_is_taken_and_a_policy_by_steps_followed() -> None:
@@ -144,22 +163,25 @@ def test_an_edge_has_the_same_id_whenever_it_is_written() -> None:
     now = edge_ids(RouteGraph.of(FLAT))
     before = edge_ids(RouteGraph.of(with_known(known=KNOWN[:2], policies={
         state: FLAT.knowledge.policies[state] for state in KNOWN[:2]})))
-    assert {edge.following for edge in before} == {1} and before.items() < now.items()
-    assert sorted(now.values()) == [65535 - 3 - NORTH, 65535 - 3 - EAST, 65535 - EAST]
+    assert {edge.following for edge in before} == {0, 1} and before.items() < now.items()
+    assert sorted(now.values()) == [
+        65535 - 8 - WEST, 65535 - 4 - NORTH, 65535 - 4 - WEST, 65535 - 4 - EAST, 65535 - EAST]
 
 
 def test_edges_are_closed_by_what_is_lost_or_fails_and_open_again_by_what_arrives() -> None:
     """East in 0 arrived 30 of 40 times; 0.25 ** 4 is the first below 0.01."""
     closures = Closures(RouteGraph.of(FLAT))
-    numbers = {edge.following: number for number, edge in closures.edges.items()}
+    numbers = {edge.following: number for number, edge in closures.edges.items()
+               if edge.action != WEST}
+    back = {edge.state: number for number, edge in closures.edges.items() if edge.action == WEST}
     assert closures.look(KNOWN, FLAT.knowledge.counts) == ([], [])
     assert closures.look((), {}) == ([], [])    # nothing is known at all: no news
-    assert closures.look((0, 1, 3), {}) == ([numbers[2]], [])
+    assert closures.look((0, 1, 3), {}) == ([numbers[2], back[2]], [])
     assert closures.look((0, 1, 3), {0: {EAST: {0: 3}}}) == ([], [])
     assert closures.look(KNOWN, {0: {EAST: {0: 4}}}) == ([numbers[1]], [])
-    assert closures.closed == {numbers[1], numbers[2]}
+    assert closures.closed == {numbers[1], numbers[2], back[2]}
     assert closures.look(KNOWN, {0: {EAST: {0: 9, 1: 1}}}) == ([], [numbers[1]])
-    assert closures.look(KNOWN, FLAT.knowledge.counts) == ([], [numbers[2]])
+    assert closures.look(KNOWN, FLAT.knowledge.counts) == ([], [numbers[2], back[2]])
     assert not closures.closed
 
 
@@ -177,7 +199,7 @@ def test_states_that_are_no_ids_are_numbered(states: dict[int, int]) -> None:
             states[state]: FLAT.description.positions[state] for state in KNOWN}))
     nodes, edges = load_graph(FORMATS['nav2-route'].write(learnt))
     assert [nodes[number].state for number in range(4)] == [str(state) for state in known]
-    assert {found.ways for found in edges.values()} == {(0, 1), (1, 2), (1, 3)}
+    assert {found.ways for found in edges.values()} == {(0, 1), (1, 0), (1, 2), (1, 3), (2, 1)}
     assert nodes[0].frame == 'map'    # of nav2, if there is none
 
 
@@ -207,7 +229,19 @@ def test_what_has_no_place_is_left_out_and_named(
     written, said = capsysbinary.readouterr()
     assert said == b'mnm_ros export: left out, as they have no place: door (2), 3\n'
     nodes, edges = load_graph(written)
-    assert [*nodes] == [0, 1] and [each.ways for each in edges.values()] == [(0, 1)]
+    assert [*nodes] == [0, 1] and [each.ways for each in edges.values()] == [(0, 1), (1, 0)]
+
+
+def test_what_is_not_connected_is_named() -> None:
+    """North of 1 nothing is known that leads back; without a place of 1 nothing leads on."""
+    assert warnings(FLAT) == ['no edges lead to 0 from: 3']
+    apart = {**FLAT.description.positions}
+    del apart[1]
+    counts = {**FLAT.knowledge.counts, 2: {EAST: {0: 9}}, 3: {EAST: {3: 1}}}
+    assert warnings(replace(with_known(counts=counts), description=replace(
+        FLAT.description, positions=apart))) == [
+            'left out, as they have no place: door (1)', 'no edges lead to 0 from: 3',
+            'no edges lead from 0 to: door (2), 3']
 
 
 RMF_WORDS = {
@@ -216,23 +250,28 @@ RMF_WORDS = {
     'dock_name', 'undock_name', 'speed_limit', 'is_bidirectional', 'graph_idx'}
 
 
-def parse_graph(text: bytes) -> tuple[list[Any], list[Any]]:
+def parse_graph(text: bytes, level: str = 'L1',
+                home: int | None = 0) -> tuple[list[Any], list[Any]]:
     """Return waypoints and lanes as a fleet adapter has them; an error is what it ends on."""
     graph = yaml.safe_load(text)
     assert graph['lifts'] == {}    # without the key it warns
     assert isinstance(graph['levels'], dict)
-    (level, found), = graph['levels'].items()
-    assert isinstance(level, str) and isinstance(graph['building_name'], str)
+    (name, found), = graph['levels'].items()
+    assert name == level and isinstance(graph['building_name'], str)
     names: list[str] = []
     for x, y, options in found['vertices']:
         assert type(x) is type(y) is float and isinstance(options, dict)
-        assert {*options} & RMF_WORDS == {'name'}
+        at_home = options['learnt_state'] == str(home)
+        assert {*options} & RMF_WORDS == {
+            'name', *(('is_charger', 'is_parking_spot') if at_home else ())}
+        assert options.get('is_charger', True) is options.get('is_parking_spot', True) is True
         names.append(text_of(options['name']))
     assert len({*names}) == len(names) and all(names)
     for start, end, options in found['lanes']:
         assert type(start) is type(end) is int and 0 <= min(start, end)
         assert max(start, end) < len(names)
-        assert isinstance(options, dict) and not {*options} & RMF_WORDS
+        assert isinstance(options, dict) and {*options} & RMF_WORDS <= {'speed_limit'}
+        assert scored(options.get('speed_limit', 1.0)) > 0
     return found['vertices'], found['lanes']
 
 
@@ -240,10 +279,39 @@ def test_a_fleet_adapter_reads_waypoints_and_lanes() -> None:
     vertices, lanes = parse_graph(FORMATS['rmf'].write(FLAT))
     assert [(x, y, options['name']) for x, y, options in vertices] == [
         (0.0, 0.0, '0'), (1.0, 0.5, 'door'), (2.0, 0.0, 'door (2)'), (1.0, 1.5, '3')]
-    assert [(start, end, options['learnt_action']) for start, end, options in lanes] == [
-        (0, 1, 'east'), (1, 2, 'east'), (1, 3, 'north')]
+    assert [(start, end, options['learnt_action'], options['learnt_class'])
+            for start, end, options in lanes] == [
+        (0, 1, 'east', 'policy'), (1, 2, 'east', 'policy'), (1, 0, 'west', 'tested'),
+        (1, 3, 'north', 'policy'), (2, 1, 'west', 'tested')]
     assert lanes[0][2]['learnt_expected_steps'] == pytest.approx(4 / 3, abs=1e-6)
+    # 1.118 m in 16/3 s, of which a third is for what fails.
+    assert lanes[0][2]['speed_limit'] == pytest.approx(1.25 ** 0.5 / (16 / 3), abs=1e-6)
     assert vertices[1][2]['learnt_at_most_steps'] == 8.0
+
+
+def test_a_graph_is_put_where_the_building_is(
+        monkeypatch: pytest.MonkeyPatch, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
+    """A quarter turn to the left, half the scale, and 10 m to the east."""
+    monkeypatch.setattr('mnm_ros.command.source.find', lambda *_: FLAT)
+    words = ['--level', 'B1', '--building', 'clinic', '--transform', '10', '-1',
+             str(math.pi / 2), '0.5']
+    assert export(['--format', 'rmf', *words], 'mnm_ros export') == 0
+    written = capsysbinary.readouterr().out
+    vertices, lanes = parse_graph(written, 'B1')
+    assert yaml.safe_load(written)['building_name'] == 'clinic'
+    assert [(x, y) for x, y, _ in vertices] == [
+        (10.0, -1.0), (9.75, -0.5), (10.0, 0.0), (9.25, -0.5)]
+    assert lanes[0][2]['speed_limit'] == pytest.approx(0.5 * 1.25 ** 0.5 / (16 / 3), abs=1e-6)
+
+
+def test_what_is_no_place_of_a_building_is_refused(
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr('mnm_ros.command.source.find', lambda *_: FLAT)
+    assert export(['--format', 'rmf', '--transform', '0', '0', '0', '0'], 'mnm_ros export') == 1
+    assert 'transform is (0.0, 0.0, 0.0, 0.0), expected' in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        export(['--format', 'nav2-route', '--level', 'L2'], 'mnm_ros export')
+    assert 'argument --level: expected --format rmf' in capsys.readouterr().err
 
 
 def test_names_are_unique_and_texts() -> None:

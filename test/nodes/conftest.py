@@ -7,9 +7,11 @@ from itertools import count
 from pathlib import Path
 
 from driven_robot import DrivenRobot, FAST
-from navigating import KNOWN, Operator, publish
+from mnm_ros import messages
+from navigating import Commander, KNOWN, Operator, PLACES, publish
 from node_processes import arguments, end_all, NodeProcess, Peer, ScriptedRobot
 import pytest
+from std_msgs.msg import String
 from unicycle import Unicycle
 
 Start = Callable[..., NodeProcess]
@@ -85,6 +87,14 @@ def navigator(start: Start, peer: Peer, operator: Operator) -> Callable[..., Nod
         operator.wait_for_navigator()
         return process
     return start_navigator
+
+
+@pytest.fixture
+def commander(navigator: Callable, peer: Peer, operator: Operator) -> Commander:
+    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    described.publish(String(data=PLACES.to_text()))
+    navigator()
+    return Commander(peer)
 
 
 @pytest.fixture

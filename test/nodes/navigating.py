@@ -4,15 +4,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+import time
+from typing import Any
+
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
+from rclpy.action import ActionClient
 from std_msgs.msg import Int64, Int64MultiArray, String
 
 EAST, WEST = 0, 1
 TARGETS = (0, 1, 2)
+PLACES = RobotDescription(
+    ('east', 'west'), frame='map', names={2: 'bench', 5: 'attic'},
+    positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0), 5: (3.0, 0.0), 6: (2.0, 0.0)})
 HORIZON = 3
 KNOWN = messages.PolicySet(1, 0, HORIZON, tuple(
     Policy(target, HORIZON, TARGETS, (tuple(EAST if state < target else WEST
@@ -91,3 +99,44 @@ def declare(peer: Peer, *forbidden: tuple[int, int]) -> None:
     publisher.publish(String(data=RobotDescription(
         ('east', 'west'), declaration=Declaration(lists)).to_text()))
     peer.wait_for(publisher.get_subscription_count, 'the navigator')
+
+
+class Commander:
+    """Sends poses as ``nav2_simple_commander`` does, from a process without a robot side."""
+
+    def __init__(self, robots: Peer) -> None:
+        from nav2_msgs.action import NavigateToPose
+        self.kind, self.peer, self._robots = NavigateToPose, Peer(name='commander'), robots
+        self.client = ActionClient(self.peer.node, NavigateToPose, 'navigate_to_pose')
+        self.feedback: list[Any] = []
+        self.heard_at: list[float] = []
+
+    def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
+        def spun() -> Any:
+            self._robots.spin(0.0)
+            self._robots._executor.spin_once(timeout_sec=0.0)
+            return condition()
+        return self.peer.wait_for(spun, what)
+
+    def send(self, x: float, y: float = 0.0, frame: str = 'map', tree: str = '') -> Any:
+        """Send a goal and return its handle, and the future of its result."""
+        self.wait_for(self.client.server_is_ready, 'the action')
+        goal = self.kind.Goal()
+        goal.pose.header.frame_id, goal.behavior_tree = frame, tree
+        goal.pose.pose.position.x, goal.pose.pose.position.y = x, y
+        sent = self.client.send_goal_async(
+            goal, lambda message: self.feedback.append(message.feedback)
+            or self.heard_at.append(time.monotonic()))
+        self.wait_for(sent.done, 'whether it is accepted')
+        handle = sent.result()
+        return handle, handle.get_result_async() if handle.accepted else None
+
+    def end(self, result: Any) -> tuple[int, int | None, str]:
+        """Return how a goal has ended: status, code and text, which Humble has not."""
+        self.wait_for(result.done, 'the result')
+        found = result.result()
+        return (found.status, getattr(found.result, 'error_code', None),
+                getattr(found.result, 'error_msg', ''))
+
+    def go(self, *where: Any) -> tuple[int, int | None, str]:
+        return self.end(self.send(*where)[1])

@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 from geometry_msgs.msg import PoseWithCovarianceStamped
 from mnm_ros import security
+from mnm_ros.topics import ACTIONS
 from node_processes import Peer
 import pytest
 
@@ -36,7 +37,7 @@ def granted(text: str, enclave: str) -> tuple[str, str, Granted]:
         right, = (name for name, rule in group.attrib.items() if rule == 'ALLOW')
         if group.tag == 'actions':    # served where nav2_msgs is installed, and there are places
             assert (enclave, right, [entry.text for entry in group]) == (
-                '/mnm_ros/navigator', 'execute', ['navigate_to_pose'])
+                '/mnm_ros/navigator', 'execute', sorted(ACTIONS))
             continue
         assert group.tag == ('topics' if right in ('publish', 'subscribe') else 'services')
         for entry in group:
@@ -85,6 +86,10 @@ def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: 
         rights['publish'] -= TRANSFORMS
     if node == 'explorer':    # which has no bond without a lifecycle manager
         assert BOND in rights['publish'] and BOND in rights['subscribe']
+    if node == 'navigator':    # which hears them where it serves actions
+        heard = {*TRANSFORMS, f'{NAMESPACE}/model'}
+        assert heard <= rights['subscribe']
+        rights['subscribe'] -= heard
     rights = {right: names - {BOND} for right, names in rights.items()}
     if enclave == '/mnm_ros/explorer':
         where = '/'.join((NAMESPACE, *robots))

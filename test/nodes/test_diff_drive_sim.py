@@ -11,6 +11,10 @@ import signal
 import time
 
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped, Twist, TwistStamped
+from mnm_ros.core.errors import ParameterError
+from mnm_ros.nodes import diff_drive_sim
+from mnm_ros.parameters import NODES
+from mnm_ros.simulation import physics
 from mnm_ros.simulation.world import load
 from nav_msgs.msg import OccupancyGrid, Odometry
 from node_processes import Peer, soon
@@ -209,3 +213,24 @@ def test_refused(start: Callable, tmp_path: Path, parameters: dict[str, object],
         for name, value in parameters.items()})
     assert process.wait() == 1
     assert reason in process.output and 'Traceback' not in process.output
+
+
+def test_physics_without_mujoco(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(physics, 'mujoco', None)
+    given = {spec.name: spec.default for spec in NODES['diff_drive_sim']}
+    with pytest.raises(ParameterError, match="'physics' is True: .* needs the package mujoco"):
+        diff_drive_sim._robot(peer.node, {**given, 'world': 'one_room', 'physics': True})
+
+
+def test_physics(start: Callable, peer: Peer) -> None:
+    """It drives into the wall, where it is held and tells that it touches."""
+    pytest.importorskip('mujoco', reason='mujoco is not installed')
+    process = sim(start, physics=True, world='furnished_flat', robot_radius=0.17, tick=0.1)
+    driver, bumps = Driver(peer), peer.listen(Bool, 'bump')
+    maps = peer.listen(OccupancyGrid, 'map')
+    driver.command = 0.3, 0.0
+    peer.wait_for(lambda: bumps and bumps[-1].data, 'the leg of the table')
+    assert driver.poses[-1].pose.pose.position.x == pytest.approx(2.86, abs=0.03)
+    world = load('furnished_flat')
+    assert maps[0].data.count(100) == len(world.walls - world.legs)
+    assert process.stop() == 0, process.output

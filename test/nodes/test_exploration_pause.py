@@ -4,11 +4,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 
 from mnm_ros.nodes.common.commanding import ExplorationPause
 import pytest
-from std_msgs.msg import String
+from std_srvs.srv import SetBool
 
 
 class Made:
@@ -21,11 +22,15 @@ class Made:
     def create_client(self, kind: type, name: str) -> SimpleNamespace:
         return SimpleNamespace(
             service_is_ready=lambda: True,
-            call_async=lambda request: self.asked.append(request.data))
+            call_async=self._ask)
 
-    def create_subscription(self, kind: type, topic: str, callback: object,
+    def _ask(self, request: SetBool.Request) -> SimpleNamespace:
+        self.asked.append(request.data)
+        return SimpleNamespace(add_done_callback=lambda _: None)
+
+    def create_subscription(self, kind: type, topic: str, callback: Callable[[object], None],
                             qos: object) -> SimpleNamespace:
-        setattr(self, topic, lambda text: callback(String(data=text)))
+        setattr(self, topic, lambda data: callback(kind(data=data)))
         return SimpleNamespace(topic_name=topic)
 
 
@@ -49,3 +54,33 @@ def test_a_rest_may_end_at_any_time_so_that_a_pause_is_asked_for() -> None:
     assert not node.pause.reached(0.0) and node.asked == [False]
     node.rest('')    # as it is a pause that was asked for now
     assert node.pause.reached(0.1) and node.pause.rest == ''
+
+
+@pytest.mark.parametrize(('before', 'after', 'own'), [
+    ([0], [1], True), ([0], [1, 2], False), ([1], [2], False), ([], [1], True),
+    ([], [], True)])    # of an explorer that does not tell
+def test_a_pause_ends_unless_somebody_else_has_asked_for_one(
+        before: list[int], after: list[int], own: bool) -> None:
+    node = Made()
+    node.phase('building/discovery')
+    for pauses in before:
+        node.pauses(pauses)
+    assert not node.pause.own and not node.pause.reached(0.0)
+    for pauses in after:
+        node.pauses(pauses)
+    node.phase('paused')
+    assert node.pause.reached(0.1) and node.pause.own == own
+    node.pause.end(0.2)
+    assert node.asked == [False, True][:1 + own] and not node.pause.own
+
+
+def test_what_is_asked_again_is_not_taken_for_somebody_else() -> None:
+    node = Made()
+    node.phase('building/discovery')
+    node.pauses(0)
+    for now in (0.0, 1.5, 3.0):
+        node.pause.reached(now)
+    node.pauses(3)
+    assert node.asked == [False] * 3 and node.pause.own
+    node.pauses(4)
+    assert not node.pause.own

@@ -66,7 +66,7 @@ def test_limit_of_steps(navigator: Callable, peer: Peer, operator: Operator) -> 
 def test_reset_misses_home(navigator: Callable, peer: Peer, operator: Operator) -> None:
     robot = FaultyRobot(peer)
     robot.misses = 2
-    navigator(reset_retries=2)
+    navigator(reset_retries=2, direct=False)
     assert operator.go(2) == 'reached 2 in 2 steps'
     assert actions(robot) == [RESET, RESET, RESET, EAST, EAST]
     robot.misses = 10
@@ -152,7 +152,7 @@ def test_what_has_become_forbidden_is_not_commanded(
         navigator: Callable, peer: Peer, operator: Operator) -> None:
     """The goal under way ends after its step, and another one is refused until it may be."""
     robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
-    navigator()
+    navigator(direct=False)
     operator.send(2)
     robot.release()
     peer.wait_for(lambda: robot.held, 'a step under way')
@@ -254,7 +254,7 @@ def test_an_explorer_that_takes_its_time_to_go_on_is_not_taken_for_a_paused_one(
     explorer.create_service(SetBool, 'explore', explore)
     phase.publish(String(data='checking/evaluation'))
     peer.spin_also(explorer)
-    navigator()
+    navigator(dwell=0.0)
     assert operator.go(1) == 'reached 1 in 1 steps'
     operator.send(2)
     peer.spin(1.5)

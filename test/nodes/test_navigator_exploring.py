@@ -29,7 +29,7 @@ class Nodes:
     """An explorer that has learnt the corridor, a simulated robot and a navigator."""
 
     def __init__(self, start: Callable, explorer: Callable, peer: Peer, scenario: str,
-                 folder: Path, **mode: object) -> None:
+                 folder: Path, dwell: float = 0.0, **mode: object) -> None:
         self._folder = folder
         self.by_service = False
         self.peer = peer
@@ -41,7 +41,7 @@ class Nodes:
             'cmp_sim', scenario=scenario, record=str(folder / 'simulator'))
         self.explorer: NodeProcess = explorer(record=str(folder / 'explorer'), **mode)
         self.policies: list[Int64MultiArray] = learns(peer)
-        self.navigator: NodeProcess = start('navigator', **mode)
+        self.navigator: NodeProcess = start('navigator', dwell=dwell, **mode)
         self.operator.wait_for_navigator()
 
     def explores(self) -> None:
@@ -86,6 +86,15 @@ def slow(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     """Nodes with a robot that takes its time from now on, and goes home before each goal."""
     nodes = Nodes(start, explorer, peer, scenario, tmp_path)
     assert peer.set_parameter('navigator', 'direct', False).successful
+    nodes.slow_down(0.3)
+    return nodes
+
+
+@pytest.fixture
+def staying(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+            tmp_path: Path) -> Nodes:
+    """Nodes with a robot that takes its time from now on, and stays at goals."""
+    nodes = Nodes(start, explorer, peer, scenario, tmp_path, dwell=60.0)
     nodes.slow_down(0.3)
     return nodes
 
@@ -152,6 +161,70 @@ def test_resumed_by_another_node(slow: Nodes) -> None:
     slow.end()
 
 
+def test_a_pause_that_others_ask_for_at_the_same_time_holds(slow: Nodes) -> None:
+    """The pause is under way when the goals come; after them it goes on."""
+    slow.explores()
+    paused = slow._explore.call_async(SetBool.Request(data=False))
+    slow.operator.send(2)
+    slow.operator.send(1)
+    slow.peer.wait_for(paused.done, 'a response')
+    assert slow.operator.result() == 'cancelled 2: goal 1 came'
+    slow.slow_down(0.0)
+    assert slow.operator.result().startswith('reached 1 in ')
+    heard = len(slow.phase)
+    slow.peer.spin(1.0)
+    assert {message.data for message in slow.phase[heard - 1:]} == {'paused'}
+    slow.explore(True)
+    slow.explores()
+    slow.end()
+
+
+def test_the_robot_stays_at_a_goal_and_all_hear_of_it(staying: Nodes) -> None:
+    told = staying.peer.listen(DiagnosticArray, 'goal/status')
+
+    def stays() -> list[float]:
+        reports = messages.decode_goals(told[-1])
+        return [report.stays for report in reports if report.stays is not None]
+
+    assert staying.operator.go(2).startswith('reached 2 in ')
+    sentence = ('paused: the robot stays at the goal state 2 for 60 s, or until the next goal or '
+                'mnm_ros resume')
+    staying.peer.wait_for(lambda: staying.status[-1].data == sentence, 'that it stays')
+    assert stays() == [60.0]
+    before = len(staying.phase)
+    assert staying.operator.go(2) == 'reached 2 in 0 steps'    # at once: it stands there
+    assert staying.operator.go(1) == 'reached 1 in 1 steps'
+    staying.peer.wait_for(lambda: 'the goal state 1' in staying.status[-1].data, 'the next one')
+    assert {message.data for message in staying.phase[before - 1:]} == {'paused'}
+    assert stays() == [60.0]
+    staying.explore(True)
+    staying.explores()
+    staying.peer.wait_for(lambda: not stays(), 'that it leaves')
+
+
+@pytest.mark.parametrize('asked', [False, True])
+def test_a_stay_ends_by_itself_but_no_pause_of_others(staying: Nodes, asked: bool) -> None:
+    assert staying.peer.set_parameter('navigator', 'dwell', 2.0).successful
+    assert staying.operator.go(2).startswith('reached 2 in ')
+    staying.peer.wait_for(lambda: 'stays at the goal state 2 for 2 s' in staying.status[-1].data,
+                          'that it stays')
+    if not asked:
+        staying.explores()
+        return
+    staying.explore(False)
+    staying.peer.wait_for(
+        lambda: staying.status[-1].data == 'paused: service explore called', 'a pause')
+    staying.peer.spin(2.5)
+    assert staying.phase[-1].data == 'paused'
+
+
+def test_a_stay_ends_with_the_navigator(staying: Nodes) -> None:
+    assert staying.operator.go(2).startswith('reached 2 in ')
+    staying.peer.wait_for(lambda: 'stays' in staying.status[-1].data, 'that it stays')
+    assert staying.navigator.stop(signal.SIGINT, limit=5.0) == 0
+    staying.explores()
+
+
 def test_cancelled_before_exploration_has_paused(slow: Nodes) -> None:
     slow.slow_down(2.0)
     slow.explores()
@@ -190,7 +263,7 @@ def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
     robot.holding = False
     exploring = explorer()
     learns(peer)
-    start('navigator', direct=False)
+    start('navigator', direct=False, dwell=0.0)
     operator.wait_for_navigator()
     robot.holding = True
     operator.send(2)

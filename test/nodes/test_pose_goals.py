@@ -8,48 +8,51 @@ All but what a pose means needs its type, ``nav2_msgs``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
+import json
 import math
+import time
 from typing import Any
 
 from action_msgs.msg import GoalStatus
+from builtin_interfaces.msg import Duration
 from geometry_msgs.msg import PoseStamped
 from mnm_ros import messages
-from mnm_ros.nodes.navigating.goal_board import GoalBoard
-from mnm_ros.nodes.navigating.pose_goals import PoseGoals
-from mnm_ros.robot_description import RobotDescription
-from navigating import HeldRobot, Operator
+from mnm_ros.driving.pose import Pose, Transform
+from mnm_ros.nodes.common.heard_frames import TFMessage
+from mnm_ros.nodes.navigating.place_finder import PlaceFinder
+from mnm_ros.nodes.navigating.pose_feedback import UNKNOWN
+from navigating import Commander, HeldRobot, Operator, PLACES
 from node_processes import Peer, ScriptedRobot
 import pytest
 from rclpy.action import ActionClient, ActionServer
+from rclpy.duration import Duration as Patience
 from std_msgs.msg import String
+from test_transforms import message_of, needs_tf2
 
 with_nav2 = pytest.mark.skipif(
     find_spec('nav2_msgs') is None, reason='nav2_msgs is not installed')
 
 ACTION = 'navigate_to_pose'
-PLACES = RobotDescription(
-    ('east', 'west'), frame='map', names={2: 'bench', 5: 'attic'},
-    positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0), 5: (3.0, 0.0), 6: (2.0, 0.0)})
+PATIENCE = Patience(seconds=5.0)
 
 
 def test_a_pose_means_the_nearest_place_if_that_is_known(peer: Peer) -> None:
     """Of several states at one place it is one that is known: 6 is not, 2 is."""
     known = {0, 2}
-    goals = PoseGoals(peer.node, GoalBoard(peer.node), lambda: 1.0,
-                      lambda state: '' if state in known else 'unknown state', print, print)
+    places = PlaceFinder(
+        peer.node, lambda: 1.0, lambda state: '' if state in known else 'unknown state')
 
     def meant(x: float, y: float = 0.0, frame: str = 'map') -> Any:
         pose = PoseStamped()
         pose.header.frame_id = frame
         pose.pose.position.x, pose.pose.position.y = x, y
-        return goals.place(pose)
+        return places.place(pose)
 
     assert meant(0.0) == (202, "the pose is in the frame 'map', expected '', in which the robot "
-                          'side has its places')
-    goals.describe(PLACES)
+                          'side has its places, or one from which transforms lead there')
+    places.description = PLACES
     assert [meant(0.4), meant(2.4, 0.3), meant(-0.7, -0.7)] == [0, 2, 0]
     assert meant(0.0, 0.0, '/map') == 0
     known.symmetric_difference_update({2, 6})
@@ -60,55 +63,8 @@ def test_a_pose_means_the_nearest_place_if_that_is_known(peer: Peer) -> None:
     known.clear()
     assert meant(9.0) == (
         204, '(9.00, 0.00) is no known place (no place is there); none is known yet')
-    goals.describe(replace(PLACES, positions={}))
+    places.description = replace(PLACES, positions={})
     assert meant(0.0)[1].endswith('(no place is there); none is known yet')
-
-
-class Commander:
-    """Sends poses as ``nav2_simple_commander`` does, from a process without a robot side."""
-
-    def __init__(self, robots: Peer) -> None:
-        from nav2_msgs.action import NavigateToPose
-        self.kind, self.peer, self._robots = NavigateToPose, Peer(name='commander'), robots
-        self.client = ActionClient(self.peer.node, NavigateToPose, ACTION)
-        self.feedback: list[Any] = []
-
-    def wait_for(self, condition: Callable[[], Any], what: str) -> Any:
-        def spun() -> Any:
-            self._robots.spin(0.0)
-            self._robots._executor.spin_once(timeout_sec=0.0)
-            return condition()
-        return self.peer.wait_for(spun, what)
-
-    def send(self, x: float, y: float = 0.0, frame: str = 'map') -> Any:
-        """Send a goal and return its handle, and the future of its result."""
-        self.wait_for(self.client.server_is_ready, 'the action')
-        goal = self.kind.Goal()
-        goal.pose.header.frame_id = frame
-        goal.pose.pose.position.x, goal.pose.pose.position.y = x, y
-        sent = self.client.send_goal_async(
-            goal, lambda message: self.feedback.append(message.feedback))
-        self.wait_for(sent.done, 'whether it is accepted')
-        handle = sent.result()
-        return handle, handle.get_result_async() if handle.accepted else None
-
-    def end(self, result: Any) -> tuple[int, int | None, str]:
-        """Return how a goal has ended: status, code and text, which Humble has not."""
-        self.wait_for(result.done, 'the result')
-        found = result.result()
-        return (found.status, getattr(found.result, 'error_code', None),
-                getattr(found.result, 'error_msg', ''))
-
-    def go(self, *where: Any) -> tuple[int, int | None, str]:
-        return self.end(self.send(*where)[1])
-
-
-@pytest.fixture
-def commander(navigator: Callable, peer: Peer, operator: Operator) -> Commander:
-    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
-    described.publish(String(data=PLACES.to_text()))
-    navigator()
-    return Commander(peer)
 
 
 @with_nav2
@@ -123,10 +79,88 @@ def test_poses_are_known_places(
             ((0.2, -0.5), 204, '(0.20, -0.50) is no known place (no place is there); the nearest '
              'is 0, 0.54 m away'),
             ((math.nan,), 204, 'the pose is at (nan, 0.0), expected numbers'),
+            ((2.0, 0.0, 'map', 'spin.xml'), 9001,
+             "the behaviour tree 'spin.xml' is asked for, expected none"),
             ((0.0, 0.0, 'odom'), 202, "the pose is in the frame 'odom', expected 'map'")):
         status, found, said = commander.go(*where)
         assert (status, found) == (GoalStatus.STATUS_ABORTED, code) and said.startswith(why)
     assert not operator.results    # none of these was a goal
+
+
+@with_nav2
+def test_who_stands_at_the_goal_has_arrived(
+        robot: ScriptedRobot, commander: Commander, operator: Operator) -> None:
+    """Nor is it told to be there, 0 m away, before it has."""
+    assert commander.go(2.0)[0] == GoalStatus.STATUS_SUCCEEDED
+    executed = len(robot.executed)
+    assert commander.go(2.0)[0] == GoalStatus.STATUS_SUCCEEDED
+    assert operator.result() == 'reached 2 in 2 steps'
+    assert operator.result() == 'reached 2 in 0 steps' and len(robot.executed) == executed
+    assert commander.peer.set_parameter('navigator', 'direct', False).successful
+    commander.feedback.clear()
+    assert commander.go(2.0)[0] == GoalStatus.STATUS_SUCCEEDED    # by way of home
+    assert len(robot.executed) == executed + 3
+    commander.wait_for(lambda: commander.feedback and commander.feedback[
+        -1].distance_remaining == 0.0, 'the last feedback')
+    assert all(each.distance_remaining != 0.0 and each.estimated_time_remaining != Duration()
+               for each in commander.feedback[:-1])
+
+
+@with_nav2
+@needs_tf2
+def test_a_goal_in_another_frame_is_transformed(
+        robot: ScriptedRobot, peer: Peer, commander: Commander) -> None:
+    """The origin of odom is at (2, 1) of the map, and its x axis points to the left of x."""
+    transforms = peer.node.create_publisher(TFMessage, 'tf', messages.TRANSFORMS)
+    commander.wait_for(commander.client.server_is_ready, 'the action')
+    commander.wait_for(transforms.get_subscription_count, 'the navigator')
+    transforms.publish(TFMessage(transforms=[
+        message_of('map', 'odom', Transform.planar(Pose(2.0, 1.0, math.pi / 2)), 1.0)]))
+    commander.wait_for(
+        lambda: commander.go(-1.0, 0.0, 'odom')[0] == GoalStatus.STATUS_SUCCEEDED, 'a transform')
+    assert robot.state == 2
+    assert commander.go(-1.0, 2.0, '/odom')[0] == GoalStatus.STATUS_SUCCEEDED
+    assert robot.state == 0
+    assert commander.go(0.0, 0.0, 'cellar')[1] == 202
+
+
+@with_nav2
+@needs_tf2
+def test_feedback_is_steady_and_has_the_pose_of_the_robot(
+        peer: Peer, commander: Commander) -> None:
+    """Whatever the robot takes for a step; and the time is there from the first message on."""
+    robot = HeldRobot(peer)
+    transforms = peer.node.create_publisher(TFMessage, 'tf', messages.TRANSFORMS)
+    trust = peer.node.create_publisher(String, 'trust', messages.LATCHED)
+    trust.publish(String(data=json.dumps({'version': [1, 0], 'states': {'2': {
+        'trust': 'proven', 'expected_steps': 2.0, 'at_most_steps': 8.0, 'since_step': 9,
+        'expected_seconds': 8.0, 'why': ''}}})))
+    peer.wait_for(trust.get_subscription_count, 'the navigator')
+    assert trust.wait_for_all_acked(PATIENCE)
+    commander.wait_for(transforms.get_subscription_count, 'the navigator')
+    _, result = commander.send(2.0)
+    end = time.monotonic() + 3.0
+
+    def moving() -> bool:
+        transforms.publish(TFMessage(transforms=[
+            message_of('map', 'odom', Transform(), 1.0),
+            message_of('odom', 'base_link', Transform(x=0.25), 1.0)]))
+        return time.monotonic() > end
+
+    commander.wait_for(moving, 'three seconds')
+    gaps = [after - before for before, after in zip(
+        commander.heard_at, commander.heard_at[1:])]
+    assert len(gaps) >= 6 and max(gaps) < 0.5, gaps
+    seconds = [each.estimated_time_remaining.sec + each.estimated_time_remaining.nanosec / 1e9
+               for each in commander.feedback]
+    assert 7.0 < seconds[0] <= 8.0 and seconds == sorted(seconds, reverse=True)
+    assert min(seconds) >= 4.0    # of a step
+    assert commander.feedback[-1].current_pose.pose.position.x == 0.25
+    assert commander.feedback[-1].current_pose.header.frame_id == 'map'
+    while not result.done():
+        robot.release_if_held()
+        commander.wait_for(lambda: robot.held or result.done(), 'an action or the end')
+    assert commander.end(result)[0] == GoalStatus.STATUS_SUCCEEDED
 
 
 @with_nav2
@@ -147,6 +181,7 @@ def test_feedback_tells_where_it_is(peer: Peer, commander: Commander) -> None:
     robot.release()
     assert commander.end(result)[0] == GoalStatus.STATUS_SUCCEEDED
     assert all(each.number_of_recoveries == 0 for each in commander.feedback)
+    assert commander.feedback[0].estimated_time_remaining == UNKNOWN    # nothing was told
 
 
 @with_nav2

@@ -15,6 +15,7 @@ from geometry_msgs.msg import PoseStamped, TransformStamped
 from mnm_ros import messages
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import Pose, Transform
+from mnm_ros.nodes.common import heard_frames
 from mnm_ros.nodes.mobile import poses
 from mnm_ros.nodes.mobile.poses import planar
 from mnm_ros.simulation.diff_drive import driver_parameters
@@ -110,7 +111,8 @@ def test_transforms_that_have_waited_are_one_pose(monkeypatch: pytest.MonkeyPatc
         return SimpleNamespace(topic_name=f'/{name}', handle=SimpleNamespace(
             take_message=lambda *_: (waiting.popleft(), None) if waiting else None))
 
-    monkeypatch.setattr(poses, 'TFMessage', SimpleNamespace)
+    for module in (poses, heard_frames):
+        monkeypatch.setattr(module, 'TFMessage', SimpleNamespace)
     taken: list[Any] = []
     poses.PoseTransforms(
         SimpleNamespace(create_subscription=subscribe), 'map', 'base_link', 1.0,

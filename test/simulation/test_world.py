@@ -9,6 +9,8 @@ from pathlib import Path
 import random
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.driving.grid import Grid
+from mnm_ros.simulation.diff_drive import scenario_of
 from mnm_ros.simulation.world import Cell, load, shipped, World
 import pytest
 
@@ -28,7 +30,7 @@ def distances(world: World, setting: int) -> dict[Cell, int]:
 
 
 def test_all_are_covered() -> None:
-    assert shipped() == ('one_room', 'two_room_flat')
+    assert shipped() == ('furnished_flat', 'one_room', 'two_room_flat')
 
 
 @pytest.mark.parametrize('name', shipped())
@@ -52,6 +54,31 @@ def test_one_room() -> None:
     world = load('one_room')
     assert sorted(distances(world, 0).values()) == [0, 1, 1, 2, 2, 2, 3, 3, 4]
     assert world.settings == ({},) and not world.doors
+
+
+def test_the_furnished_flat() -> None:
+    """The cells of the driver are those of the moves; legs are no part of the map."""
+    world = load('furnished_flat')
+    assert world.persons == {'P'} and world.grid == Grid(0.05, 0.05, 0.5, 9, 6)
+    assert world.home_pose[:2] == pytest.approx((2.3, 0.8)) and len(world.legs) == 4
+    assert world.legs < world.walls and not world.carpet & world.walls
+    assert world.described(world.settings[2]) == 'B open, D open, P there'
+    scenario = scenario_of(world, 0.17)
+    found = []
+    for setting in scenario.settings:
+        known, queue = {setting.cmp.start}, deque([setting.cmp.start])
+        while queue:
+            here = queue.popleft()
+            for action in range(4):
+                (there, _), = setting.cmp.transitions(here, action)
+                queue.extend({there} - known)
+                known.add(there)
+        found.append(known)
+    assert [len(known) for known in found] == [44, 44, 41, 44]
+    assert found[0] - found[2] == {20, 28, 29}, 'where the person stands'
+    # A leg is in the way from one cell to the next, and two are in the middle of cells.
+    assert scenario.settings[0].cmp.transitions(5, 0) == ((5, 1.0),)
+    assert not {7, 16} & found[0]
 
 
 def test_the_origin_is_the_lower_left_corner(tmp_path: Path) -> None:
@@ -95,6 +122,12 @@ def rows(*lines: str, more: str = '') -> str:
 
 
 MALFORMED = [
+    ('a person ajar', rows('SP', more='settings:\n  - P: away\n  - P: open'),
+     ":6: found 'open', expected away or there, as before"),
+    ('grid too fine', rows('S.', more='grid: {cell_size: 0.2, x: 0, y: 0}'),
+     ':4: found 0.2, expected the width of a cell of the driver in m, at least 0.5'),
+    ('home outside of the grid', rows('S.', more='grid: {cell_size: 0.5, x: 0.5, y: 0}'),
+     ':4: home, at 0.25, 0.25, is outside of it, expected inside'),
     ('unknown cell', rows('S.', '.x'), ":4: found 'x' in row '.x', expected '.', '#', 'S' or a"),
     ('ragged rows', rows('S..', '..'), ":4: row '..' has 2 cells, expected 3 as in the first"),
     ('no S', rows('..'), ":3: found 0 cells 'S', expected exactly 1"),
@@ -140,7 +173,7 @@ def test_malformed(text: str, expected: str, tmp_path: Path) -> None:
 
 def test_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="no world is called 'flat', expected a path or one of "
-                                        'one_room, two_room_flat'):
+                                        'furnished_flat, one_room, two_room_flat'):
         load('flat')
     with pytest.raises(FileError, match='cannot be read .* expected a world file'):
         load(str(tmp_path / 'none.yaml'))

@@ -274,6 +274,8 @@ class GoalReport:
     :ivar accepted: when the navigator has heard of it, in ns by the clock of the navigator.
     :ivar ended: when it was over; None before that.
     :ivar least_trust: that its policy needs; None for what the navigator asks for.
+    :ivar stays: s for which the robot stays there from ``ended`` on, as long as it does; else
+        None.
     """
 
     id: int    # noqa: A003
@@ -287,6 +289,7 @@ class GoalReport:
     ended: int | None = None
     least_trust: str | None = None
     expected_seconds_left: float | None = None
+    stays: float | None = None
 
     def over(self, status: GoalStatus, how: str, ended: int | None) -> GoalReport:
         """Return the report of its end; ``how`` is as for ``GoalStatus.sentence``."""

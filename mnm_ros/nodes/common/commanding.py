@@ -18,7 +18,7 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from rclpy.task import Future
-from std_msgs.msg import String
+from std_msgs.msg import Int64, String
 from std_srvs.srv import SetBool, Trigger
 
 STOPPED = 'the robot is stopped, call stop with false first'
@@ -97,8 +97,9 @@ class ExplorationPause:
     """
     Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
 
-    Only a pause that this node has asked for is ended by it. A robot that rests is left alone, but
-    only until it is to go on: a pause is asked for then, too.
+    Only a pause that this node has asked for is ended by it, and only if nobody else has asked for
+    one, too. A robot that rests is left alone, but only until it is to
+    go on: a pause is asked for then, too.
     """
 
     def __init__(self, node: NodeInterface) -> None:
@@ -106,13 +107,15 @@ class ExplorationPause:
         self._heard = False
         self._phase: Phase | None = None    # None also for one that is not known here
         self._rest = ''    # why the robot rests, without a pause that was asked for
-        self._asked = False
+        self._asked = 0    # how often, for the pause that there is or is to be
+        self._pauses = 0    # asked for by anybody
         self._ask_at = self._doubted_until = -math.inf
         self._going_on: Future[SetBool.Response] | None = None
         self._client = node.create_client(SetBool, 'explore')
         self._phases = node.create_subscription(
             String, 'phase', self._on_phase, messages.LATCHED)
         node.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
+        node.create_subscription(Int64, 'pauses', self._on_pauses, messages.LATCHED)
 
     @property
     def over(self) -> bool:
@@ -123,6 +126,11 @@ class ExplorationPause:
     def quiet(self) -> bool:
         """Whether an explorer has said that it leaves the robot alone."""
         return self._phase in _QUIET and not self._rest
+
+    @property
+    def own(self) -> bool:
+        """Whether exploration is paused, or about to be, as this node alone has asked for it."""
+        return 0 < self._asked >= self._pauses
 
     @property
     def rest(self) -> str:
@@ -137,25 +145,25 @@ class ExplorationPause:
     def reached(self, now: float) -> bool:
         """Return whether no explorer explores, after asking for a pause if that is necessary."""
         if not self._offered:
-            self._asked = False
+            self._asked = 0
             return True
         if self.quiet:
             return now >= self._doubted_until
         if self._heard and now >= self._ask_at and self._client.service_is_ready():
-            self._asked, self._ask_at = True, now + _ASK_EVERY
+            self._asked, self._ask_at = self._asked + 1, now + _ASK_EVERY
             self._client.call_async(SetBool.Request(data=False))
         return False
 
     def forget(self) -> None:
         """Leave it to others when exploration goes on."""
-        self._asked = False
+        self._asked = 0
 
     def end(self, now: float) -> None:
         """Let exploration go on if it was paused by this node."""
-        asked, self._asked = self._asked, False
+        asked, self._asked = self.own, 0
         self._ask_at = -math.inf
         if asked and self._client.service_is_ready() and self._phase not in _OVER:
-            self._doubted_until = now + _HEARD
+            self._doubted_until, self._pauses = now + _HEARD, 0
             self._going_on = self._client.call_async(SetBool.Request(data=True))
             self._going_on.add_done_callback(self._on_response)
 
@@ -176,6 +184,9 @@ class ExplorationPause:
 
     def _on_rest(self, message: String) -> None:
         self._rest = message.data
+
+    def _on_pauses(self, message: Int64) -> None:
+        self._pauses = message.data
 
     def _on_response(self, future: Future[SetBool.Response]) -> None:
         response = future.result()

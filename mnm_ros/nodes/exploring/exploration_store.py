@@ -13,7 +13,7 @@ from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
-from mnm_ros.checkpoint.whole_files import regular
+from mnm_ros.checkpoint.whole_files import regular, write_whole
 from mnm_ros.core.errors import CheckpointError, ParameterError
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.base import Recollection
@@ -21,10 +21,12 @@ from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.order_numbers import OrderNumbers
 from mnm_ros.robot_description import KEPT
 from mnm_ros.version import __version__
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
+_NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
 
@@ -53,6 +55,7 @@ class ExplorationStore:
     :ivar identity: what the exploration is asked for, and the version of the package.
     :ivar exploration: what goes on.
     :ivar events: keeps what happens; None without a folder.
+    :ivar numbers: of orders, which grow from one start to the next.
     :ivar waiting: whether nothing is kept before what is on the disk has been adopted.
     :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
         folder cannot be made.
@@ -75,6 +78,7 @@ class ExplorationStore:
         self.events: EventLog | None = None
         self._told = False
         self.waiting = False
+        self.numbers = OrderNumbers()
         self.exploration = Exploration(
             self._settings, self._seed, recollection=self._recollection)
         folder = parameters['checkpoint_dir']
@@ -95,6 +99,8 @@ class ExplorationStore:
         if self._store is not None:
             self.events = EventLog(
                 Path(folder).expanduser() / f'{name}{EVENTS}', node.get_logger().warning)
+            self._numbered_in = Path(folder).expanduser() / f'{name}{_NUMBERS}'
+            self.numbers = OrderNumbers(self._kept_bound(), self._keep_bound)
         if not self.waiting:
             self._begin()
 
@@ -126,6 +132,28 @@ class ExplorationStore:
             regular(self._described_in).write_text(text, encoding='utf-8')
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
+
+    def hurry(self) -> None:
+        """Write everything to the disk before anything else is done, as long as it is quick."""
+        if self._store is not None and not self.waiting and not self._store.flush(_SLOW):
+            self._node.get_logger().warning(
+                'what is forbidden may be forgotten by a crash: '
+                f'{self._store.problem or "the disk is too slow"}')
+
+    def _kept_bound(self) -> int:
+        try:
+            return int(regular(self._numbered_in).read_text(encoding='utf-8'))
+        except (OSError, ValueError) as error:
+            if self._numbered_in.exists():
+                self._node.get_logger().warning(
+                    f'numbers of orders begin anew: {self._numbered_in}: {error}')
+            return 0
+
+    def _keep_bound(self, bound: int) -> None:
+        try:
+            write_whole(self._numbered_in, f'{bound}\n')
+        except OSError as error:
+            self._node.get_logger().warning(f'{self._numbered_in} is not written: {error}')
 
     @property
     def keeps(self) -> bool:

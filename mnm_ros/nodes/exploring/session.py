@@ -92,10 +92,13 @@ class ExplorationSession:
 
     def _new_link(self) -> Link:
         node, parameters, exploration = self.node, self._parameters, self.exploration
+        numbers = self.exploration_store.numbers
         if parameters.is_set('robots'):
-            return FleetLink(node, parameters, exploration, self._guard, self._fail)
-        link = AdviceLink if parameters['advisory'] else CommandLink
-        return link(node, parameters, exploration, self._guard)
+            return FleetLink(
+                node, parameters, exploration, self._guard, self._fail, numbers)
+        if parameters['advisory']:
+            return AdviceLink(node, parameters, exploration, self._guard)
+        return CommandLink(node, parameters, exploration, self._guard, numbers)
 
     @property
     def exploration(self) -> Exploration:
@@ -214,6 +217,8 @@ class ExplorationSession:
     def _rely_on(self, declared: Declaration) -> None:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
         if self.exploration.declare(declared.audited(self._parameters['audit'])) is not None:
+            if _forbidden(declared):    # which no restart may forget
+                self.exploration_store.hurry()
             self._publishers.declared(
                 _declared_in_words(declared, self._parameters['declaration']),
                 self.exploration.steps, time.monotonic())
@@ -354,11 +359,16 @@ def _file_declaration(parameters: Parameters) -> Declaration | None:
         raise ParameterError(f"parameter 'declaration': {error}") from None
 
 
+def _forbidden(declared: Declaration) -> int:
+    """Return how many pairs are declared never to be commanded."""
+    return sum(not ends for lists in declared.successors.values() for ends in lists)
+
+
 def _declared_in_words(declared: Declaration, file: str) -> str:
     """Return what an exploration relies on from now on, for people."""
     if not declared:
         return 'nothing is declared any more of where actions lead'
-    never = sum(not ends for lists in declared.successors.values() for ends in lists)
+    never = _forbidden(declared)
     return (f'declared {"in " + file if file else "by the robot side"}: where the actions of '
             f'{len(declared.successors)} states lead'
             + (f'; {never} are never to be commanded' if never else ''))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from importlib import import_module
 import math
 import time
-from typing import Any, NamedTuple, Union
+from typing import NamedTuple, Union
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Pose as PoseMessage
@@ -16,20 +16,15 @@ from geometry_msgs.msg import PoseWithCovarianceStamped, TransformStamped
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.grid import FARTHEST
-from mnm_ros.driving.pose import FrameLink, Frames, Pose, POSE_SOURCES, Transform
+from mnm_ros.driving.pose import Pose, POSE_SOURCES, Transform
+from mnm_ros.nodes.common.heard_frames import HeardFrames, TFMessage, TOPIC
 from mnm_ros.parameters import Parameters
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
-try:
-    from tf2_msgs.msg import TFMessage
-except ImportError:    # the wheels of ROS have no such package
-    TFMessage = None
-
 # Best effort matches every publisher. A pose that has waited behind a newer one is worthless.
 _POSE = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-_TOPIC, _STATIC_TOPIC = 'tf', 'tf_static'
 
 Located = Union[Odometry, PoseWithCovarianceStamped]
 
@@ -134,7 +129,7 @@ class Broadcaster:
             node.get_logger().info(
                 'no transforms are broadcast: the package tf2_msgs is not installed')
         else:
-            self._publisher = node.create_publisher(TFMessage, _TOPIC, messages.TRANSFORMS)
+            self._publisher = node.create_publisher(TFMessage, TOPIC, messages.TRANSFORMS)
 
     @property
     def wanted(self) -> bool:
@@ -176,55 +171,18 @@ class PoseTransforms:
         self._map_frame, self._base_frame = map_frame, base_frame
         self._timeout = timeout
         self._take = take
-        self._frames = Frames()
         self._last: int | None = None    # the stamp of the last pose
-        self._topics = [
-            node.create_subscription(
-                TFMessage, _TOPIC, lambda message: self._hear_all(message, False),
-                messages.TRANSFORMS),
-            node.create_subscription(
-                TFMessage, _STATIC_TOPIC, lambda message: self._hear_all(message, True),
-                messages.STATIC_TRANSFORMS)]
-        self.name = f"{self._topics[False].topic_name} from '{map_frame}' to '{base_frame}'"
+        self._frames = HeardFrames(node, lambda: self._look(time.monotonic()))
+        self.name = f"{self._frames.topic} from '{map_frame}' to '{base_frame}'"
 
     def ask_for_latched(self) -> None:
         """Do nothing: what never changes is latched anyway."""
 
+
     def mount_of(self, frame: str) -> Transform | None:
         """Return where a frame is on the robot; None if that was not heard."""
-        found = self._frames.find(frame.lstrip('/'), self._base_frame)
+        found = self._frames.find(frame, self._base_frame)
         return found and found.transform
-
-    def _hear_all(self, message: Any, static: bool) -> None:
-        """
-        Take a message and all that wait behind it.
-
-        A pose that has waited behind a newer one is worthless. Answered one after the other, such
-        poses would change the velocity by what the limits allow for each of them, all at once.
-        """
-        self._hear(message, static)
-        for _ in range(messages.TRANSFORMS.depth):
-            taken = self._topics[static].handle.take_message(TFMessage, False)
-            if taken is None:
-                break
-            self._hear(taken[0], static)
-        self._look(time.monotonic())
-
-    def _hear(self, message: Any, static: bool) -> None:
-        now = time.monotonic()
-        for each in message.transforms:
-            place, turn, stamp = (
-                each.transform.translation, each.transform.rotation, each.header.stamp)
-            transform = Transform.of(
-                place.x, place.y, place.z, turn.x, turn.y, turn.z, turn.w)
-            if transform is None:
-                self._node.get_logger().warning(
-                    f"transform of '{each.child_frame_id}' ignored: expected finite numbers and a "
-                    'quaternion that is not zero', throttle_duration_sec=5.0)
-                continue
-            self._frames.hear(each.child_frame_id.lstrip('/'), FrameLink(
-                each.header.frame_id.lstrip('/'), transform,
-                None if static else stamp.sec * 10**9 + stamp.nanosec, now))
 
     def _look(self, now: float) -> None:
         """Pass a pose on if there is a new one, and no link has been silent for too long."""

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mnm_ros import messages
+from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
+from mnm_ros.nodes.navigating.pose_feedback import TravelTime
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import PolicyRequests
 from rclpy.node import Node
@@ -51,6 +53,21 @@ class LearntPolicies:
         if not self._policies.policies:    # too many: each is asked for
             return self._known or ()
         return self._policies.targets
+
+    def knowledge(self, counts: Counts) -> Knowledge | None:
+        """Return what is known of the hypothesis with these counts; None without one."""
+        told = self._policies
+        if told is None or not self.targets:
+            return None
+        return Knowledge(home=self.targets[0], known=self.targets, counts=counts,
+                         policies={policy.target: policy for policy in told.policies})
+
+    def travel_time(self, target: int) -> TravelTime | None:
+        """Return what the explorer says that the way from home takes; None if it does not."""
+        told = self._told.get(target)
+        if told is None or not (told.expected_steps and told.expected_seconds):
+            return None
+        return TravelTime(told.expected_seconds, told.expected_seconds / told.expected_steps)
 
     def refusal(self, target: int | None, least: Trust) -> str:
         """Return why there is no policy for a state that may be trusted enough, or nothing."""

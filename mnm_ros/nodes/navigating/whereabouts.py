@@ -76,6 +76,8 @@ class Whereabouts:
 
         :param order: the last of this node, 0 if there is none, None if it may be open.
         """
+        if self._heard == (order, target) and self._alone:
+            return GoalStart(target, None, '')
         reason = self._obstacle(order)
         if reason:
             return GoalStart(None, None, reason)
@@ -91,6 +93,11 @@ class Whereabouts:
         if answer.last_order is None:
             return GoalStart(None, None, 'the explorer may have an order open')
         return self._by(answer, (order or 0, answer.last_order), late)
+
+    @property
+    def _alone(self) -> bool:
+        """Whether no other node commands the robot, nor an explorer."""
+        return self._node.count_publishers(self._actions.topic_name) == 1
 
     def _obstacle(self, order: int | None) -> str:
         if self._heard is None:

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
 from mnm_ros.view.scene import KINDS, kinds
@@ -31,9 +30,7 @@ _TOLERANCE = 0.1  # of a cell, by which a state may be off its centre
 
 def pictures(scenario: Scenario, world: World | None) -> tuple[Picture, ...]:
     """Return the picture of each setting, which is empty for a setting that is no grid."""
-    if isinstance(world, PlanWorld):    # drawn as the robot side describes it
-        return ((),) * len(world.settings)
-    if world is not None:
+    if world is not None and world.coarser is None:
         return (_picture(_rows(world), range(world.size[1] - 1, -1, -1)),) * len(world.settings)
     return tuple(_picture(setting.rows, range(len(setting.rows)))
                  for setting in scenario.settings)

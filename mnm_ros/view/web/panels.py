@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.scene import KINDS
-from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
+from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -242,6 +242,8 @@ def refusal(name: str, heard: Telemetry, now: float) -> str:
         return 'the explorer is silent'
     if name in ('save', 'load') and heard.report.get('checkpoint') == NOT_KEPT:
         return 'nothing is kept: the explorer has no checkpoint_dir'
+    if name == 'pause' and heard.phase == 'paused' and heard.status.startswith(STAYS):
+        return ''    # its pause ends by itself, but not one that somebody else asks for
     return _refusal_in(heard.phase, name)
 
 

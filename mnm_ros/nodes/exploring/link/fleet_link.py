@@ -19,6 +19,7 @@ from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.nodes.exploring.link.robot_link import CommandLink
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.order_numbers import OrderNumbers
 from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.named import named
 
@@ -30,13 +31,15 @@ class FleetLink(Link):
     :param parameters: of the explorer; ``robots`` names the namespaces.
     :param guard: of all that concerns the exploration.
     :param fail: called with a sentence about an error.
+    :param numbers: of orders.
     """
 
     apart = True
     loop: FleetLoop
 
     def __init__(self, node: NodeInterface, parameters: Parameters, exploration: Exploration,
-                 guard: CallbackGuard, fail: Callable[[str], None]) -> None:
+                 guard: CallbackGuard, fail: Callable[[str], None],
+                 numbers: OrderNumbers) -> None:
         self._node = node
         self._parameters = parameters
         self._guard = guard
@@ -49,7 +52,7 @@ class FleetLink(Link):
         self._links: dict[str, CommandLink] = {}
         for name, member in self._members.items():
             link = CommandLink(
-                NodeScope(node, name), parameters, member, self._robots_guard)
+                NodeScope(node, name), parameters, member, self._robots_guard, numbers)
             link.after_state = self._wake
             link.after_description = lambda: self.after_description()
             link.reason_to_rest = lambda now: self.reason_to_rest(now)

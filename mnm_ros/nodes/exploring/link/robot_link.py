@@ -29,6 +29,7 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
+from mnm_ros.protocol.order_numbers import OrderNumbers
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
@@ -172,6 +173,7 @@ class CommandLink(RobotLink):
     Commands the robot on ``action``, unless another explorer does.
 
     :param task: what is explored.
+    :param numbers: of orders.
     :ivar after_state: called after each message of the robot side.
     """
 
@@ -179,7 +181,7 @@ class CommandLink(RobotLink):
     after_state: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
-                 guard: CallbackGuard) -> None:
+                 guard: CallbackGuard, numbers: OrderNumbers) -> None:
         super().__init__(node, parameters, guard,
                          SingleRobotGuard(parameters['reset_mode'] == 'action'))
         self._last_reset: LastReset | None = None
@@ -187,11 +189,11 @@ class CommandLink(RobotLink):
         self._orders = OrderPublisher(node)
         self._home = (HomeService(node, guard.while_open(self._on_home))
                       if parameters['reset_mode'] == 'service' else None)
-        number = time.time_ns()
+        self._numbers = numbers
         self._arbitration = Arbitration(
-            node, self._orders.topic_name, number, time.monotonic())
+            node, self._orders.topic_name, time.time_ns(), time.monotonic())
         self.loop = StepLoop(
-            task, step_limits(parameters), number, self._order,
+            task, step_limits(parameters), numbers.first(), self._order,
             self._home.call if self._home else None, seconds_of(node))
         self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
         states = self._subscribe('state', self._on_state)
@@ -250,6 +252,7 @@ class CommandLink(RobotLink):
             self._orders.wait_until_heard()
 
     def _order(self, seq: int, action: int) -> None:
+        self._numbers.use(seq)
         self._single.sent(seq, time.monotonic())
         self._orders.send(seq, action)
 
@@ -257,7 +260,7 @@ class CommandLink(RobotLink):
         self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
                                      'second Ctrl-C ends at once')
         self._last_reset = LastReset(
-            self._orders.send, self._home.call if self._home else None, time.time_ns(),
+            self._orders.send, self._home.call if self._home else None, self._numbers.first(),
             time.monotonic())
 
     def _say_how_it_was_left(self) -> None:

@@ -123,7 +123,7 @@ class TrustTopics:
     ``provisional_policies`` and ``trust``, published together, only while a node subscribes.
 
     :param node: that has the topics.
-    :param up_to: states up to which ``provisional_policies`` has policies.
+    :param up_to: as ``messages.are_few`` has it.
     :ivar told: what was said last, by state.
     """
 
@@ -173,10 +173,11 @@ class TrustTopics:
         # It grows, also from one start of the node to the next, as the steps are kept.
         self._revision = max(self._revision + 1, exploration.steps)
         version = exploration.round, self._revision
-        few = len(told) <= self._up_to
+        policies = [each.policy for each in told]
+        few = messages.are_few(policies, self._up_to)
         self._policies.publish(messages.PolicySet(
             *version, told[0].policy.horizon,
-            over_own_targets(each.policy for each in told) if few else ()).to_msg())
+            over_own_targets(policies) if few else ()).to_msg())
         self._trust.publish(String(data=trust.to_json(version, told)))
 
 

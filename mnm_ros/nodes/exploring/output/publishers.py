@@ -38,7 +38,7 @@ class Publishers:
     """
     All topics that tell about an exploration; late subscribers get the latest value.
 
-    :param policies_up_to: known states up to which ``policies`` has policies.
+    :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
     """
 
@@ -99,7 +99,7 @@ class Publishers:
         """
         self._learnt.publish_due(now)
         names = self._names
-        phase, decided = exploration.phase, _status(exploration, link.missing(now))
+        phase, decided = exploration.phase, self._decided(exploration, link, now)
         status = self._events.in_words(decided, names)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
@@ -150,7 +150,7 @@ class Publishers:
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         names = self._names
         level, text = diagnosis(
-            exploration, self._events.in_words(_status(exploration, link.missing(now)), names),
+            exploration, self._events.in_words(self._decided(exploration, link, now), names),
             link.standing_by, disk, asked_again)
         values = {
             **named_values(exploration.diagnostics(), names),
@@ -193,6 +193,13 @@ class Publishers:
     @property
     def _names(self) -> RobotDescription:
         return self._profile().names
+
+    def _decided(self, exploration: Exploration, link: Link, now: float) -> str:
+        """Return the status of an exploration, in the words of the core."""
+        status = _status(exploration, link.missing(now))
+        if exploration.phase is not Phase.PAUSED:
+            return status
+        return self._events.explained(status, exploration.why, self._names)
 
     def _is_stop(self, phase: Phase, status: str) -> bool:
         """Return whether it starts, stops or waits, unlike in each phase of the search."""
@@ -266,7 +273,7 @@ class HypothesisTopics:
     The newest hypothesis is published at once, or as soon as the last one is a second old; those
     that come and go in between are left out.
 
-    :param up_to: known states up to which ``policies`` has policies.
+    :param up_to: as ``messages.are_few`` has it.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int) -> None:
@@ -312,7 +319,7 @@ class HypothesisTopics:
 
         The message latched before would otherwise be taken for the present one.
         """
-        few = len(hypothesis.policies) <= self._up_to
+        few = messages.are_few(hypothesis.policies, self._up_to)
         return messages.PolicySet.of(hypothesis) if few else messages.PolicySet(
             hypothesis.round, hypothesis.revision, hypothesis.horizon, ())
 

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Numbers of orders that grow, also from one start to the next, whatever the clock does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import time
+
+_RESERVED = 1_000_000    # at once, so that hardly an order has to wait for the disk
+
+
+class OrderNumbers:
+    """
+    Gives numbers: the time in nanoseconds, or what follows on all that were given before.
+
+    What is kept is a bound that no number has reached: nothing is written for each order.
+
+    :param kept: the bound of earlier starts; 0 if there is none.
+    :param keep: called with the bound before the first number at or beyond the last one is used.
+    """
+
+    def __init__(self, kept: int = 0, keep: Callable[[int], object] = lambda bound: None) -> None:
+        self._bound = kept
+        self._keep = keep
+
+    def first(self) -> int:
+        """Return the number of the next order of a sender, which counts on from there."""
+        number = max(time.time_ns(), self._bound)
+        self.use(number)
+        return number
+
+    def use(self, number: int) -> None:
+        """Take note that an order is about to have a number."""
+        if number >= self._bound:
+            self._bound = number + _RESERVED
+            self._keep(self._bound)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What a restart must not forget: what is forbidden, and which orders were given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import time
+
+from mnm_ros import messages
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.robot_description import RobotDescription
+from node_processes import NodeProcess, Peer, ScriptedRobot
+import pytest
+from std_msgs.msg import String
+from test_exploration_store import KILLS
+
+EAST = 0
+FORBIDDEN = 1, EAST
+STEPS = 40
+KEEP_OUT = RobotDescription(('east', 'west'), declaration=Declaration(
+    {0: ((1,), (0,)), 1: ((), (0,)), 2: ((2,), (1,))}))
+
+
+@pytest.mark.parametrize('kill', range(KILLS))
+def test_a_keep_out_that_was_taken_is_known_after_a_crash(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        kill: int) -> None:
+    """The robot side says nothing more; it is killed at once, or a little later."""
+    kept = str(tmp_path / 'kept')
+    process = explorer(checkpoint_dir=kept)
+    peer.wait_for(lambda: len(robot.executed) > STEPS, 'steps')
+    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    described.publish(String(data=KEEP_OUT.to_text()))
+    peer.wait_for(lambda: '1 are never to be commanded' in process.output, 'that it is taken')
+    end = time.monotonic() + 0.6 * (kill % 4) / 4
+    peer.wait_for(lambda: time.monotonic() >= end, 'the kill')
+    process.kill()
+    peer.node.destroy_publisher(described)
+    peer.spin(0.1)    # what was on its way
+    before = len(robot.executed)
+    process = explorer(checkpoint_dir=kept)
+    peer.wait_for(lambda: len(robot.executed) > before + STEPS, 'steps')
+    assert 'going on from' in process.output
+    steps = [step[:2] for step in robot.executed[before:]]
+    assert FORBIDDEN not in steps and (0, EAST) in steps
+
+
+def test_numbers_of_orders_grow_when_the_clock_was_set_back(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    """Ten years back, as if what was kept were of a clock that was as far ahead."""
+    ahead = time.time_ns() + 10 * 365 * 86400 * 10**9
+    (tmp_path / 'explorer.orders').write_text(f'{ahead}\n')
+    for _ in range(3):
+        before = len(robot.received)
+        process = explorer(checkpoint_dir=str(tmp_path))
+        peer.wait_for(lambda before=before: len(robot.received) > before + STEPS, 'orders')
+        process.kill()
+    numbers = [number for number, _ in robot.received]
+    assert numbers[0] >= ahead and numbers == sorted(numbers)
+
+
+def test_a_bound_that_is_none_is_told(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    kept = tmp_path / 'explorer.orders'
+    kept.write_text('ten\n')
+    process = explorer(checkpoint_dir=str(tmp_path))
+    peer.wait_for(lambda: robot.executed, 'a step')
+    assert 'numbers of orders begin anew' in process.output
+    assert int(kept.read_text()) > robot.received[-1][0] > time.time_ns() - 10**12
