@@ -120,3 +120,20 @@ def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
     peer.wait_for(lambda: phase[-1].data == 'paused', 'the phase')
     for node in (navigator, process):
         assert node.stop() == 0, node.output
+
+
+def test_with_a_map_goals_are_taken_before_anything_is_certified(
+        start: Callable, peer: Peer, tmp_path: Path) -> None:
+    start('cmp_sim', scenario='two_rooms', declare_successors=True, latency=0.2)
+    phase = peer.listen(String, 'phase')
+    process = start('explorer', explore='shared', checkpoint_dir=str(tmp_path),
+                    transition_log=True)
+    start('navigator', least_trust='assumed')
+    operator = Operator(peer)
+    operator.wait_for_subscription()
+    peer.wait_for(lambda: not operator.go(3).startswith('refused'), 'a way by the map')
+    assert operator.go(4).startswith('reached 4')
+    assert {message.data.split('/')[0] for message in phase} <= {
+        'waiting_for_robot', 'building', 'paused'}
+    assert process.stop() == 0
+    assert preferred(tmp_path)[-1] == 4
