@@ -10,7 +10,7 @@ import time
 from mnm_ros.core.model.counts import usual
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.named import named, place
+from mnm_ros.view.named import named, place, places
 
 _MOST_NAMED = 5    # states in a sentence
 
@@ -89,6 +89,6 @@ def _by(ways: WaysChange, description: RobotDescription) -> str:
 
 
 def _places(states: Sequence[int], description: RobotDescription) -> str:
-    more = len(states) - _MOST_NAMED
-    first = ', '.join(place(state, description) for state in states[:_MOST_NAMED])
+    names = places(states, description)
+    more, first = len(names) - _MOST_NAMED, ', '.join(names[:_MOST_NAMED])
     return f'{first} and {more:,} more' if more > 0 else first

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 import re
 
 from mnm_ros.robot_description import RobotDescription
@@ -21,6 +21,15 @@ _FOUND = re.compile(
 def place(state: int, description: RobotDescription) -> str:
     """Return what people call a state in a sentence."""
     return description.name(state) if state in description.names else f'state {state}'
+
+
+def places(states: Sequence[int], description: RobotDescription) -> list[str]:
+    """Return what people call states; a room of which all are among them stands for these."""
+    whole = {room for room, inside in description.rooms.items()
+             if len(inside) > 1 and {*inside} <= {*states}}
+    return [*dict.fromkeys(
+        f'all of {room}' if (room := description.room(state)) in whole else (
+            place(state, description)) for state in states)]
 
 
 def named(sentence: str, description: RobotDescription) -> str:
@@ -40,8 +49,8 @@ def named(sentence: str, description: RobotDescription) -> str:
             return f'"{description.actions[number]}"' if known else found[0]
         if kind in ('states', 'ends'):
             states = [int(state) for state in found[kind].split(', ')]
-            return ', '.join(place(state, description) for state in states) if (
-                names.keys() & states) else found[0]
+            return ', '.join(places(states, description)) if names.keys() & states else (
+                found[0])
         state = int(found[kind])
         return f'{found["before"] or ""}{description.name(state)}' if state in names else found[0]
 

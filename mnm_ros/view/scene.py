@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from mnm_ros.core.knowledge.knowledge import Knowledge
@@ -96,20 +96,35 @@ def kinds(heard: Telemetry) -> dict[int, str]:
 
 def doors(heard: Telemetry) -> tuple[tuple[float, float, bool], ...]:
     """
-    Return x and y (m) of the doors that have a name, and whether they are open.
+    Return x and y (m) of doors with a name, whether they are open, and of closed ways.
 
     A door is as the last change that was noticed there says, and before as moves have led; one
-    that was never tried is not told.
+    that was never tried is not told. A way is closed that a change has blocked.
     """
-    said, found = heard.description, []
-    changes = [event.change for event in heard.events if event.change and event.kind == 'change']
+    said = heard.description
+    last = {said.door(event.change.state, event.change.action) or (
+        event.change.state, event.change.action): event.change
+        for event in heard.events if event.change and event.kind == 'change'}
+    found = []
     for name, pairs in said.doors.items():
-        places = [said.positions[state] for state, _ in pairs if state in said.positions]
-        led = [(change.state, change.after) for change in changes
-               if said.door(change.state, change.action) == name][-1:] or [
+        change = last.get(name)
+        led = [(change.state, change.after)] if change else [
             (state, nexts) for state, action in pairs
             if (nexts := heard.counts.get(state, {}).get(action))]
-        if places and led:
-            x, y = (sum(along) / len(places) for along in zip(*places))
-            found.append((x, y, any(usual(nexts) not in (None, state) for state, nexts in led)))
-    return tuple(found)
+        if led:
+            found.append(([state for state, _ in pairs], any(
+                usual(nexts) not in (None, state) for state, nexts in led)))
+    found += [([change.state, there], False) for key, change in last.items()
+              if key not in said.doors and usual(change.after) == change.state
+              and (there := usual(change.before)) not in (None, change.state)]
+    return tuple((*middle, is_open) for states, is_open in found
+                 if (middle := _middle([said.positions[state] for state in states
+                                        if state in said.positions])) is not None)
+
+
+def _middle(places: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """Return the middle of two places or more."""
+    if len({*places}) < 2:
+        return None
+    x, y = (sum(along) / len(places) for along in zip(*places))
+    return x, y

@@ -66,6 +66,13 @@ def test_what_has_come_of_a_change_is_told_by_rooms(ways: WaysChange, sentence: 
                 RobotDescription.from_text(HOUSE.to_text())) == f'relearnt: {sentence}'
 
 
+@pytest.mark.parametrize(('text', 'sentence'), [
+    ('round 1: states 3, 5, 4 not reached', 'round 1: all of store, study 1 not reached'),
+    ('round 1: states 5, 7 found, added', 'round 1: study 1, library 1 found, added')])
+def test_a_whole_room_stands_for_its_places(text: str, sentence: str) -> None:
+    assert told(Event(9, text), HOUSE) == sentence
+
+
 def test_ids_become_names_where_there_are_any() -> None:
     said = ('round 1: states 5, 7 found, added', 'action 1 in state 6 led to 5',
             'round 2: state 7 found, added', 'action 3 in state 5')

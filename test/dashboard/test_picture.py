@@ -107,6 +107,11 @@ def test_doors_with_names_are_drawn_as_they_were_seen_last() -> None:
         assert now is is_open and side > 0
         assert (x + side / 2, y + side / 2) == pytest.approx((1.5, -1))    # between both cells
     assert draw(Telemetry(known=(0,), description=said), Places())['ground'] is None
+    # So is a way without a name, while it is closed.
+    for events, count in (((shut,), 1), ((shut, replace(opened, change=PairChange(
+            0, 0, {0: 5}, {1: 5}))), 0)):
+        ground = draw(Telemetry(known=(0,), description=GRID, events=events), Places())['ground']
+        assert [each[3] for each in (ground or {'doors': []})['doors']] == [False] * count
 
 
 def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() -> None:
