@@ -16,6 +16,13 @@ RUN apt-get update \
     && colcon build --packages-select mnm_ros \
     && rm -rf /var/lib/apt/lists/* build log
 
+# Of what the page needs Debian has too little: it is installed beside, in the pinned versions.
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends python3-pip \
+    && PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --no-cache-dir --no-deps \
+        --ignore-installed --require-hashes -r src/mnm_ros/requirements/page.txt \
+    && rm -rf /var/lib/apt/lists/*
+
 RUN printf '#!/bin/bash\nsource /ws/install/setup.bash\nexec "$@"\n' > /entry && chmod +x /entry
 ENTRYPOINT ["/entry"]
 CMD ["ros2", "launch", "mnm_ros", "explore.launch.py"]

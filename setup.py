@@ -36,8 +36,8 @@ COMPLETION = ['argcomplete>=2']
 GRAPHML = ['networkx>=2.4']
 # For dashboard; seen to work with 3.18.0. Brings its web server and all that a browser loads.
 DASHBOARD = ['nicegui>=3.4,<4']
-# For the physics of diff_drive_sim; seen to work with 4.0.0.
-PHYSICS = ['mujoco>=4,<5']
+# For the physics of diff_drive_sim; seen to work with 4.0.0, which Python 3.10 has not.
+PHYSICS = ["mujoco>=4,<5; python_version >= '3.11'"]
 # For benchmarks/... --cluster; seen to work with 2023.12.1 and 2026.8.0.
 CLUSTER = ['distributed>=2023.12']
 CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
@@ -46,6 +46,10 @@ BAGS = ['mcap-ros2-support>=0.6']
 # For the pictures of maps that mnm_ros map reads.
 MAP = ['pillow>=9']
 REPORT = ['jinja2>=3', 'matplotlib>=3.5']
+# For Recording and Study; seen to work with pandas 3.1.1.
+STUDY = ['matplotlib>=3.5', 'pandas>=1.4']
+# For Recording.to_minari; seen to work with 0.5.4.
+MINARI = ['minari[hdf5]>=0.5.4; python_version >= "3.11"']
 BENCHMARKS = ['matplotlib>=3.5', 'pillow>=9', 'rich>=12.3']
 DOCS = ['furo>=2024.1.29', 'matplotlib>=3.5', 'myst-parser>=3', 'sphinx>=7.1']
 
@@ -77,12 +81,14 @@ setup(
         'completion': COMPLETION,
         'dashboard': DASHBOARD,
         'map': MAP,
+        'minari': MINARI,
         'physics': PHYSICS,
         'report': REPORT,
+        'study': STUDY,
         'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
                  'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *CLUSTER, *DASHBOARD,
-                 *COMPLETION, *DOCS, *GRAPHML, *GYM, *MAP, *MINIGRID, *PHYSICS,
-                 *REPORT],
+                 *COMPLETION, *DOCS, *GRAPHML, *GYM, *MAP, *MINARI, *MINIGRID, *PHYSICS,
+                 *REPORT, *STUDY],
         'benchmarks': BENCHMARKS,
         'cluster': CLUSTER,
         'docs': DOCS,

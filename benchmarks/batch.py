@@ -12,21 +12,17 @@ middle, however hard, goes on where it was.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import as_completed, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-import multiprocessing
-import os
 from pathlib import Path
-import signal
 import sys
-from threading import Thread
 from typing import Any
 
 from batch_table import BatchError, Row, Table
 from code_version import package_version
+from mnm_ros.study import processes
 import numpy as np
 
 Task = tuple[Any, ...]
@@ -100,37 +96,12 @@ def completed(trial: Trial, tasks: Sequence[Task],
     if engine.cluster:
         from batch_cluster import on_cluster
         yield from on_cluster(trial, tasks, engine.cluster, engine.jobs)
-    elif engine.jobs == 1:
-        yield from enumerate(map(trial, tasks))
-    else:
-        yield from _in_processes(trial, tasks, engine.jobs)
-
-
-def _in_processes(trial: Trial, tasks: Sequence[Task],
-                  jobs: int) -> Iterator[tuple[int, Mapping[str, object]]]:
-    spawn = multiprocessing.get_context('spawn')
-    with ProcessPoolExecutor(jobs, spawn, _begin_process) as executor:
-        futures = {executor.submit(trial, task): number for number, task in enumerate(tasks)}
-        try:
-            for future in as_completed(futures):
-                yield futures.pop(future), future.result()
-        except BrokenProcessPool:
-            raise BatchError('one of the processes was killed; with --output, the same command '
-                             'goes on from where it was') from None
-        finally:
-            executor.shutdown(wait=False, cancel_futures=True)
-
-
-def _begin_process() -> None:
-    """End at once on Ctrl-C, and with the process that started this one, however that ended."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    def end_with_parent() -> None:
-        parent = multiprocessing.parent_process()
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-    Thread(target=end_with_parent, daemon=True).start()
+        return
+    try:
+        yield from processes.completed(trial, tasks, engine.jobs)
+    except BrokenProcessPool:
+        raise BatchError('one of the processes was killed; with --output, the same command '
+                         'goes on from where it was') from None
 
 
 @contextmanager

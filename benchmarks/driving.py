@@ -3,19 +3,17 @@
 """
 Seconds a step, ways home, failed moves and contact of the simulated TurtleBot in a flat.
 
-The robot and the driver are those of config/turtlebot3.yaml; each velocity comes 0.15 s late, and
-2% of the poses jump by 10 to 20 cm. The flat of benchmarks/hours, with L = 6 and its map declared,
+The robot and the driver are those of config/turtlebot3.yaml, and 2% of the poses jump by 10 to 20
+cm. The flat of benchmarks/hours, with L = 6 and its map declared,
 is explored to the first hypothesis with its door open. Then the door is closed for the same time.
 """
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 import math
 from pathlib import Path
-from random import Random
 from statistics import mean
 import sys
 from typing import Any
@@ -28,13 +26,12 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
-from mnm_ros.driving.drive import Drive, Outcome, STILL, Velocity
+from mnm_ros.driving.drive import Drive, Lag, limits_of, Outcome, STILL, Velocity
 from mnm_ros.driving.grid import Grid, Place, Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, Transform
 from mnm_ros.driving.sight import seen_points, Sight
-from mnm_ros.nodes.mobile.driver_setup import limits_of
 from mnm_ros.parameters import NODES
 from mnm_ros.simulation.diff_drive import Body, DiffDrive
 from mnm_ros.simulation.scanner import Scanner
@@ -43,9 +40,8 @@ import yaml
 
 RADIUS = 6.0
 SCANS, RAYS = 4, 120    # ticks from one scan to the next, and its rays
-LATE = 3             # ticks until a velocity has arrived
 THINKING = 1         # ticks from an answer to the next order
-JUMPING, NEAREST, FARTHEST = 0.02, 0.1, 0.2    # share of poses that jump, and how far in m
+JUMPING = 0.02       # share of poses that jump
 ACTIONS = MOVES['compass']
 DOOR = (2, 3)        # column and row of the gap between the rooms in the west
 
@@ -112,7 +108,8 @@ class Driver:
         self.world = flat()
         self._given = given
         body = {each.name: simulated[each.name] for each in fields(Body) if each.name != 'radius'}
-        self.robot = DiffDrive(self.world, Body(radius=simulated['robot_radius'], **body), seed)
+        self.robot = DiffDrive(self.world, Body(
+            radius=simulated['robot_radius'], **{**body, 'pose_jumps': JUMPING}), seed)
         self.ways = ways_of(self.world, given['robot_radius'])
         self.limits = limits_of(given)
         self.sight = Sight(given['robot_radius'], given['scan_margin'])
@@ -121,8 +118,7 @@ class Driver:
         self.place = Place(self.ways.grid, given['hysteresis'])
         self.home = Pose(*self.world.centre(self.world.home), 0.0)
         self.tally = Tally()
-        self._random = Random(f'jumps {seed}')
-        self._under_way = deque([STILL] * LATE)
+        self._lag = Lag(self.limits.latency)
         self._at_home = True
         self._drive: Drive | None = None    # the last one, which may still roll
         self._pose = self._seen()
@@ -136,7 +132,10 @@ class Driver:
             if cell != self._cell(self.home):
                 self.tally.home.append(self._time - begin)
         elif action != RESET:
-            move = Move(self.ways, ACTIONS[action], cell, 0, self._given['move_timeout'])
+            rolling = (self._drive is not None and not self._drive.outcome
+                       and self._drive.velocity.forward > 0)
+            move = Move(
+                self.ways, ACTIONS[action], cell, 0, self._given['move_timeout'], rolling)
             self._play(move)
             self._count(move, cell)
         state = self.place.state
@@ -152,6 +151,10 @@ class Driver:
     def _time(self) -> float:
         return self.robot.ticks * self.robot.body.tick
 
+    @property
+    def _ahead(self) -> Pose:
+        return self._lag.ahead(self._time, self._pose)
+
     def _cell(self, pose: Pose) -> int | None:
         return self.ways.grid.cell_at(pose.x, pose.y)
 
@@ -164,40 +167,38 @@ class Driver:
 
     def _play(self, maneuver: Maneuver) -> None:
         begin = self._time
-        leg = maneuver.next(None, self.place.cell, self._pose)
+        leg = maneuver.next(None, self.place.cell, self._ahead)
         while leg is not None:
             drive = self._drive
-            self._drive = Drive(self.limits, leg, self._time, self._pose, 0.0,
+            self._drive = Drive(self.limits, leg, self._time, self._ahead, 0.0,
                                 drive.velocity if drive and not drive.outcome else STILL)
             while self._drive.outcome is None:
                 self._step()
-                if isinstance(maneuver, Move) and maneuver.is_decided(
+                if maneuver.is_decided(
                         self.place.cell, 0, self._pose, self._given['decided_at']):
                     return
             leg = maneuver.next(
-                self._drive.outcome, self.place.cell, self._pose, self._time - begin)
+                self._drive.outcome, self.place.cell, self._ahead, self._time - begin)
 
     def _step(self) -> None:
         if self._drive is None or self._drive.outcome:
             self._pose = self._tick(STILL)
             return
-        room = self.sight.room(
-            self._drive.way(self._pose)) if self._given['use_scan'] else math.inf
-        self._pose = self._tick(self._drive.step(self._time, self._pose, 0.0, room))
+        place, room, aside = self._ahead, math.inf, 0.0
+        if self._given['use_scan']:
+            aside = self.sight.aside(*self._drive.way(place)[:2])
+            room = self.sight.room(self._drive.way(place, aside))
+        self._pose = self._tick(self._drive.step(self._time, place, 0.0, room, aside))
 
     def _tick(self, velocity: Velocity) -> Pose:
-        self._under_way.append(velocity)
-        self.robot.command(*self._under_way.popleft())
+        self._lag.send(self._time, velocity)
+        self.robot.command(*velocity)
         self.robot.tick()
         self.tally.contact += self.robot.bumped * self.robot.body.tick
         return self._seen()
 
     def _seen(self) -> Pose:
         pose = self.robot.localised()
-        if self._random.random() < JUMPING:
-            far, where = self._random.uniform(NEAREST, FARTHEST), self._random.uniform(-3, 3)
-            pose = pose._replace(
-                x=pose.x + far * math.cos(where), y=pose.y + far * math.sin(where))
         self.place.update(pose)
         if self._given['use_scan'] and self.robot.ticks % SCANS == 0:
             ranges = self._scanner.scan(self.robot.pose, self.robot.closed)

@@ -88,8 +88,8 @@ def rehearsed(place: Place, seed: int) -> float:
     probe = Probe(problem.actions, place.radius, 5, PROBE_STEPS, seed)
     while not probe.over:
         probe.observe(simulator.step(probe.next_action()))
-    prediction = rehearse(problem, probe.home, support(simulator.cmp), probe.counts)
-    return prediction.steps if prediction else inf
+    found = rehearse(problem, probe.home, support(simulator.cmp), probe.counts)
+    return found.prediction.steps if found else inf
 
 
 def line(place: Place, seeds: Sequence[int], pace: float,

@@ -69,8 +69,9 @@ class Worker:
         self._counts = Counts()
 
     def work(self, learner: Mnm | Exploration) -> None:
-        """Work for some steps."""
+        """Work for some steps, to a place that is to be looked into first."""
         simulator, counts = self._simulator, self._counts
+        learner.prefer(simulator.state)
         for _ in range(self._LONGEST):
             here, action = self._choose(simulator.state)
             after = simulator.step(action)

@@ -53,7 +53,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray, String
 
-TICK = 0.1          # s, of the simulation
+TICK = 0.05         # s, of the simulation, and from pose to pose
 PATIENCE = 120.0    # s by the clock on the wall, for an answer
 LOST = 10           # ways home that may fail in a row, until somebody carries it home
 SHUFFLES = 999

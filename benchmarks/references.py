@@ -10,22 +10,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
-import math
-import zlib
 
-from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings, Value
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import new_base, new_mnm, settings
-from mnm_ros.core.statistics.delta_spending import round_delta, stream_delta
-from mnm_ros.simulation.ground_truth import ExplorationSteps, judge, Verdict
-from mnm_ros.simulation.scenario import load, Scenario
+from mnm_ros.core.presets import new_mnm, settings
+from mnm_ros.core.statistics.delta_spending import round_delta
+from mnm_ros.simulation.ground_truth import ExplorationSteps, Verdict
+from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-import numpy as np
+from mnm_ros.study.course import Course
+from mnm_ros.study.methods import (
+    alone,
+    Experiment,
+    explore,
+    lengths,
+    seeds,
+    stationary,
+    unchanging,
+    verdicts,
+)
 
 SCALED: Mapping[str, Value] = {
     'accuracy_divisor': 2.0, 'stream_exponent': 3.0, 'c1': 0.03, 'check_window': 4}
@@ -57,7 +63,7 @@ class Configuration:
     @property
     def delta_1(self) -> float:
         """Return what the first stream of the first round gets; ``0.7 delta`` for ``onboard``."""
-        return stream_delta(self.settings(1).budget, self.delta, 1, 1)
+        return self.alone(1).problem.delta
 
     @property
     def check_delta_1(self) -> float:
@@ -74,8 +80,7 @@ class Configuration:
 
     def alone(self, actions: int) -> Settings:
         """Return those of the base alone, with ``delta_1``: it pays for the same promise."""
-        problem = replace(self._problem(actions), delta=self.delta_1)
-        return settings(problem, self.preset, {'base': self.base})
+        return alone(self.settings(actions))
 
     def _problem(self, actions: int) -> Problem:
         return Problem(actions, self.radius, self.epsilon, self.delta)
@@ -116,65 +121,29 @@ class Trial:
         self.wrong += not self.finished
 
 
-def lengths(scenario: Scenario, tail: int) -> list[int]:
-    """Return the steps for which each setting is in force."""
-    changes = [setting.until or 0 for setting in scenario.settings[:-1]]
-    return [end - start for start, end in pairwise((0, *changes))] + [tail]
+def _experiment(name: str, method: str, seed: int, configuration: Configuration) -> Experiment:
+    return Experiment(load(name), method, configuration.base, seed, configuration.radius,
+                configuration.epsilon, configuration.delta, configuration.preset,
+                tail=configuration.tail)
 
 
-def unchanging(scenario: Scenario, setting: int = 0) -> Scenario:
-    """Return the scenario with one of its settings, for ever."""
-    return replace(scenario, settings=(replace(scenario.settings[setting], until=None),))
-
-
-def seeds(scenario: str, seed: int, number: int) -> tuple[int, int]:
-    """Return the seeds of the simulator and of the explorer, others for each ``number``."""
-    sequence = np.random.SeedSequence([seed, zlib.crc32(scenario.encode()), number])
-    simulator, explorer = (int(word) for word in sequence.generate_state(2))
-    return simulator, explorer
-
-
-def stationary(name: str, seed: int, setting: int, configuration: Configuration,
-               most: float = math.inf) -> tuple[int, BaseAlgorithm]:
-    """Return the steps of one run of the base in one setting of a scenario, and the run."""
-    scenario = unchanging(load(name), setting)
-    for_simulator, for_base = seeds(name, seed, setting)
-    simulator = Simulator(scenario, for_simulator)
-    base = new_base(configuration.alone(len(scenario.actions)), scenario.start, for_base)
-    while not base.finished and simulator.steps < most:
-        action = base.next_action()
-        base.observe(action, simulator.step(action))
-    return simulator.steps, base
+def _of(course: Course) -> Trial:
+    """Return a course as a trial."""
+    trial = Trial(first=course.first or 0, known=course.known)
+    lost = course.by_setting
+    for setting, (begin, end) in enumerate(pairwise((0, *course.ends))):
+        trial.spend(end - begin, lost[setting])
+    return trial
 
 
 def run_oracle(name: str, seed: int, configuration: Configuration) -> Trial:
     """Restart the base exactly at each change; its hypothesis is the output, nothing before."""
-    scenario, trial = load(name), Trial()
-    for index, steps in enumerate(lengths(scenario, configuration.tail)):
-        taken, base = stationary(name, seed, index, configuration, steps)
-        good = base.finished and _judge(scenario, index, base, configuration).ok
-        trial.first = trial.first or taken * base.finished
-        trial.known = len(base.policies)
-        trial.spend(steps, taken if good else steps)
-    return trial
+    return _of(explore(_experiment(name, 'oracle', seed, configuration)))
 
 
 def run_once(name: str, seed: int, configuration: Configuration) -> Trial:
     """Run the base once, the same run as the first one of the oracle, and keep its output."""
-    scenario, trial = load(name), Trial()
-    taken, base = stationary(name, seed, 0, configuration, scenario.settings[0].until or math.inf)
-    trial.first, trial.known = taken * base.finished, len(base.policies)
-    for index, steps in enumerate(lengths(scenario, configuration.tail)):
-        good = base.finished and _judge(scenario, index, base, configuration).ok
-        trial.spend(steps, (0 if index else taken) if good else steps)
-    return trial
-
-
-def _judge(scenario: Scenario, setting: int, base: BaseAlgorithm,
-           configuration: Configuration) -> Verdict:
-    hypothesis = Hypothesis(1, 0, base.quantum, over_own_targets(base.policies))
-    return judge(scenario.settings[setting].cmp, hypothesis, configuration.radius,
-                 configuration.epsilon)
+    return _of(explore(_experiment(name, 'once', seed, configuration)))
 
 
 def run_mnm(name: str, seed: int, configuration: Configuration) -> Trial:
@@ -199,17 +168,13 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
     simulator, machine = Simulator(scenario, for_simulator), new_mnm(resolved, for_explorer)
     counter = ExplorationSteps(scenario, configuration.radius, configuration.epsilon)
     trial, run, begun = Trial(exploration=[0], finished=False), None, 0
-    while not over(trial, length):
-        setting = simulator.setting
-        action = machine.next_action()
-        machine.observe(action, simulator.step(action))
+    for verdict in verdicts(machine, simulator, counter):
         trial.steps += 1
-        if simulator.setting != setting:
+        if len(trial.exploration) <= len(simulator.changes):
             trial.wrong += not trial.finished
             trial.exploration.append(0)
         if machine.active is not run:
             run, begun = machine.active, trial.steps
-        verdict = counter.verdict(simulator.setting, machine.hypothesis)
         trial.finished = verdict.ok
         if machine.hypothesis and not trial.first:
             trial.first = trial.steps
@@ -217,6 +182,8 @@ def _explore(name: str, seed: int, configuration: Configuration, resolved: Setti
             trial.exploration[-1] += 1
             if simulator.changes:
                 trial.lost[_reason(verdict, machine, begun < simulator.changes[-1][0])] += 1
+        if over(trial, length):
+            break
     trial.wrong += not trial.finished
     trial.known = len(machine.hypothesis.targets) if machine.hypothesis else 0
     return trial
@@ -244,7 +211,9 @@ def _reason(verdict: Verdict, machine: Mnm, old: bool) -> str:
 
 def run_stationary(name: str, seed: int, configuration: Configuration) -> Trial:
     """Run the base once, in the first setting only."""
-    taken, base = stationary(name, seed, 0, configuration, configuration.limit)
+    scenario = load(name)
+    taken, base = stationary(scenario, seed, 0, configuration.alone(len(scenario.actions)),
+                             configuration.limit)
     return Trial(first=taken * base.finished, exploration=[taken], finished=base.finished,
                  steps=taken, known=len(base.policies))
 

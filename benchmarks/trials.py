@@ -19,7 +19,6 @@ from families import draw, FAMILIES
 from incidents import INCIDENTS, Incidents, Player
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.inputs import InputListener
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.declaration import Declaration
@@ -209,16 +208,14 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
             _run_base(simulator, player, resolved, explorer_seed, configuration, outcome)
         elif family in COMPANIES:
             exploration = Exploration(resolved, explorer_seed)
-            exploration.listeners.append(InputListener(
-                lambda taken: [tell(event.text) for event in taken.events]))
+            exploration.on_event(lambda event: tell(event.text))
             world = interrupted = robots = _robots(
                 family, scenario, simulator_seed, exploration, resolved.problem)
             _Exploration(family, world, exploration, robots.step, resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
         elif configuration.declare or family.startswith('early'):
             single = _SingleRobot(resolved, explorer_seed)
-            single.listeners.append(InputListener(
-                lambda taken: [tell(event.text) for event in taken.events]))
+            single.on_event(lambda event: tell(event.text))
             _Exploration(family, world, single, lambda: player.step(single), resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
         else:

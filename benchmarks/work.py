@@ -4,13 +4,16 @@
 What goals from the start cost, and what they bring: a robot that works and explores in between.
 
 A flat of 50 places is declared by its map. Every so many steps of the robot, as many as 3 minutes
-have at 4 s each, a goal comes: a random place, by any policy that is not doubted, from wherever
-the robot is, as the navigator drives it. In between it is explored. Told are the goals that were
-refused, as there was no policy, or that failed, the steps of the goals, and the steps of the
-explorer beside them until half of the places, and all, are certified, and until the first
-hypothesis proves all.
+have at 4 s each, a goal comes: a random one of the places that are used, by any policy that is
+not doubted, from wherever the robot is, as the navigator drives it. In between it is explored.
 
-Each seed is run thus, then with goals of which nothing is learnt, and without any goals.
+Told are the goals that were refused, as there was no policy, or that failed, the steps of the
+goals, and those of the explorer beside them until half of the places used are certified, until
+from then on half of those are that goals have gone to so far, until all used ones are, and until
+the first hypothesis proves all.
+
+Each seed is run with what the goals need first, then without, then with goals of which nothing is
+learnt, and without any goals.
 """
 
 from __future__ import annotations
@@ -42,7 +45,7 @@ FLAT = ('.....#...',
         '##.###.##',
         '.....#...',
         '.....#..#')
-WAYS = ('counted', 'not counted', 'no goals')
+WAYS = ('preferred', 'counted', 'not counted', 'no goals')
 
 
 @dataclass
@@ -50,8 +53,10 @@ class Tally:
     """
     What came of a run; steps are those of the explorer.
 
-    :ivar half, all_certified, proven: until so many places but home are certified or proven; None
-        if that never was.
+    :ivar half, all_certified: until so many of the places used are certified or proven; None if
+        that never was.
+    :ivar half_asked: until from then on half of those are that goals have gone to so far.
+    :ivar proven: until all places are proven.
     """
 
     goals: int = 0
@@ -59,6 +64,7 @@ class Tally:
     failed: int = 0
     steps: int = 0
     half: int | None = None
+    half_asked: int | None = None
     all_certified: int | None = None
     proven: int | None = None
 
@@ -69,11 +75,13 @@ class Run:
 
     :param way: of ``WAYS``.
     :param every: steps of the robot from one goal to the next.
+    :param used: how many places goals go to; 0 for all.
     :param patience: steps after which a goal is given up.
     :ivar tally: what came of it.
     """
 
-    def __init__(self, seed: int, way: str, every: int, patience: int, base: str) -> None:
+    def __init__(self, seed: int, way: str, every: int, patience: int, used: int,
+                 base: str) -> None:
         cmp = grid_cmp(FLAT, SLIP, ACTIONS)
         self.tally = Tally()
         self._way, self._every, self._patience = way, every, patience
@@ -84,7 +92,10 @@ class Run:
             Problem(len(ACTIONS), RADIUS, EPSILON, DELTA), overrides={'base': base}), seed)
         declared = support(cmp)
         self.exploration.declare(declared)
-        self.places = [state for state in declared.successors if state != cmp.start]
+        places = [state for state in declared.successors if state != cmp.start]
+        self.places = [int(state) for state in self._goals.choice(
+            places, used, replace=False)] if used else places
+        self._asked: set[int] = set()
         while self.tally.proven is None and self.exploration.steps < MOST:
             self._explore()
             if self._way != 'no goals':
@@ -100,10 +111,15 @@ class Run:
 
     def _look(self) -> None:
         tally, steps = self.tally, self.exploration.steps
-        known = sum(told.trust.rank <= Trust.CERTIFIED.rank
-                    for told in self.exploration.trust()) - 1
+        certified = {told.policy.target for told in self.exploration.trust()
+                     if told.trust.rank <= Trust.CERTIFIED.rank}
+        known = len(certified.intersection(self.places))
         if tally.half is None and 2 * known >= len(self.places):
             tally.half = steps
+        if 2 * len(certified & self._asked) < len(self._asked):
+            tally.half_asked = None
+        elif tally.half_asked is None and self._asked:
+            tally.half_asked = steps
         if tally.all_certified is None and known >= len(self.places):
             tally.all_certified = steps
         if tally.proven is None and self.exploration.hypothesis is not None:
@@ -113,6 +129,9 @@ class Run:
         """Drive a goal as the navigator does, while exploration is paused."""
         exploration, tally = self.exploration, self.tally
         tally.goals += 1
+        self._asked.add(target)
+        if self._way == 'preferred':
+            exploration.prefer(target)
         policy = self._policy(target)
         if policy is None:
             tally.refused += 1
@@ -121,7 +140,7 @@ class Run:
         assert home is not None
         exploration.pause('a goal')
         navigation = Navigation(policy, home, here=here, direct=exploration.direct_way(target))
-        if self._way == 'counted':
+        if self._way in ('preferred', 'counted'):
             navigation.on_execution = exploration.observe_work
         for _ in range(self._patience):
             if navigation.result:
@@ -144,12 +163,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.seeds(5, 'runs of each')
     parser.number('every', 45, 'steps from one goal to the next', least=1)
     parser.number('patience', 200, 'steps after which a goal is given up', least=1)
+    parser.number('places', 0, 'that goals go to; 0 for all', least=0)
     parser.base()
     given = parser.read(arguments)
     for way in WAYS:
         tallies = []
         for seed in given.seeds:
-            tally = Run(seed, way, given.every, given.patience, given.base).tally
+            tally = Run(seed, way, given.every, given.patience, given.places,
+                        given.base).tally
             tallies.append(tally)
             print(f'{way}, seed {seed}: {_line([tally])}', flush=True)
         print(f'{way}, mean: {_line(tallies)}', flush=True)
@@ -161,7 +182,8 @@ def _line(tallies: Sequence[Tally]) -> str:
         return 'never' if None in found else f'{mean(found):,.0f}'
     return (f'{told("goals")} goals, {told("refused")} refused, {told("failed")} failed, '
             f'{told("steps")} steps of goals; explored until half certified {told("half")}, '
-            f'all {told("all_certified")}, proven {told("proven")}')
+            f'half of those asked for {told("half_asked")}, all {told("all_certified")}, '
+            f'proven {told("proven")}')
 
 
 if __name__ == '__main__':

@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from mnm_ros.core.progress.way_answer import WayAnswer
     from mnm_ros.core.task.navigation import GoalReport, GoalStatus
     from mnm_ros.export.contents import ExportContents
-    from mnm_ros.export.formats import Format
+    from mnm_ros.export.formats import export_as, Format
+    from mnm_ros.export.recording import Recording
     from mnm_ros.messages import (
         decode_known_states,
         decode_model,
@@ -74,18 +75,21 @@ if TYPE_CHECKING:
     from mnm_ros.simulation.scenario import load as load_scenario
     from mnm_ros.simulation.scenario import Scenario, Setting
     from mnm_ros.simulation.simulator import Simulator
+    from mnm_ros.study.course import Course, Curve
+    from mnm_ros.study.study import run_study, Study
 
 __all__ = [
-    'CheckpointError', 'Cmp', 'CmpSim', 'Declaration', 'EVENTS', 'Exploration', 'Explorer',
-    'ExportContents', 'ExportError', 'FileError', 'Format', 'Goal', 'GoalReport', 'GoalStatus',
-    'GymRobot', 'HEARTBEAT', 'InvalidTypeError', 'InvalidValueError', 'LATCHED', 'LaunchError',
-    'MessageError', 'MissingPackageError', 'MnmError', 'Model', 'NavigatorClient', 'NoAnswerError',
-    'OtherCheckpointError', 'ParameterError', 'PolicyAnswer', 'PolicySet', 'Problem',
-    'ProtocolError', 'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs', 'Scenario', 'Setting',
-    'Simulator', 'SnapshotError', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
+    'CheckpointError', 'Cmp', 'CmpSim', 'Course', 'Curve', 'Declaration', 'EVENTS',
+    'Exploration', 'Explorer', 'ExportContents', 'ExportError', 'FileError', 'Format', 'Goal',
+    'GoalReport', 'GoalStatus', 'GymRobot', 'HEARTBEAT', 'InvalidTypeError',
+    'InvalidValueError', 'LATCHED', 'LaunchError', 'MessageError', 'MissingPackageError',
+    'MnmError', 'Model', 'NavigatorClient', 'NoAnswerError', 'OtherCheckpointError',
+    'ParameterError', 'PolicyAnswer', 'PolicySet', 'Problem', 'ProtocolError', 'Recording',
+    'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs', 'Scenario', 'Setting', 'Simulator',
+    'SnapshotError', 'Study', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
     'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
-    'decode_way', 'expected_steps', 'judge', 'load_scenario', 'play', 'reachable_states',
-    'replay_log', 'run', 'settings']
+    'decode_way', 'expected_steps', 'export_as', 'judge', 'load_scenario', 'play',
+    'reachable_states', 'replay_log', 'run', 'run_study', 'settings']
 _NAMES = {
     'checkpoint.input_log': 'SavedInputs',
     'checkpoint.warm_start': 'replay_log',
@@ -97,7 +101,8 @@ _NAMES = {
     'core.progress.way_answer': 'WayAnswer',
     'core.task.navigation': 'GoalReport GoalStatus',
     'export.contents': 'ExportContents',
-    'export.formats': 'Format',
+    'export.formats': 'Format export_as',
+    'export.recording': 'Recording',
     'messages': 'EVENTS HEARTBEAT LATCHED Model PolicyAnswer PolicySet STEP decode_known_states '
                 'decode_model decode_policy decode_trust decode_way',
     'navigator_client': 'Goal NavigatorClient',
@@ -110,7 +115,9 @@ _NAMES = {
     'simulation.ground_truth': 'Verdict best_time expected_steps judge reachable_states',
     'simulation.gym_robot': 'GymRobot',
     'simulation.scenario': 'Scenario Setting load_scenario',
-    'simulation.simulator': 'Simulator'}
+    'simulation.simulator': 'Simulator',
+    'study.course': 'Course Curve',
+    'study.study': 'Study run_study'}
 _RENAMED = {'load_scenario': 'load'}
 
 

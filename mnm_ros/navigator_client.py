@@ -17,6 +17,7 @@ or from the tick of a behaviour tree.
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 from threading import Event, Lock
 import time
@@ -25,10 +26,12 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
+from rclpy.subscription import Subscription
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 _REPEAT = 0.5   # s, after which what has not been heard is said again
 _LOOK = 0.1     # s, between two looks whether there is something to do
@@ -39,14 +42,17 @@ class Goal:
     A goal that a client has sent; made by ``NavigatorClient.go``.
 
     :ivar id: tells it from all other goals.
-    :ivar target: the state to go to.
+    :ivar target: the state to go to; None as long as only its name is known.
+    :ivar name: that was given in place of the state; else empty.
     :ivar report: the last that was heard of it: its status, the steps and attempts so far, and how
         many more steps are expected.
     """
 
-    def __init__(self, client: NavigatorClient, goal_id: int, target: int) -> None:
+    def __init__(self, client: NavigatorClient, goal_id: int, target: int | None,
+                 name: str = '') -> None:
         self.id = goal_id
         self.target = target
+        self.name = name
         self.report = GoalReport(
             goal_id, target, GoalStatus.WAITING, 'not heard by the navigator yet')
         self.acknowledged = False        # these five are for the client
@@ -112,7 +118,10 @@ class NavigatorClient:
         self._last_id = 0
         self._looked = time.monotonic()
         self._lock = Lock()    # of goals, which any thread may send
-        topic = f'{namespace.rstrip("/")}/goal' if namespace else 'goal'
+        self._description = UNDESCRIBED
+        self._names: Subscription | None = None    # until it is asked for a name
+        within = f'{namespace.rstrip("/")}/' if namespace else ''
+        self._robot_side, topic = f'{within}robot_side', f'{within}goal'
         self._requests = node.create_publisher(
             Int64MultiArray, f'{topic}/request', messages.STEP)
         self._cancels = node.create_publisher(Int64, f'{topic}/cancel', messages.STEP)
@@ -121,15 +130,25 @@ class NavigatorClient:
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
-    def go(self, state: int) -> Goal:
+    def go(self, state: int | str) -> Goal:
         """
         Send the robot to a known state and return the goal at once.
 
         It replaces the goal under way, by whichever client.
+
+        :param state: its id, or the name that the robot side gives it. The goal is sent once the
+            robot side has said its names, and refused if it is not one of them.
         """
+        target, name = (None, state) if isinstance(state, str) else (state, '')
         with self._lock:
             self._last_id = max(time.time_ns(), self._last_id + 1)
-            goal = self.goal = self._open[self._last_id] = Goal(self, self._last_id, state)
+            goal = self.goal = self._open[self._last_id] = Goal(
+                self, self._last_id, target, name)
+            if target is None and self._names is None:
+                self._names = messages.hear(
+                    self._node, String, self._robot_side, messages.LATCHED,
+                    lambda message: RobotDescription.from_text(message.data), self._on_names)
+        self._find(goal)
         self._say(goal)
         return goal
 
@@ -151,6 +170,8 @@ class NavigatorClient:
         """Remove publishers, subscription and timer from the node."""
         self._node.destroy_timer(self._timer)
         self._node.destroy_subscription(self._statuses)
+        if self._names is not None:
+            self._node.destroy_subscription(self._names)
         self._node.destroy_publisher(self._requests)
         self._node.destroy_publisher(self._cancels)
 
@@ -180,7 +201,7 @@ class NavigatorClient:
         goal.said_at = time.monotonic()
         if goal.cancelled:
             self._cancels.publish(Int64(data=goal.id))
-        else:
+        elif goal.target is not None:
             self._requests.publish(messages.encode_request(goal.id, goal.target, self._least))
 
     def _look(self) -> None:
@@ -192,10 +213,32 @@ class NavigatorClient:
             if pause > 10 * _LOOK or there and goal.acknowledged:
                 goal.heard_at = now    # also if nothing could be heard, as the node was not spun
             if now > goal.heard_at + self._patience:
-                self._lose(goal, 'the navigator does not answer' if there else
+                self._lose(goal, 'no robot side tells names of states' if goal.target is None
+                           else 'the navigator does not answer' if there else
                            'there is no navigator')
             elif (goal.cancelled or not goal.acknowledged) and now > goal.said_at + _REPEAT:
                 self._say(goal)
+
+    def _on_names(self, description: RobotDescription) -> None:
+        self._description = description
+        for goal in self._under_way():
+            if goal.target is None:
+                goal.heard_at = time.monotonic()    # the navigator's time begins now
+                self._find(goal)
+                self._say(goal)
+
+    def _find(self, goal: Goal) -> None:
+        """Find the state that the name of a goal means, if names were heard."""
+        if goal.target is not None or goal.over:
+            return
+        try:
+            goal.target = self._description.state(goal.name)
+        except ValueError as error:
+            if self._description is not UNDESCRIBED:
+                self._take(goal, replace(goal.report, status=GoalStatus.REFUSED,
+                                         text=f'refused {goal.name}: {error}'))
+        else:
+            goal.report = replace(goal.report, target=goal.target)
 
     def _on_status(self, message: DiagnosticArray) -> None:
         reports = {report.id: report for report in messages.decode_goals(message)}

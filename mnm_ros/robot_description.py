@@ -52,6 +52,7 @@ class RobotDescription:
     :param walls: lines from x1, y1 to x2, y2, in m.
     :param declaration: where actions may lead; empty if nothing is said of that.
     :param doors: by the name of each, the states with the actions that lead through it.
+    :param rooms: by the name of each, the states in it.
     :raises ValueError: says what is wrong and what was expected.
     """
 
@@ -63,6 +64,7 @@ class RobotDescription:
     walls: tuple[Wall, ...] = ()
     declaration: Declaration = field(default_factory=Declaration)
     doors: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
+    rooms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_actions(self.actions)
@@ -85,6 +87,11 @@ class RobotDescription:
             _check_text(name, 'the name of a door')
             for pair in pairs:
                 _check_pair(pair, f'door {shown(name)}', len(self.actions))
+        _check_size([state for room in self.rooms.values() for state in room], 'rooms', MAX_STATES)
+        for name, room in self.rooms.items():
+            _check_text(name, 'the name of a room')
+            for state in room:
+                check_state(state, f'a state of room {shown(name)}')
 
     def label(self, state: int) -> str:
         """Return what people call a state: its name, if it has one, and its id."""
@@ -114,6 +121,14 @@ class RobotDescription:
     @cached_property
     def _doors(self) -> dict[Pair, str]:
         return {pair: name for name, pairs in self.doors.items() for pair in pairs}
+
+    def room(self, state: int) -> str:
+        """Return the name of the room that a state is in; empty for none."""
+        return self._rooms.get(state, '')
+
+    @cached_property
+    def _rooms(self) -> dict[int, str]:
+        return {state: name for name, room in self.rooms.items() for state in room}
 
     def state(self, text: str) -> int:
         """
@@ -155,7 +170,8 @@ class RobotDescription:
         text = json.dumps({
             'actions': self.actions, 'home': self.home, 'frame': self.frame, 'states': states,
             'walls': self.walls, **self.declaration.to_json(),
-            **({'doors': self.doors} if self.doors else {})})
+            **({'doors': self.doors} if self.doors else {}),
+            **({'rooms': self.rooms} if self.rooms else {})})
         _check_length(text)
         return text
 
@@ -168,7 +184,8 @@ class RobotDescription:
         """
         _check_length(text)
         found = _entries(load('the description', text, distinct=True), 'the description', (
-            'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors'))
+            'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors',
+            'rooms'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found.get('states', {}))
@@ -178,7 +195,7 @@ class RobotDescription:
             found.get('home'), found.get('frame', ''), names, positions,
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
                   for index, wall in enumerate(walls)), Declaration.from_json(found),
-            _door_pairs(found.get('doors', {})))
+            _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})))
 
 
 class _Undescribed(RobotDescription):
@@ -274,6 +291,14 @@ def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:
         tuple(_list(pair, f'door {shown(name)}', '[state, action]', 2))
         for pair in _list(pairs, f'door {shown(name)}', 'a list of [state, action]', MAX_STATES))
         for name, pairs in value.items()}
+
+
+def _room_states(value: Any) -> dict[str, tuple[int, ...]]:
+    if not isinstance(value, dict):
+        raise InvalidValueError(
+            f'rooms is {shown(value)}, expected a JSON object with a list for each room')
+    return {name: tuple(_list(room, f'room {shown(name)}', 'a list of states', MAX_STATES))
+            for name, room in value.items()}
 
 
 def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:

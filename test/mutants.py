@@ -40,6 +40,7 @@ TESTS = {
     'mnm_ros/protocol': 'test/protocol',
     'mnm_ros/robot_description.py': 'test/test_robot_description.py',
     'mnm_ros/simulation': 'test/simulation --ignore test/simulation/test_large_files.py',
+    'mnm_ros/study': 'test/study',
     'mnm_ros/trial': 'test/trial',
     'mnm_ros/view': 'test/dashboard test/test_telemetry_parts.py test/test_layout.py',
     'mnm_ros/messages.py': 'test/test_messages.py',

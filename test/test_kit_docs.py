@@ -8,6 +8,9 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 import re
+from textwrap import dedent
+
+from mnm_ros.robot_description import RobotDescription
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,6 +37,15 @@ def test_the_page_lists_what_the_class_offers() -> None:
     shown = set(re.findall(r'^\| `(\w+)', table, re.MULTILINE))
     assert shown - offered == {'action_names', 'action_timeout'}
     assert offered - shown == {'send_state', 'leave'}    # for the package's own robot sides
+
+
+def test_what_a_robot_side_says_is_shown_in_json_and_in_python() -> None:
+    section = text('docs/robot_sides.md').split('## What it is')[1].split('\n### ')[0]
+    said, = re.findall(r'```json\n(.*?)```', section, re.DOTALL)
+    shown, = re.findall(r'```python\n(.*?)```', section, re.DOTALL)
+    names: dict = {'RobotDescription': RobotDescription}
+    exec(dedent(shown), names)
+    assert names['describe'](None) == RobotDescription.from_text(said)
 
 
 def keys(path: str, name: str) -> Iterator[str]:

@@ -45,6 +45,7 @@ ROOMS = {
     'simulation': 'core driving located_yaml plan robot_description',
     'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
     'export': 'core checkpoint simulation robot_description view',
+    'study': 'core export simulation',
     'robot_description': 'core',
     'declaration_file': 'core/model located_yaml',
     'view': 'core robot_description topics',
@@ -55,9 +56,9 @@ ROOMS = {
     # with ROS
     'messages': 'core topics view',
     'subscriptions': 'core robot_description view messages',
-    'navigator_client': 'core messages',
+    'navigator_client': 'core messages robot_description',
     '__init__': 'checkpoint core export messages navigator_client nodes robot_description'
-                ' simulation version',
+                ' simulation study version',
     'parameters': 'core driving located_yaml topics trial',
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
@@ -65,7 +66,8 @@ ROOMS = {
     'console': 'core located_yaml plan simulation robot_description view subscriptions topics'
                ' parameters',
     'command': 'core checkpoint driving plan robot_description export simulation topics trial'
-               ' version view messages subscriptions console nodes/common',
+               ' version view messages subscriptions console parameters nodes/common'
+               ' nodes/showing',
     '__main__': 'command',
     'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
@@ -75,7 +77,7 @@ ROOMS = {
     'nodes/exploring': 'version core protocol checkpoint declaration_file robot_description view'
                        ' messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
-    'nodes/showing': 'core view robot_description subscriptions navigator_client messages'
+    'nodes/showing': 'core plan view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',
@@ -94,7 +96,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
-    'simulation', 'trial', 'topics', 'security')
+    'simulation', 'study', 'trial', 'topics', 'security')
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""

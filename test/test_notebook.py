@@ -1,38 +1,92 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The notebook runs, and comes to the same end as when it was saved."""
+"""The notebooks run, and come to the same end as when they were saved."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 import json
 from pathlib import Path
+import re
+import time
+from typing import Any, NamedTuple
 
 import pytest
 
-NOTEBOOK = Path(__file__).resolve().parents[1] / 'docs' / 'gymnasium.ipynb'
+DOCS = Path(__file__).resolve().parents[1] / 'docs'
 
 
-def test_the_notebook_runs_and_says_what_it_said(
-        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    pytest.importorskip('gymnasium', reason='gymnasium is not installed')
+class Cell(NamedTuple):
+    """
+    A cell of code that was run.
+
+    saved, now: what it printed when it was saved, and what it does now.
+    pictures: how many were saved.
+    """
+
+    saved: str
+    now: str
+    pictures: int
+
+
+@pytest.fixture
+def drawn(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """Yield how many plots each picture has that a notebook draws."""
     matplotlib = pytest.importorskip('matplotlib', reason='matplotlib is not installed')
     matplotlib.use('agg')
     from matplotlib import pyplot
+    pyplot.close('all')
     drawn: list[int] = []
     monkeypatch.setattr(pyplot, 'show', lambda: drawn.append(len(pyplot.gcf().axes)))
-    names: dict = {}
-    pictures = 0
-    for cell in json.loads(NOTEBOOK.read_text(encoding='utf-8'))['cells']:
-        if cell['cell_type'] != 'code':
-            continue
-        exec(''.join(cell['source']), names)
-        printed = ''.join(line for output in cell['outputs'] for line in output.get('text', ()))
-        now = capsys.readouterr().out
-        # In which step what is noticed depends on the last digits of scipy.
-        assert printed == now or printed.count('deleted') and 'state 12 no longer' in now
-        pictures += sum('image/png' in output.get('data', ()) for output in cell['outputs'])
+    yield drawn
     pyplot.close('all')
-    assert drawn == [1, 2] and pictures == 2
-    assert now.count('Verdict(missing=(), over_limit=())') == 2
+
+
+def run(notebook: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[Cell], dict[str, Any]]:
+    """Run a notebook, and return its cells of code and its names."""
+    names: dict[str, Any] = {}
+    cells = []
+    for cell in json.loads((DOCS / notebook).read_text(encoding='utf-8'))['cells']:
+        if cell['cell_type'] == 'code':
+            exec(''.join(cell['source']), names)
+            cells.append(Cell(
+                ''.join(line for output in cell['outputs'] for line in output.get('text', ())),
+                capsys.readouterr().out,
+                sum('image/png' in output.get('data', ()) for output in cell['outputs'])))
+    return cells, names
+
+
+def test_the_lake_is_explored_and_its_change_noticed(
+        drawn: list[int], capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip('gymnasium', reason='gymnasium is not installed')
+    cells, names = run('gymnasium.ipynb', capsys)
+    for cell in cells:
+        # In which step what is noticed depends on the last digits of scipy.
+        assert cell.saved == cell.now or (
+            cell.saved.count('deleted') and 'state 12 no longer' in cell.now)
+    assert drawn == [1, 2] and sum(cell.pictures for cell in cells) == 2
+    assert cells[-1].now.count('Verdict(missing=(), over_limit=())') == 2
     assert {9, 12, 13} <= set(names['before'].targets)
     assert not {9, 12, 13} & set(names['exploration'].hypothesis.targets)
+
+
+def test_mnm_needs_the_fewest_exploration_steps_and_the_repairs_are_needed(
+        drawn: list[int], capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip('pandas', reason='pandas is not installed')
+    began = time.process_time()
+    cells, names = run('study.ipynb', capsys)
+    assert time.process_time() - began < 60    # measured: 13
+    assert drawn == [1, 1] and sum(cell.pictures for cell in cells) == 2
+    for cell in cells:    # figures depend on the last digits of scipy
+        assert re.findall('[a-z]+', cell.saved) == re.findall('[a-z]+', cell.now)
+    for once, oracle, schedule, mnm in zip(*(
+            names['study'].of('two_rooms', method)
+            for method in ('once', 'oracle', 'schedule', 'mnm'))):
+        assert mnm.total < oracle.total < min(once.total, schedule.total)
+        assert mnm.right_at_the_end and once.by_setting[1] == 12_000
+    after = {name: [course.by_setting[1] for course in found.courses]
+             for name, found in names['repairs'].items()}
+    assert {*after['as printed']} == {20_000}    # nothing is ever added
+    assert max(after['checks of onboard']) < min(after['as its proof means it'])
+    assert max(after['as its proof means it']) < 20_000
+    assert {5, 6} <= set(names['exploration'].hypothesis.targets)

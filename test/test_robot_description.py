@@ -23,7 +23,8 @@ WHOLE = RobotDescription(
 
 
 @pytest.mark.parametrize('description', [
-    WHOLE, RobotDescription(('go',)), RobotDescription(('é "x"',), -2**63)])
+    WHOLE, RobotDescription(('go',), rooms={'hall': (3, 4)}, doors={'d': ((3, 0),)}),
+    RobotDescription(('go',)), RobotDescription(('é "x"',), -2**63)])
 def test_there_and_back(description: RobotDescription) -> None:
     assert RobotDescription.from_text(description.to_text()) == description
 
@@ -53,6 +54,10 @@ def test_names_outlive_their_states_in_the_same_world() -> None:
     ({'actions': ['up', '']}, 'actions[1] is "", expected'),
     ({'actions': ['up', 'up']}, 'actions has "up" twice, expected distinct names'),
     ({'actions': [str(i) for i in range(MAX_ACTIONS + 1)]}, 'expected at most 1000'),
+    ({'rooms': []}, 'rooms is [], expected a JSON object with a list for each room'),
+    ({'rooms': {'hall': 3}}, 'room "hall" is 3, expected a list of states'),
+    ({'rooms': {'hall': ['x']}}, 'a state of room "hall" is "x", expected a state'),
+    ({'rooms': {'': [1]}}, 'the name of a room is ""'),
     ({'home': 1.0}, 'home is 1.0, expected a state, a 64-bit integer'),
     ({'home': True}, 'home is true, expected a state'),
     ({'home': 2**63}, 'expected a state, a 64-bit integer'),

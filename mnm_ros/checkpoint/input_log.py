@@ -9,9 +9,10 @@ any SQLite browser, pandas or R opens it. Its tables:
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
-  1 relocated, 2 interrupted, 3 declared, 4 worked) and ``state`` as given to ``Exploration``; the
-  ``action`` that led there (-1 is RESET), or, for the other kinds, the one that was open (-2 if it
-  was RESET, -1 if there was none); and ``chain``, a CRC-32 over this row and all before it.
+  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred) and ``state`` as given to
+  ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the other kinds, the one
+  that was open (-2 if it was RESET, -1 if there was none); and ``chain``, a CRC-32 over this row
+  and all before it.
 - ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
   none of a RESET that the exploration has played without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
@@ -45,6 +46,7 @@ from mnm_ros.core.inputs import (
     Input,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     Update,
     WorkObservation,
@@ -310,6 +312,8 @@ def _encoded(made: Input) -> tuple[int, int, int, str]:
         return 1, made.state, action, made.robot
     if isinstance(made, Interruption):
         return 2, 0, action, made.robot
+    if isinstance(made, Preference):
+        return 5, made.state, action, ''
     if isinstance(made, WorkObservation):
         text = json.dumps([made.state, made.action, made.after, made.robot])
         return 4, zlib.crc32(text.encode()), action, text
@@ -326,8 +330,10 @@ def _decoded(kind: int, state: int, action: int, text: str) -> Input:
         return Relocation(state, asked, sys.intern(text))
     if kind == 2:
         return Interruption(asked, sys.intern(text))
+    if kind == 5:
+        return Preference(state, asked)
     if kind not in (3, 4):
-        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 4')
+        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 5')
     if zlib.crc32(text.encode()) != state:
         raise InvalidValueError(f'the text of an input of kind {kind} has CRC-32 '
                                 f'{zlib.crc32(text.encode())}, expected {state}')

@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 import math
 from pathlib import Path
 import re
 
 from mnm_ros.checkpoint.whole_files import write_whole
+from mnm_ros.command.plan_forecast import forecast
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.plan.findings import Finding, findings
 from mnm_ros.plan.floor_plan import Plan
@@ -17,19 +18,19 @@ from mnm_ros.plan.nav2_map import save_mask
 from mnm_ros.plan.picture import svg
 from mnm_ros.plan.plan_file import load, text_of
 from mnm_ros.plan.plan_maker import degrees, MadePlan, make
-from mnm_ros.plan.request import Request
+from mnm_ros.plan.request import RADIUS, Request, Wishes
 from mnm_ros.simulation.config_files import shared
 
 _SHOWN = 5    # specks of each kind
 
 
-def write(request: Request, output: Path, mask: Path | None, overwrite: bool) -> bool:
+def write(request: Request, output: Path, wishes: Wishes,
+          overwrite: bool) -> tuple[Plan, bool]:
     """
     Make a plan, write it with its picture and parameters, and print what was decided.
 
-    :param mask: where to write the keep-outs as a filter mask; None for nowhere.
     :param overwrite: whether files that are there may be replaced.
-    :return: whether nothing could be explored by it.
+    :return: the plan, and whether nothing could be explored by it.
     :raises InvalidValueError: if it cannot be made, or a file is there.
     """
     parameters = output.with_name('turtlebot.yaml')
@@ -38,28 +39,42 @@ def write(request: Request, output: Path, mask: Path | None, overwrite: bool) ->
             raise InvalidValueError(f'{path} is there already, and may have been edited: expected '
                                     'another --output, or --overwrite')
     made = make(request)
-    write_whole(output, text_of(made.plan, request.map_file.name).encode())
-    write_whole(parameters, parameters_of(made.plan, output).encode())
     for line in _told(made):
         print(line)
-    return _shown(made.plan, output, mask, f'plan: {output}', f'parameters: {parameters}')
+    return _shown(made.plan, wishes, written(made.plan, output, request.map_file.name, wishes))
 
 
-def check(path: Path, mask: Path | None) -> bool:
+def check(path: Path, wishes: Wishes) -> tuple[Plan, bool]:
     """Print what is wrong with a plan, and draw it; the arguments and result are as above."""
-    return _shown(load(path), path, mask)
+    plan = load(path)
+    return _shown(plan, wishes, _drawn(plan, path, wishes))
 
 
-def _shown(plan: Plan, path: Path, mask: Path | None, *files: str) -> bool:
-    wrong = findings(plan)
-    picture = path.with_suffix('.svg')
-    write_whole(picture, svg(plan, wrong).encode())
+def written(plan: Plan, output: Path, source: str, wishes: Wishes) -> list[str]:
+    """
+    Write a plan, and its picture and parameters beside it; return what was written where.
+
+    :param source: what it was made of.
+    """
+    parameters = output.with_name('turtlebot.yaml')
+    write_whole(output, text_of(plan, source).encode())
+    write_whole(parameters, parameters_of(plan, output, wishes.radius).encode())
+    return [f'plan: {output}', f'parameters: {parameters}', *_drawn(plan, output, wishes)]
+
+
+def _drawn(plan: Plan, path: Path, wishes: Wishes) -> list[str]:
+    picture, mask = path.with_suffix('.svg'), wishes.mask
+    write_whole(picture, svg(plan, findings(plan)).encode())
     if mask is not None:
         save_mask(mask, plan.map, plan.kept_out)
-    for line in (*_summary(plan), *_wrong(wrong), *files, f'picture: {picture}',
-                 *([f'mask: {mask}'] if mask is not None else [])):
-        print(line)
-    return any(finding.fatal for finding in wrong)
+    return [f'picture: {picture}', *([f'mask: {mask}'] if mask is not None else [])]
+
+
+def _shown(plan: Plan, wishes: Wishes, files: Iterable[str]) -> tuple[Plan, bool]:
+    wrong = findings(plan)
+    for line in (*_summary(plan), *_wrong(wrong), *forecast(plan, wishes), *files):
+        print(line, flush=True)
+    return plan, any(finding.fatal for finding in wrong)
 
 
 def _told(made: MadePlan) -> Iterator[str]:
@@ -96,12 +111,13 @@ def _wrong(wrong: Sequence[Finding]) -> Iterator[str]:
     yield from (f'{"WRONG" if finding.fatal else "look at"}: {finding.text}' for finding in wrong)
 
 
-def parameters_of(plan: Plan, path: Path) -> str:
-    """Return the parameters of a TurtleBot with the plan in place of a grid and a map."""
+def parameters_of(plan: Plan, path: Path, radius: float = RADIUS) -> str:
+    """Return the parameters of a TurtleBot with the plan in place of a grid and a map, and L."""
     text = shared('turtlebot3.yaml').read_text(encoding='utf-8')
     head, _, text = text.partition('\n\n')
     text = re.sub(r'    robot_radius: .*; .*\n', '', text)    # that of the plan
     text = re.sub(r'robot_radius: [\d.]+ .*', f'robot_radius: {plan.robot_radius:g}    # m', text)
+    text = re.sub(r'    radius: [\d.]+', f'    radius: {float(radius)!r}', text)
     said = f'    plan: {str(path.absolute())!r}'
     text = re.sub(r'    use_map: .*\n', f'{said}    # in place of a map, a grid and home\n', text)
     text = re.sub(r'\n    # The flat: yours\n(    .*\n)+', '', text)

@@ -94,7 +94,7 @@ def _grid(*columns: str) -> Table:
 
 
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
-    from mnm_ros.export.contents import in_words, route
+    from mnm_ros.export.contents import in_words, NO_ONE_NUMBER, route
     from mnm_ros.view.scene import KINDS
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
@@ -109,6 +109,8 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
                       f'{_steps(known.steps_to(state))}{_time(known.trust.get(state))}', way,
                       'over the limit' if known.over_limit(state) else _trust(learnt, state))
     yield table
+    if known.known and not known.revising:
+        yield NO_ONE_NUMBER
     if known.known and not known.policies:
         yield 'There are too many policies to tell all of them: --to STATE asks for one.'
     others: dict[str, list[str]] = {}

@@ -13,7 +13,7 @@ import sys
 from mnm_ros.console.arguments import Parser
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.pose import Pose
-from mnm_ros.plan.request import Request, SIZES
+from mnm_ros.plan.request import Request, SIZES, Wishes
 
 EPILOG = """\
 A plan that was edited is checked and drawn anew: mnm_ros map flat.plan.yaml. The exit status is 1
@@ -27,12 +27,19 @@ def main(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.command.floor_plan import check, write
     from mnm_ros.plan.plan_file import is_plan
+    wishes = Wishes(given.write_mask, given.radius, given.battery)
     try:
         if is_plan(given.file):
-            fatal = check(given.file, given.write_mask)
+            path, source = given.file, given.file.name
+            plan, fatal = check(path, wishes)
         else:
-            output = Path(given.output or given.file.with_suffix('.plan.yaml').name)
-            fatal = write(_request(given), output, given.write_mask, given.overwrite)
+            path = Path(given.output or given.file.with_suffix('.plan.yaml').name)
+            source = given.file.name
+            plan, fatal = write(_request(given), path, wishes, given.overwrite)
+        if given.page:
+            from mnm_ros.command.plan_page import serve
+            serve(plan, path, source, wishes, given.port)
+            return 0
     except (OSError, InvalidValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
@@ -74,6 +81,14 @@ def _parser(program: str) -> Parser:
     add('--mask', type=_path, metavar='FILE', help='a keep-out filter mask of nav2 (.yaml)')
     add('--write-mask', type=_path, metavar='FILE',
         help='write the keep-outs as such a mask, with a pgm beside it')
+    add('--page', action='store_true',
+        help='then serve a page on which the plan is looked at, edited and saved')
+    add('--port', type=int, default=8080, metavar='N',
+        help='of the page; 0 for any that is free (default %(default)s)')
+    add('--radius', type=_radius, default=Wishes.radius, metavar='L',
+        help='expected moves within which places are to be learnt (default %(default)g)')
+    add('--battery', type=_positive, default=Wishes.battery, metavar='H',
+        help='hours that the robot drives with one charge (default %(default)g)')
     return made
 
 
@@ -124,6 +139,10 @@ def _positive(text: str) -> float:
 
 def _least_zero(text: str) -> float:
     return _in_range(text, 'a number of at least 0', 0.0)
+
+
+def _radius(text: str) -> float:
+    return _in_range(text, 'a number of at least 1', 1.0)
 
 
 def _in_range(text: str, expected: str, least: float) -> float:

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
         InputListener,
         Interruption,
         Observation,
+        Preference,
         Relocation,
         Update,
         WorkObservation,
@@ -94,7 +95,8 @@ __all__ = [
     'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
     'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS',
     'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
-    'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Problem', 'Progress',
+    'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem',
+    'Progress',
     'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
     'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
     'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
@@ -107,8 +109,8 @@ _NAMES = {
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput InputListener Interruption Observation Relocation Update '
-              'WorkObservation',
+    'inputs': 'DeclarationInput InputListener Interruption Observation Preference Relocation '
+              'Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
     'mnm.options': 'Settings',

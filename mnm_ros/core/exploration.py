@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
 from types import MappingProxyType
 from typing import Any, Union
 
+from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
@@ -19,6 +20,7 @@ from mnm_ros.core.inputs import (
     InputListener,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     Update,
     WorkObservation,
@@ -96,7 +98,10 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        self._estimator = ProgressEstimator(self._mnm, settings.problem, point.get('lost', ()))
+        continuation = Continuation(lambda: understudy(self), lambda: self.counts)
+        self._estimator = ProgressEstimator(
+            self._mnm, settings.problem, point.get('lost', ()),
+            lambda: continuation.steps_left(self.steps, self.last_state))
         self._ledger = TrustLedger(self._mnm, settings, point.get('trust', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
@@ -285,6 +290,15 @@ class Exploration(PausableTask):
         """Return how many runs of the base algorithm have begun, to be compared likewise."""
         return self._mnm.runs
 
+    def on_event(self, hear: Callable[[Event], object]) -> Callable[[Event], object]:
+        """
+        Call a function with every event from now on, as soon as its input is taken in.
+
+        :returns: The function, so that this can stand above it as a decorator.
+        """
+        self.listeners.append(InputListener(lambda update: [*map(hear, update.events)]))
+        return hear
+
     def next_action(self) -> int:
         if self._open is None:
             self._open = self._mnm.next_action()
@@ -327,6 +341,15 @@ class Exploration(PausableTask):
             as_state(state), as_action(action, self.problem.actions, 'action at work', False),
             None if after is None else as_state(after), robot=robot))
 
+    def prefer(self, state: int) -> Update:
+        """
+        Look first into the way to a state, where somebody wants to go.
+
+        :raises InvalidTypeError: if it is no integer.
+        :raises InvalidValueError: if it has more than 64 bits.
+        """
+        return self.take(Preference(as_state(state)))
+
     def relocate(self, state: int) -> Update:
         return self.take(Relocation(as_state(state)))
 
@@ -364,10 +387,12 @@ class Exploration(PausableTask):
                 mnm.declare(made.declaration, self._observed.next_states)
             elif isinstance(made, WorkObservation):
                 self._take_work(made.state, made.action, made.after)
+            elif isinstance(made, Preference):
+                mnm.prefer(made.state)
             else:
                 self.last_state = made.state if isinstance(made, Relocation) else None
                 mnm.interrupt()
-        if not isinstance(made, (DeclarationInput, WorkObservation)):
+        if not isinstance(made, (DeclarationInput, Preference, WorkObservation)):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:

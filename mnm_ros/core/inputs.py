@@ -90,6 +90,21 @@ class WorkObservation:
 
 
 @dataclass(frozen=True, slots=True)
+class Preference:
+    """
+    Somebody wants to go to ``state``: what that takes is certified before other things.
+
+    The exploration stays where it is. What is executed next has no influence on the promise.
+
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    state: int
+    asked: int | None = None
+    robot: ClassVar[str] = ''
+
+
+@dataclass(frozen=True, slots=True)
 class DeclarationInput:
     """
     It was declared where actions may lead.
@@ -102,7 +117,8 @@ class DeclarationInput:
     robot: ClassVar[str] = ''
 
 
-Input = Union[Observation, Relocation, Interruption, WorkObservation, DeclarationInput]
+Input = Union[
+    Observation, Relocation, Interruption, WorkObservation, Preference, DeclarationInput]
 
 
 class Update(NamedTuple):

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 import math
 
@@ -38,6 +38,10 @@ RELEARNING_RANGE = (0.3, 2.5)
 """Chosen wide for what is left of relearning a change, over what was predicted for it."""
 
 
+PLAYED_RANGE = (0.7, 1.4)
+"""For what is left of the first hypothesis, over what was played of it in simulation."""
+
+
 class ProgressEstimator:
     """
     Keeps what is known for display alone.
@@ -45,14 +49,17 @@ class ProgressEstimator:
     :param mnm: what is looked at.
     :param problem: with the delta of the exploration.
     :param lost: what ``lost`` was, to go on from there.
+    :param played: returns by simulation how many steps are left; None if that is not possible.
     :ivar lost: states whose policies were deleted since the last change was noticed, or whose
         certificates while it was built, and that were not found again, in that order.
     """
 
-    def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = ()) -> None:
+    def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = (),
+                 played: Callable[[], int | None] = lambda: None) -> None:
         self.lost = dict.fromkeys(lost)
         self._mnm = mnm
         self._problem = problem
+        self._played = played
         self._expected = ExpectedPlays()
         self._noticed_at: int | None = None
         self._ways: dict[int, tuple[Pair, ...]] | None = None    # before the change that is open
@@ -112,7 +119,9 @@ class ProgressEstimator:
                         max(expected, math.ceil(high * expected))) if expected else None
 
     def _first(self, building: BuildingPhase) -> Progress | None:
-        left = self._until_built(building)
+        played = self._played()
+        left = self._until_built(building) if played is None else Prediction(
+            played, *(factor * played for factor in PLAYED_RANGE))
         if left is None:
             return None
         found = _progress('first hypothesis', building.steps_taken, left)

@@ -4,18 +4,19 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.path import Path
 from mnm_ros.driving.pose import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
-_ALIGNED = 0.1     # rad from the direction of the target, within which it starts to drive
+_ALIGNED = 0.3     # rad from the direction of the target, within which it starts to drive
 _ASTRAY = 0.5      # rad from that direction, beyond which it stops and turns again
 _LOST = 1.0        # rad, the same on a path, whose curves need more than a straight way
 _EARLY = 0.5       # s, at least, that it looks ahead on a path
@@ -24,6 +25,7 @@ _SHORTEST = 1e-6   # m, and 1/m, in place of 0
 _BEHIND = 2.5      # rad from the direction of the target, beyond which either turn will do
 _LONGEST = 0.2     # s between two poses that count for acceleration; more may be a gap
 _SURE = 0.5        # s without room, during which it stops, until that is believed
+_OUTLIERS = 3      # poses that may lie apart
 _PROGRESS = 0.1    # of the full speed; a robot that is slower on average is blocked
 
 
@@ -88,7 +90,11 @@ class Leg(NamedTuple):
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits in m, s and rad; without progress for ``blocked_after`` s the robot is blocked."""
+    """
+    Limits in m, s and rad; without progress for ``blocked_after`` s the robot is blocked.
+
+    :ivar latency: s until the robot follows a velocity.
+    """
 
     speed: float
     turn: float
@@ -97,6 +103,20 @@ class Limits:
     tolerance: float
     heading_tolerance: float
     blocked_after: float
+    latency: float = 0.0
+
+
+class _ByName(Protocol):
+    """Parameters, or a mapping."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
+
+
+def limits_of(given: _ByName) -> Limits:
+    """Return the limits that the parameters of ``grid_driver`` say."""
+    return Limits(*(given[name] for name in (
+        'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
+        'heading_tolerance', 'blocked_after', 'latency')))
 
 
 class Stopwatch:
@@ -134,6 +154,66 @@ class Odometer:
         return self._length
 
 
+class SteadyTrack:
+    """
+    Measures how far poses have followed one another since the last leap, which was none before.
+
+    A few poses that lie apart, after which they go on where they were, are no leap.
+
+    :param leap: in m, from which on the distance of two poses is one.
+    """
+
+    def __init__(self, pose: Pose, leap: float) -> None:
+        self._leap = leap
+        self._length = math.inf
+        self._last = pose
+        self._left: tuple[Pose, float] | None = None    # where it has leapt from, and the length
+        self._apart = 0                                 # poses since then
+
+    def lap(self, pose: Pose) -> float:
+        """Return the m up to a pose."""
+        before, self._last = self._last, pose
+        step = math.dist(before[:2], pose[:2])
+        self._apart += 1
+        recent = self._left if self._apart <= _OUTLIERS else None
+        if recent and math.dist(recent[0][:2], pose[:2]) <= self._leap:
+            self._length, self._left = recent[1], None
+        elif step > self._leap:
+            if recent is None:
+                self._left, self._apart = (before, self._length), 0
+            self._length = 0.0
+        else:
+            self._length += step
+        return self._length
+
+
+class Lag:
+    """
+    Foresees where a robot is when it follows the next velocity.
+
+    :param seconds: from when a velocity is sent until the robot follows it.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._sent: deque[tuple[float, Velocity]] = deque()    # the first is in force
+
+    def send(self, now: float, velocity: Velocity) -> None:
+        """Take note of a velocity that is sent."""
+        self._sent.append((now, velocity))
+
+    def ahead(self, now: float, pose: Pose) -> Pose:
+        """Return the pose by the velocities that are under way."""
+        sent, since = self._sent, now - self._seconds
+        while sent and (sent[0][0] > now or len(sent) > 1 and sent[1][0] <= since):
+            sent.popleft()    # also where the time jumps back
+        ends = [at for at, _ in sent][1:] + [now]
+        for (begin, velocity), end in zip(sent, ends):
+            seconds = max(0.0, end - max(begin, since))
+            pose = pose.moved(velocity.forward * seconds, velocity.turn * seconds)
+        return pose
+
+
 class Drive:
     """
     Turns towards the target of a leg, drives there, turns as asked, and comes to rest.
@@ -156,23 +236,28 @@ class Drive:
         self.velocity = velocity
         self._path = Path([pose[:2], *leg.via, (leg.x, leg.y)], leg.ahead) if leg.via else None
         self._room, self._room_time = math.inf, 0.0    # and when there was enough of it
+        self._aside = 0.0
+        self._course = math.atan2(leg.y - pose.y, leg.x - pose.x)    # of the way to its end
         self._backwards = leg.backwards
         if self._backwards is None:
             self._backwards = abs(self._off_course(pose)) > math.pi / 2
-        self._phase: _Phase = self._turning
+        # One that rolls on does not stop for a direction to which it can steer.
+        self._phase: _Phase = self._turning if velocity.forward <= 0 else (
+            self._going if self._path is None else self._following)
         self._best, self._best_time = math.inf, 0.0
 
     def step(self, now: float, pose: Pose, steady: float = 0.0,
-             room: float = math.inf) -> Velocity:
+             room: float = math.inf, aside: float = 0.0) -> Velocity:
         """
         Return the velocity from ``now`` on, which is zero once it is over.
 
         :param room: how far the ``way`` is free in m.
+        :param aside: how far to the left of the way it has to go in m.
         """
         if self.outcome:
             return STILL
         step, real = self._watch.lap(now), self._steady.lap(steady)
-        self._room = room
+        self._room, self._aside = room, aside
         if self._path:
             self._path.lap(pose[:2])
         wanted, remaining = self._phase(pose)
@@ -189,15 +274,40 @@ class Drive:
                 self.outcome = Outcome.REACHED
         return STILL if self.outcome else self.velocity
 
-    def way(self, pose: Pose) -> list[Point]:
-        """Return the points between which it drives straight on, as far as it can see."""
+    def way(self, pose: Pose, aside: float = 0.0) -> list[Point]:
+        """
+        Return the points between which it drives straight on, as far as it can see.
+
+        :param aside: how far to the left its next point is in m.
+        """
         if self._path is None:
-            return [pose[:2], (self._leg.x, self._leg.y)]
-        return [pose[:2], *self._path.ahead(self._limits.speed**2 / self._limits.acceleration)]
+            return [pose[:2], self._end(aside)]
+        _, *ahead = self._path.ahead(self._limits.speed**2 / self._limits.acceleration)
+        return [pose[:2], self._aim(pose, aside), *ahead]
+
+    def _end(self, aside: float) -> Point:
+        return (self._leg.x - aside * math.sin(self._course),
+                self._leg.y + aside * math.cos(self._course))
+
+    def _aim(self, pose: Pose, aside: float) -> Point:
+        if self._path is None:
+            return self._end(aside)
+        x, y = self._path.aim
+        course = math.atan2(y - pose.y, x - pose.x)
+        return x - aside * math.sin(course), y + aside * math.cos(course)
+
+    def _distance(self, pose: Pose) -> float:
+        """Return how far the end is in m."""
+        return math.dist(self._end(self._aside), pose[:2])
 
     def bump(self) -> None:
-        """Take note of a bump, which ends the leg unless that is a retreat."""
-        if not self._leg.retreat:
+        """
+        Take note of a bump, which ends the leg unless that is a retreat.
+
+        While it turns on the spot it still rolls by the leg before: what is in that way is not in
+        this one.
+        """
+        if not self._leg.retreat and self._phase != self._turning:
             self.outcome = self.outcome or Outcome.BUMPED
 
     def _turning(self, pose: Pose) -> tuple[Velocity, float]:
@@ -211,7 +321,7 @@ class Drive:
         return self._turn(error)
 
     def _going(self, pose: Pose) -> tuple[Velocity, float]:
-        distance, error = self._leg.distance(pose), self._off_course(pose)
+        distance, error = self._distance(pose), self._off_course(pose)
         if self._is_there(pose):
             return self._enter(self._facing, pose)
         if abs(error) > _ASTRAY:
@@ -236,7 +346,7 @@ class Drive:
 
     def _is_there(self, pose: Pose) -> bool:
         arriving = self._path is None or self._path.left <= self._leg.ahead
-        return arriving and self._leg.distance(pose) <= self._limits.tolerance
+        return arriving and self._distance(pose) <= self._limits.tolerance
 
     def _facing(self, pose: Pose) -> tuple[Velocity, float]:
         error = self._leg.misalignment(pose)
@@ -251,7 +361,7 @@ class Drive:
 
     def _off_course(self, pose: Pose) -> float:
         """Return the turn that the direction of the target needs in rad."""
-        x, y = self._path.aim if self._path else self._leg[:2]
+        x, y = self._aim(pose, self._aside)
         course = math.atan2(y - pose.y, x - pose.x)
         return wrapped(course - pose.yaw + (math.pi if self._backwards else 0.0))
 

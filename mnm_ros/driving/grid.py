@@ -4,15 +4,14 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nsmallest
+from heapq import heappop, heappush, nsmallest
 import math
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.occupancy import Map, Point, Points
-from mnm_ros.driving.path import smooth_part
+from mnm_ros.driving.path import free_arc, smooth_part, SmoothPart
 from mnm_ros.driving.pose import Pose, wrapped
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,8 @@ QUARTER = math.pi / 2
 
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
 _BLOCK = 1 << 16    # cells that are looked at together on a map
-_CUT = 1 / 8        # of an arc's radius, by which one who looks as far ahead cuts it
+_ROOMS = 0.5, 0.3   # of a cell, before and after a corner, for an arc
+_TIGHT = 1 / 8      # of a cell, the least radius of an arc for which it is not better to stop
 _OFF = 1 / 8        # of a cell, from whose centre straight ways to the next one are free
 _NEAREST = 16       # cells to which a robot that is in none is driven, if the way there is free
 
@@ -286,21 +286,37 @@ class Ways:
                 return route
         return None
 
-    def smooth_part(self, points: Sequence[Point]) -> tuple[list[Point], int]:
+    def smooth_part(self, points: Sequence[Point]) -> SmoothPart:
         """
         Return ``smooth_part`` of the way along a route.
 
         An arc of half a cell keeps as far from the corner between the cells as a straight way
         does, and so a robot on it stays in the cells of the route. The map has to be free, too.
         """
-        room = self.grid.cell_size / 2
-        radius = self._radius + room * _CUT
+        rooms = [room * self.grid.cell_size for room in _ROOMS]
+        return smooth_part(points, rooms, self._may_drive)
 
-        def is_free(way: Sequence[Point]) -> bool:
-            return radius <= room and (self._map is None or bool(
-                self._map.is_free(way[:-1], way[1:], radius).all()))
+    def curve(self, pose: Pose, there: int) -> tuple[tuple[Point, ...], float]:
+        """
+        Return the way of a robot that rolls on towards a cell beside it: an arc, and straight on.
 
-        return smooth_part(points, room, is_free)
+        :return: its points between pose and centre, none if there is no room for it; and the
+            radius of the arc in m.
+        """
+        along, up = math.cos(pose.yaw), math.sin(pose.yaw)
+        (x, y), end, size = pose[:2], self.grid.centre(there), self.grid.cell_size
+        radius = along * (end[0] - x) + up * (end[1] - y)
+        beside = math.sqrt(max(0.0, math.dist((x, y), end) ** 2 - radius ** 2))
+        if not _TIGHT * size <= radius <= size / 2 or beside < size / 2:
+            return (), 0.0
+        before, corner = ((x + way * along, y + way * up) for way in (-radius, radius))
+        arc = free_arc(before, corner, end, min(radius, beside / 2), self._may_drive)
+        return (tuple(arc), radius) if arc and self._may_drive([arc[-1], end]) else ((), 0.0)
+
+    def _may_drive(self, way: Sequence[Point]) -> bool:
+        """Whether a way is free on the map, if there is one."""
+        return self._map is None or bool(
+            self._map.is_free(way[:-1], way[1:], self._radius).all())
 
     def entry(self, x: float, y: float, cell: int | None, blocked: Collection[Edge]) -> int | None:
         """
@@ -329,18 +345,27 @@ class Ways:
 
 def shortest(
         start: int, goal: int, around: Callable[[int], Iterable[int]]) -> list[int] | None:
-    """Return the cells of a shortest route after the start, or None; breadth-first search."""
-    before: dict[int, int] = {start: start}
-    queue = deque([start])
-    while queue and goal not in before:
-        cell = queue.popleft()
+    """
+    Return the cells of a route after the start, or None if there is none.
+
+    Of the shortest routes it is one with the fewest turns, by the algorithm of Dijkstra.
+    """
+    at = start, 0    # a cell, and by how much its number is larger than that of the cell before
+    least, before = {at: (0, 0)}, {at: at}
+    queue = [((0, 0), at)]    # steps and turns
+    while queue and at[0] != goal:
+        (steps, turns), at = heappop(queue)
+        cell, course = at
         for there in around(cell):
-            if there not in before:
-                before[there] = cell
-                queue.append(there)
-    if goal not in before:
+            after = there, there - cell
+            cost = steps + 1, turns + (course not in (0, there - cell))
+            if after not in least or cost < least[after]:
+                least[after], before[after] = cost, at
+                heappush(queue, (cost, after))
+    if at[0] != goal:
         return None
-    route = [goal]
-    while route[-1] != start:
-        route.append(before[route[-1]])
-    return route[-2::-1]
+    route = []
+    while before[at] != at:
+        route.append(at[0])
+        at = before[at]
+    return route[::-1]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import math
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.driving.drive import Leg, Outcome
+from mnm_ros.driving.drive import Leg, Outcome, SteadyTrack
 from mnm_ros.driving.grid import Edge, Ways
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose
@@ -20,6 +20,7 @@ MOVES = {
 """The names of the actions."""
 
 _AGREEING = 3    # poses that have to say that a robot has arrived which still rolls
+_LEAP = 0.15     # of a cell, from one pose to the next, after which poses are not believed so soon
 _DETOURS = 3    # in a row, after which a move counts as blocked: else it would be tried for ever
 
 
@@ -34,6 +35,11 @@ class Maneuver(ABC):
     outcome = Outcome.REACHED
     problem = ''
 
+    def __init__(self, ways: Ways) -> None:
+        self._ways = ways
+        self._inside = 0           # poses in a row that were well within the last cell
+        self._track: SteadyTrack | None = None
+
     @abstractmethod
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,
@@ -45,6 +51,29 @@ class Maneuver(ABC):
         :param cell, pose: where the robot is now; the cell is None outside of the grid.
         :param elapsed: s since the beginning.
         """
+
+    def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
+        """
+        Take a pose on the way; return whether the robot has arrived, though it still rolls.
+
+        :param depth: how far within the last cell poses have to be, as a part of a cell.
+        """
+        return False
+
+
+    def _agreed(self, inside: bool, cell: int | None, pose: Pose, depth: float) -> bool:
+        """
+        Return whether enough poses in a row were so deep in a cell that is the last one.
+
+        A localisation that is wrong for a moment leaps there and back: then it has to be followed
+        for the length of a cell.
+        """
+        grid, size = self._ways.grid, self._ways.grid.cell_size
+        self._track = self._track or SteadyTrack(pose, _LEAP * size)
+        deep = self._track.lap(pose) >= size and inside and cell is not None and (
+            grid.distance_beyond(cell, *pose[:2]) <= -depth * size)
+        self._inside = self._inside + 1 if deep else 0
+        return self._inside >= _AGREEING
 
 
 def target(ways: Ways, action: str, cell: int | None, heading: int) -> tuple[int | None, int]:
@@ -89,21 +118,26 @@ class Move(Maneuver):
     :param action: a name in ``MOVES``.
     :param cell, heading: where it begins.
     :param timeout: of each leg in s.
+    :param rolling: whether the robot rolls on from the move before, so that it may drive an arc.
     """
 
     def __init__(self, ways: Ways, action: str, cell: int | None, heading: int,
-                 timeout: float) -> None:
-        self._ways = ways
+                 timeout: float, rolling: bool = False) -> None:
+        super().__init__(ways)
         self._timeout = timeout
         self._start, self._heading = cell, heading
         self._there, self._facing = target(ways, action, cell, heading)
         self._backwards = action == 'back'
+        self._rolling = rolling and not self._backwards
         self._retreating = self._aligning = False
-        self._inside = 0    # poses in a row that were well within the next cell
 
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,
             elapsed: float = 0.0) -> Leg | None:
+        if ended is None and self._start is not None and self._there is not None:
+            via, radius = self._ways.curve(pose, self._there) if self._rolling else ((), 0.0)
+            if via:
+                return self._leg(self._there, self._facing)._replace(via=via, ahead=radius)
         if ended is None and self._start is not None and self._there is not None and (
                 self._ways.is_off(pose[:2], self._start, self._there)):
             self._aligning = True
@@ -120,18 +154,10 @@ class Move(Maneuver):
         return None
 
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
-        """
-        Take a pose on the way; return whether the robot has arrived, though it still rolls.
-
-        :param depth: how far within the next cell poses have to be, as a part of a cell.
-        """
-        grid, there = self._ways.grid, self._there
-        inside = (there is not None and there == cell != self._start
-                  and not self._retreating and not self._aligning
-                  and (heading == self._facing or not grid.with_heading)
-                  and grid.distance_beyond(there, *pose[:2]) <= -depth * grid.cell_size)
-        self._inside = self._inside + 1 if inside else 0
-        if self._inside < _AGREEING or self._start is None or there is None:
+        there = self._there
+        inside = (there == cell != self._start and not self._retreating and not self._aligning
+                  and (heading == self._facing or not self._ways.grid.with_heading))
+        if not self._agreed(inside, cell, pose, depth) or self._start is None or there is None:
             return False
         self._ways.succeeded(self._start, there)
         return True
@@ -177,7 +203,7 @@ class WayHome(Maneuver):
 
     def __init__(self, ways: Ways, home: Pose, retries: int, timeout: float,
                  in_one_go: bool, limit: float = math.inf, farthest: float = math.inf) -> None:
-        self._ways = ways
+        super().__init__(ways)
         self._home = home
         home_cell = ways.grid.cell_at(home.x, home.y)
         if home_cell is None:
@@ -220,6 +246,14 @@ class WayHome(Maneuver):
             or self._ways.grid.heading_at(pose.yaw)
             == self._ways.grid.heading_at(self._home.yaw))
         return None if at_home else self._fail(ended, cell, pose)
+
+    def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
+        inside = (self._last and not self._retreating and cell == self._home_cell
+                  and not self._ways.grid.with_heading)
+        if not self._agreed(inside, cell, pose, depth):
+            return False
+        self._passed(len(self._route) - 1)
+        return True
 
     def _passed(self, moves: int) -> None:
         """Take note of moves of the leg that have succeeded."""
@@ -284,13 +318,13 @@ class WayHome(Maneuver):
                 self._start, begin, route[0]):
             route = [begin, *route]
         points = [self._start, *map(grid.centre, route), self._home[:2]]
-        part, end = self._ways.smooth_part(points)
+        part, end, room = self._ways.smooth_part(points)
         self._last = end > len(route)
         self._route += [cell for cell in route[:end] if cell != begin]
         yaw = self._home.yaw if self._last else None
         via = tuple(part[1:-1]) if end > 1 else ()
         return Leg(*part[-1], yaw, self._timeout * min(end, len(route)), via=via,
-                   ahead=grid.cell_size / 2)
+                   ahead=room)
 
     def _give_up(self, outcome: Outcome, problem: str) -> None:
         self.outcome, self.problem = outcome, problem

@@ -6,44 +6,76 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 import math
+from typing import NamedTuple
 
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import wrapped
 
 _ARC = 4           # straight parts of a rounded corner
-_STRAIGHT = 0.01   # rad; a smaller turn is none
+_SLIGHT = 0.3      # rad; a smaller turn needs no arc
+_CUT = 1 / 8       # of an arc's radius, by which one who looks as far ahead cuts it
 _SHARPEST = 1.7    # rad, that are rounded; a quarter turn is 1.57
 
 IsFree = Callable[[Sequence[Point]], bool]
 """Whether a way may be driven."""
 
 
-def smooth_part(points: Sequence[Point], room: float, is_free: IsFree) -> tuple[list[Point], int]:
+class SmoothPart(NamedTuple):
+    """
+    The first part of a way, up to where it has to stop.
+
+    :ivar points: of it, with arcs in place of corners.
+    :ivar last: the index of the last point of the way that is on it.
+    :ivar room: m before and after the corner that is rounded most sharply.
+    """
+
+    points: list[Point]
+    last: int
+    room: float
+
+
+def smooth_part(points: Sequence[Point], rooms: Sequence[float], is_free: IsFree) -> SmoothPart:
     """
     Return the first part of a way that can be driven without a stop.
 
     At a corner that cannot be rounded it ends.
 
     :param points: the beginning, the corners and the end, in m.
-    :param room: m before and after a corner, between which it may be rounded.
-    :return: its points, and the index of the last of ``points`` that is on it.
+    :param rooms: m before and after a corner, between which it may be rounded, the best first.
     """
-    part = [points[0]]
+    part, least = [points[0]], rooms[0]
     for number in range(1, len(points) - 1):
         before, corner, after = points[number - 1:number + 2]
-        arc = rounded(before, corner, after, room)
-        if arc is None or len(arc) > 1 and not is_free([part[-1], *arc]):
-            return [*part, corner], number
-        part += arc
-    return [*part, points[-1]], len(points) - 1
+        found = next(((arc, room) for room in rooms if (
+            arc := free_arc(before, corner, after, room, is_free))), None)
+        if found is None:
+            return SmoothPart([*part, corner], number, least)
+        part += found[0]
+        least = min(least, found[1])
+    return SmoothPart([*part, points[-1]], len(points) - 1, least)
 
 
-def rounded(before: Point, corner: Point, after: Point, room: float) -> list[Point] | None:
-    """Return an arc of a circle in place of a corner; None if that is too sharp."""
+def free_arc(before: Point, corner: Point, after: Point, room: float,
+             is_free: IsFree) -> list[Point]:
+    """Return ``rounded`` if it may be driven, even by one who cuts it; no points if not."""
+    arc, cut = rounded(before, corner, after, room), rounded(before, corner, after, room, _CUT)
+    if arc is None or cut is None or len(arc) > 1 and not (is_free(arc) and is_free(cut)):
+        return []
+    return arc
+
+
+def rounded(before: Point, corner: Point, after: Point, room: float,
+            cut: float = 0.0) -> list[Point] | None:
+    """
+    Return an arc of a circle in place of a corner, which a slight one is already.
+
+    :param cut: the part of the radius by which it is nearer to the centre.
+    :return: None if the corner is too sharp.
+    """
     room = min(room, math.dist(before, corner) / 2, math.dist(corner, after) / 2)
     course = math.atan2(corner[1] - before[1], corner[0] - before[0])
     turn = wrapped(math.atan2(after[1] - corner[1], after[0] - corner[0]) - course)
-    if abs(turn) < _STRAIGHT or not room:
+    if abs(turn) < _SLIGHT or not room:
         return [corner]
     if abs(turn) > _SHARPEST:
         return None
@@ -52,8 +84,8 @@ def rounded(before: Point, corner: Point, after: Point, room: float) -> list[Poi
     arc = []
     for part in range(_ARC + 1):
         angle = abs(turn) * part / _ARC
-        ahead = radius * math.sin(angle) - room
-        beside = math.copysign(radius * (1 - math.cos(angle)), turn)
+        ahead = (1 - cut) * radius * math.sin(angle) - room
+        beside = math.copysign(radius * (1 - (1 - cut) * math.cos(angle)), turn)
         arc.append((corner[0] + ahead * along - beside * up,
                     corner[1] + ahead * up + beside * along))
     return arc

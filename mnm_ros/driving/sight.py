@@ -17,6 +17,7 @@ BUMP_TYPES = ('std_msgs/Bool', 'irobot_create_msgs/HazardDetectionVector',
 """What bumpers publish."""
 
 _FEWEST = 2     # points that are something; a single one may be noise
+_EDGE = 0.6     # of the radius, beyond which what is in the way may be passed beside
 _OWN = 0.9      # of the radius, within which a scanner sees the robot itself
 
 
@@ -72,6 +73,27 @@ class Sight:
         if len(nearest) < _FEWEST:
             return math.inf
         return float(np.partition(nearest, _FEWEST - 1)[_FEWEST - 1]) - self._margin
+
+    def aside(self, start: Point, end: Point) -> float:
+        """
+        Return how far to the left of a straight way the middle of its free strip is, in m.
+
+        Only within the margin, by which a pose may be wrong: it does not lead round an obstacle.
+        """
+        length = math.dist(start, end)
+        if not length:
+            return 0.0
+        direction = np.subtract(end, start) / length
+        seen = self._points - start
+        along = seen @ direction
+        beside = seen @ (-direction[1], direction[0])
+        far, reach = np.abs(beside), self._radius + self._margin
+        near = (along > -self._radius / 2) & (along < length) & (far < reach) & (
+            far > _EDGE * self._radius)
+        left, right = (
+            float(np.clip(np.min(far[near & side], initial=reach) - self._radius,
+                          -self._margin, self._margin)) for side in (beside > 0, beside < 0))
+        return (left - right) / 2
 
     def _contact(self, start: Point, end: Point, length: float) -> NDArray[np.float64]:
         """Return after which part of a way in m each point is touched; infinite for never."""

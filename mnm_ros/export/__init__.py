@@ -4,5 +4,5 @@
 What an exploration has learnt, for people and for other programs.
 
 Read ``formats``, the table of what can be written, then ``contents``, what each of them is given,
-and ``writers``.
+and ``writers``; ``recording`` keeps an exploration in memory as it goes.
 """

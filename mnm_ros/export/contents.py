@@ -10,14 +10,22 @@ from itertools import groupby
 import math
 from pathlib import Path
 import re
+from typing import Union
 
 from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.errors import CheckpointError
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.knowledge.knowledge import Knowledge, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.export.recording import Recording
 from mnm_ros.robot_description import kept_beside, RobotDescription, UNDESCRIBED
+
+NO_ONE_NUMBER = (
+    'What is promised is that no state within L is missing; whether one between L and '
+    '(1 + epsilon) L is known depends on base and seed, and either is right.')
+"""Why two explorations of one world may know different numbers of states."""
 
 
 @dataclass(frozen=True)
@@ -28,13 +36,25 @@ class ExportContents:
     :ivar source: where this comes from, in a few words.
     :ivar knowledge: what is known.
     :ivar description: names of actions and states, and places of these, as far as they are known.
-    :ivar saved: the file with the transitions one by one, if it comes from one.
+    :ivar saved: the transitions one by one, if it comes from a file or a recording.
     """
 
     source: str
     knowledge: Knowledge
     description: RobotDescription = UNDESCRIBED
-    saved: SavedInputs | None = None
+    saved: Union[SavedInputs, Recording, None] = None
+
+    @classmethod
+    def of(cls, exploration: Exploration, description: RobotDescription = UNDESCRIBED,
+           source: str = 'an exploration',
+           saved: Union[SavedInputs, Recording, None] = None) -> ExportContents:
+        """
+        Return what an exploration has learnt up to now.
+
+        :param description: with the names and the places of its states.
+        """
+        return cls(source, exploration.knowledge(
+            names=description.names, places=description.positions), description, saved)
 
 
 _NAME = re.compile(r'(.*)\.(log|\d{8})\.sqlite')
@@ -64,8 +84,7 @@ def _learnt(saved: SavedInputs) -> ExportContents:
     described = kept_beside(saved.path)
     if described.actions != actions:    # nothing is kept, or of another robot
         described = RobotDescription(actions)
-    return ExportContents(str(saved.path), exploration.knowledge(
-        names=described.names, places=described.positions), described, saved)
+    return ExportContents.of(exploration, described, str(saved.path), saved)
 
 
 def _file_in(folder: Path, log: bool) -> Path:

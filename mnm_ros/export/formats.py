@@ -14,10 +14,13 @@ import importlib
 from typing import NamedTuple, TYPE_CHECKING, Union
 
 from mnm_ros.core import plug_ins
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import ExportError, InvalidValueError
 
 if TYPE_CHECKING:
+    from mnm_ros.core.exploration import Exploration
     from mnm_ros.export.contents import ExportContents
+    from mnm_ros.export.recording import Recording
+    from mnm_ros.robot_description import RobotDescription
 
 
 class Format(NamedTuple):
@@ -80,3 +83,25 @@ def named(name: str) -> Format:
     if not isinstance(found, Format):
         raise InvalidValueError(f'format {name!r} is {found!r}, expected a Format')
     return found
+
+
+def export_as(learner: Union[Exploration, Recording], name: str,
+              description: RobotDescription | None = None) -> bytes:
+    """
+    Return what an exploration in memory has learnt, as ``mnm_ros export`` writes it to a file.
+
+    :param learner: the exploration, or a recording of it, which formats of all steps need.
+    :param name: of a format.
+    :param description: with the names and places of states; None if there are none.
+    :raises InvalidValueError: if there is no such format.
+    :raises ExportError: if this cannot be written here.
+    """
+    from mnm_ros.core.exploration import Exploration
+    from mnm_ros.export.contents import ExportContents
+    from mnm_ros.robot_description import UNDESCRIBED
+    found = named(name)
+    exploration, saved = (learner, None) if isinstance(learner, Exploration) else (
+        learner.exploration, learner)
+    if found.log and saved is None:
+        raise ExportError(f'{name} is of all steps one by one, expected a Recording')
+    return found.write(ExportContents.of(exploration, description or UNDESCRIBED, saved=saved))

@@ -26,11 +26,11 @@ import io
 import json
 from typing import Any
 
-from mnm_ros.core.errors import ExportError
 from mnm_ros.core.inputs import (
     DeclarationInput,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     WorkObservation,
 )
@@ -38,6 +38,7 @@ from mnm_ros.core.knowledge.knowledge import StateKind, Transition
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents, route
+from mnm_ros.export.libraries import library
 from mnm_ros.view.scene import KINDS
 
 
@@ -112,7 +113,7 @@ def states_csv(learnt: ExportContents) -> bytes:
 
 
 _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
-          DeclarationInput: 'declared', WorkObservation: 'worked'}
+          DeclarationInput: 'declared', Preference: 'preferred', WorkObservation: 'worked'}
 
 
 def log_csv(learnt: ExportContents) -> bytes:
@@ -130,25 +131,22 @@ def log_csv(learnt: ExportContents) -> bytes:
         after: int | None = None
         if isinstance(made, Observation):
             step = before, made.action, learnt.description.action_name(made.action)
-        if isinstance(made, (Observation, Relocation)):
+        if isinstance(made, (Observation, Preference, Relocation)):
             after = made.state
         if isinstance(made, WorkObservation):
             step = made.state, made.action, learnt.description.action_name(made.action)
             after = made.after
         rows.append((number, _KINDS[type(made)], *step, after,
                      *([made.robot or None] if robots else [])))
-        before = before if isinstance(made, (DeclarationInput, WorkObservation)) else after
+        before = before if isinstance(
+            made, (DeclarationInput, Preference, WorkObservation)) else after
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
                  *(['robot'] if robots else [])), rows)
 
 
 def graphml(learnt: ExportContents) -> bytes:
     """Return the graph of states for Gephi, yEd, Cytoscape and networkx, without RESET."""
-    try:
-        import networkx
-    except ImportError:
-        raise ExportError('networkx cannot be imported: apt install python3-networkx, or '
-                         'pip install networkx') from None
+    networkx = library('networkx', 'apt install python3-networkx, or pip install networkx')
     graph = networkx.MultiDiGraph(source=learnt.source, steps=learnt.knowledge.steps)
     for state in learnt.knowledge.kinds:
         row = {**state_row(learnt, state), 'label': learnt.description.label(state)}
@@ -222,20 +220,17 @@ uint32 stride
 
 def log_mcap(learnt: ExportContents) -> bytes:
     """Return everything that the exploration has learnt from, in its order."""
-    try:
-        from mcap_ros2.writer import Writer
-    except ImportError:
-        raise ExportError(
-            "mcap_ros2 cannot be imported: pip install 'mnm_ros[bags]', or pip "
-            'install mcap-ros2-support') from None
+    writing = library(
+        'mcap_ros2.writer', "pip install 'mnm_ros[bags]', or pip install mcap-ros2-support")
     saved = learnt.saved
     assert saved is not None
     written = io.BytesIO()
-    writer = Writer(written)
+    writer = writing.Writer(written)
     writer.add_metadata('exploration', {
         name: json.dumps(value) for name, value in saved.identity.items()})
     numbers = writer.register_msgdef('std_msgs/msg/Int64MultiArray', _NUMBERS)
     text = writer.register_msgdef('std_msgs/msg/String', 'string data\n')
+    number_of_state = writer.register_msgdef('std_msgs/msg/Int64', 'int64 data\n')
     for number, made in enumerate(saved.inputs, saved.first + 1):
         robot, now = made.robot.strip('/'), number * _SECOND
         before = f'/{robot}/' if robot else '/'
@@ -246,6 +241,9 @@ def log_mcap(learnt: ExportContents) -> bytes:
         if isinstance(made, WorkObservation):
             writer.write_message(f'{before}work', numbers, {'data': [
                 made.state, made.action, *(() if made.after is None else (made.after,))]}, now)
+            continue
+        if isinstance(made, Preference):
+            writer.write_message('/goal', number_of_state, {'data': made.state}, now)
             continue
         begun = made.action if isinstance(made, Observation) else made.asked
         if begun is not None:

@@ -42,6 +42,7 @@ class Dashboard(Node):
         super().__init__('dashboard', **node_arguments)
         given = Parameters(self, NODES['dashboard'])
         try:
+            from mnm_ros.nodes.showing.page import Page
             from mnm_ros.nodes.showing.web_server import WebServer
         except ModuleNotFoundError as error:
             if (error.name or '').partition('.')[0] == 'mnm_ros':
@@ -52,7 +53,7 @@ class Dashboard(Node):
         self._ended = False
         self._shared = self._played(given['log']) if given['log'] else self._live(
             given['read_only'])
-        self._server = WebServer(self._shared, given['host'], given['port'])
+        self._server = WebServer(lambda: Page(self._shared), given['host'], given['port'])
         self._server.start()
         self.get_logger().info(f'the page is at {self._server.address}')
 

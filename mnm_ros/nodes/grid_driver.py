@@ -89,7 +89,7 @@ class GridDriver(RobotSide):
         place = self._tracker.place
         return self._request(action, lambda: Move(
             self._ways, self.action_names[action], place.cell, place.heading,
-            self._given['move_timeout']))
+            self._given['move_timeout'], self._base_mover.rolling))
 
     def return_home(self) -> int | None:
         """Begin the way home; return the state if the robot is still at rest there."""
@@ -205,7 +205,7 @@ class GridDriver(RobotSide):
             self, maneuver: Maneuver, pose: StampedPose, ended: Outcome | None) -> int | None:
         """Go on with the maneuver; return the state if it is over."""
         leg = maneuver.next(
-            ended, self._tracker.place.cell, pose.pose, self._stopwatch.elapsed)
+            ended, self._tracker.place.cell, self._mover.ahead(pose), self._stopwatch.elapsed)
         if leg is not None:
             self._mover.start(leg, pose)
             return None
@@ -248,9 +248,9 @@ class GridDriver(RobotSide):
         self.break_off(state, self._failure)
 
     def _decided(self, maneuver: Maneuver, pose: StampedPose) -> int | None:
-        """Return the state of a move that has arrived, while the robot rolls on to its end."""
+        """Return the state of what has arrived, while the robot rolls on to its end."""
         place = self._tracker.place
-        if not (isinstance(maneuver, Move) and maneuver.is_decided(
+        if not (self._mover is self._base_mover and maneuver.is_decided(
                 place.cell, place.heading, pose.pose, self._given['decided_at'])
                 and self._mover.roll()):
             return None
@@ -302,9 +302,7 @@ class GridDriver(RobotSide):
         if self._maneuver:
             self._advance(self._maneuver, pose)
             return
-        if self._stopped or self._blindness(self._base_mover):
-            self._base_mover.stop_rolling()
-        self._base_mover.rest(pose)
+        self._rest(pose)
         if self._pending_answer is not None:
             if self._can_answer:
                 self._mover.stop(pose)    # where it has stopped may not have been known then
@@ -313,6 +311,13 @@ class GridDriver(RobotSide):
             self.get_logger().info(f'the robot was moved from state {before} to {state}')
             self._tracker.reached_home = None
             self.report(state)
+
+    def _rest(self, pose: StampedPose) -> None:
+        """Let the robot roll on to the end of what is decided, if it may, and stand."""
+        if self._stopped or self._blindness(self._base_mover):
+            self._base_mover.stop_rolling()
+        if self._base_mover.rest(pose) is Outcome.REACHED and self._action == RESET:
+            self._tracker.reached_home = pose.pose
 
     def _on_bump(self) -> None:
         if self._maneuver:

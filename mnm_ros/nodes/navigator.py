@@ -17,6 +17,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
+from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
@@ -142,8 +143,9 @@ class Navigator(Node):
             return 'the node is ending'
         if self._stopped and self.count_publishers(self._stops.topic_name):
             return STOPPED
-        if self._pause.rest and not self._given['goals_at_rest']:
-            return f'the robot rests: {self._pause.rest}'
+        rest = self._pause.rest
+        if rest and not (self._given['goals_at_rest'] or rest.startswith(WORK_FIRST)):
+            return f'the robot rests: {rest}'
         return self._learnt.refusal(
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 

@@ -86,6 +86,11 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),
+    ParameterSpec('explore', 'always', 'what goals change: nothing (always), what is explored '
+                  'first (shared), or that and when (idle)', choices=('idle', 'shared', 'always'),
+                  runtime=True),
+    ParameterSpec('idle_after', 60.0, 's at home after a goal with explore: idle', minimum=0,
+                  runtime=True),
     ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
                   "after a restart; '' for off", read_only=True),
     ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
@@ -218,9 +223,9 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
     ParameterSpec('hysteresis', 0.1, 'fraction of a cell that a pose has to be beyond a border to '
                   'count', minimum=0, maximum=0.4),
-    ParameterSpec('decided_at', 0.2, 'fraction of a cell within its border at which a move has '
-                  'arrived and is answered, while the robot rolls on to the centre; 0.5 at rest '
-                  'only; with cmd_vel', minimum=0, maximum=0.5),
+    ParameterSpec('decided_at', 0.1, 'fraction of a cell within its border at which a move, or a '
+                  'way home, has arrived and is answered, while the robot rolls on to the centre; '
+                  '0.5 at rest only; with cmd_vel', minimum=0, maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
     _coordinate('home_x', 0.0, 'm, x of the home pose'),
@@ -242,6 +247,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
     _rate('turn_acceleration', 2.0, 1e6, 'rad/s^2, highest turning acceleration'),
+    ParameterSpec('latency', 0.0, 's until the base follows a velocity, with cmd_vel; the driver '
+                  'reckons with where the robot is then', minimum=0, maximum=1),
     _length('tolerance', 0.05, 'm from the target that count as reached'),
     ParameterSpec('heading_tolerance', 0.1, 'rad from the wanted heading that count as reached',
                   minimum=0.001, maximum=math.pi),

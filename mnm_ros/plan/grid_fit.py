@@ -187,6 +187,30 @@ def _trimmed(grid: Grid, cells: frozenset[int]) -> tuple[Grid, frozenset[int]]:
     return trimmed, frozenset(((rows - low) * width + columns - left).tolist())
 
 
+def over(map_: Map, centre: tuple[float, float], size: float, yaw: float) -> Grid:
+    """
+    Return the grid over a whole map that has the centre of a cell at a point in m.
+
+    :raises InvalidValueError: if it has too many cells.
+    """
+    turn = np.array([[math.cos(yaw), math.sin(yaw)], [-math.sin(yaw), math.cos(yaw)]])
+    turned = (map_.points([(0, 0), (map_.width, 0), (0, map_.height),
+                           (map_.width, map_.height)]) - centre) @ turn.T / size
+    low, high = np.floor(turned.min(axis=0) + 0.5), np.ceil(turned.max(axis=0) - 0.5)
+    columns, rows = (high - low + 1).astype(int).tolist()
+    corner = np.array(centre) + (low - 0.5) * size @ turn
+    return _checked(Grid(float(corner[0]), float(corner[1]), size, columns, rows, False,
+                         wrapped(yaw)))
+
+
+def _checked(grid: Grid) -> Grid:
+    if grid.columns * grid.rows > _MOST_CELLS:
+        raise InvalidValueError(
+            f'cells of {grid.cell_size:g} m are {grid.columns} x {grid.rows} on this map, '
+            f'expected at most {_MOST_CELLS:,}, hence larger ones')
+    return grid
+
+
 class _Lattice:
     """Whether a robot is free at points along the rows and columns of a grid, and between them."""
 
@@ -274,12 +298,8 @@ class _Lattice:
         corner = self._turn.T @ (self._low + (np.array((column, row)) * self._step
                                               - self._size / 2))
         columns, rows = (1 + (self._count - 1 - (column, row)) // self._parts).tolist()
-        if columns * rows > _MOST_CELLS:
-            raise InvalidValueError(
-                f'cells of {self._size:g} m are {columns} x {rows} on this map, expected at most '
-                f'{_MOST_CELLS:,}, hence larger ones')
-        return Grid(float(corner[0]), float(corner[1]), self._size, columns, rows, False,
-                    wrapped(self._yaw))
+        return _checked(Grid(float(corner[0]), float(corner[1]), self._size, columns, rows,
+                             False, wrapped(self._yaw)))
 
 
 def counts(map_: Map, wish: Wish, grid: Grid) -> tuple[int, int, int]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 _WIDE = 1000.0    # of the picture, in pixels of a screen
 _COLOURS = {'#': '#3c4654', '?': '#c9ced4', 'x': '#e9a5a0'}
-_STYLE = """\
+STYLE = """\
 text { font: 0.12px sans-serif; text-anchor: middle; fill: #3c4654 }
 .room { font-size: 0.3px; font-weight: bold; fill: #1f5fa8; opacity: 0.7 }
 .cell { fill: #2a9d6f22; stroke: #2a9d6f; stroke-width: 0.012 }
@@ -35,17 +35,29 @@ def svg(plan: Plan, wrong: Iterable[Finding] = ()) -> str:
 
     :param wrong: what is circled.
     """
+    left, low, width, height = box(plan)
+    scale = _WIDE / max(width, height)
+    return '\n'.join((
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * scale:.0f}" '
+        f'height="{height * scale:.0f}" viewBox="{left:.4f} {low:.4f} {width:.4f} {height:.4f}">',
+        f'<title>{escape(plan.name)}</title><style>{STYLE}</style>',
+        f'<rect x="{left:.4f}" y="{low:.4f}" width="100%" height="100%" fill="#ffffff"/>',
+        *layers(plan, wrong).values(), '</svg>', ''))
+
+
+def box(plan: Plan) -> tuple[float, float, float, float]:
+    """Return what the picture shows: the least x and -y, width and height in m."""
     map_ = plan.map
     corners = map_.points([(0, 0), (map_.width, 0), (0, map_.height), (map_.width, map_.height)])
-    (left, low), (right, high) = corners.min(axis=0), corners.max(axis=0)
-    scale = _WIDE / max(right - left, high - low)
-    return '\n'.join((
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{(right - left) * scale:.0f}" '
-        f'height="{(high - low) * scale:.0f}" viewBox="{left:.4f} {-high:.4f} '
-        f'{right - left:.4f} {high - low:.4f}">',
-        f'<title>{escape(plan.name)}</title><style>{_STYLE}</style>',
-        f'<rect x="{left:.4f}" y="{-high:.4f}" width="100%" height="100%" fill="#ffffff"/>',
-        *_pixels(plan), *_cells(plan), *_things(plan), *_wrong(wrong), '</svg>', ''))
+    (left, low), (right, high) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+    return left, -high, right - left, high - low
+
+
+def layers(plan: Plan, wrong: Iterable[Finding] = ()) -> dict[str, str]:
+    """Return the parts of the picture, the lowest first; ``wrong`` is circled."""
+    return {name: '\n'.join(lines) for name, lines in (
+        ('pixels', _pixels(plan)), ('cells', _cells(plan)), ('things', _things(plan)),
+        ('wrong', _wrong(wrong)))}
 
 
 def rectangles(of: NDArray[np.bool_]) -> Iterator[tuple[int, int, int, int]]:

@@ -27,6 +27,8 @@ from numpy.typing import NDArray
 VERSION = 1
 MOST_CELLS = 10_000    # as many states have names
 
+NAME = 'a name of 1 to 60 characters that is no number'
+
 _KEYS = ('plan', 'name', 'robot', 'home', 'grid', 'rooms', 'doors', 'keep_outs', 'names',
          'map')
 _PIXELS = {'.': 0, '#': 100, '?': -1, 'x': 0}
@@ -156,10 +158,16 @@ def _named(keys: Keys, what: str, read_one: Callable[[Entry], _T]) -> dict[str, 
     return found
 
 
+def is_name(text: str) -> bool:
+    """Whether rooms, doors and the like can be called so, see ``NAME``."""
+    return 0 < len(text.strip()) and len(text) <= 60 and text.isprintable() and (
+        not text.isdecimal())
+
+
 def _name(entry: Entry) -> str:
-    what = 'a name of 1 to 60 characters, in quotes if it looks like a number or yes, no, on, off'
+    what = f'{NAME}, in quotes if it looks like a number or yes, no, on, off'
     name = entry.text(what)
-    if len(name) > 60 or not name.isprintable() or name.isdecimal():
+    if not is_name(name):
         raise entry.unexpected(what)
     return name
 

@@ -13,6 +13,9 @@ from mnm_ros.driving.pose import Pose
 SIZES = (0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2)
 """The sides of cells that are tried, in m; larger ones on request."""
 
+RADIUS = 4.0
+"""``L``, as the parameter ``radius`` has it."""
+
 _Point = tuple[float, float]
 
 
@@ -45,3 +48,18 @@ class Request:
     doors: Mapping[str, tuple[_Point, _Point]] = field(default_factory=dict)
     keep_outs: Mapping[str, Sequence[_Point]] = field(default_factory=dict)
     mask: Path | None = None
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """
+    What is told of a plan and written beside it.
+
+    :ivar mask: where to write the keep-outs as a filter mask; None for nowhere.
+    :ivar radius: ``L``, with which it will be explored.
+    :ivar battery: how long the robot drives with one charge, in hours.
+    """
+
+    mask: Path | None = None
+    radius: float = RADIUS
+    battery: float = 2.5

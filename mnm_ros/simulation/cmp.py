@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
@@ -133,12 +134,16 @@ def grid_cmp(rows: Sequence[str], slip: float, actions: Sequence[str]) -> MoveCm
 
     def move(name: str) -> Callable[[int], int]:
         down, right = GRID_MOVES[name]
-        neighbour = {
+        return partial(_neighbour, {
             row * width + column: (row + down) * width + column + right
-            for row, column in free if (row + down, column + right) in free}
-        return lambda state: neighbour.get(state, state)
+            for row, column in free if (row + down, column + right) in free})
 
     return MoveCmp(''.join(rows).index('S'), [move(name) for name in actions], 1 - slip)
+
+
+def _neighbour(neighbours: Mapping[int, int], state: int) -> int:
+    """Unlike a function within another one, this can be sent to other processes."""
+    return neighbours.get(state, state)
 
 
 def support(cmp: Cmp, most: int = MAX_STATES) -> Declaration:
@@ -218,10 +223,11 @@ class Generator:
 
 def endless_corridor(success: float) -> Rules:
     """Return a corridor in which every integer is a state and 0 is home."""
-    return Rules(0, {
-        'east': lambda state: min(state + 1, _LAST),
-        'west': lambda state: max(state - 1, -_LAST),
-    }, success)
+    return Rules(0, {'east': partial(_beside, 1), 'west': partial(_beside, -1)}, success)
+
+
+def _beside(by: int, state: int) -> int:
+    return max(-_LAST, min(state + by, _LAST))
 
 
 def endless_tree(success: float) -> Rules:
@@ -230,10 +236,11 @@ def endless_tree(success: float) -> Rules:
 
     No action leads up. Moves stay put on the 63rd level, the last one that fits into int64.
     """
-    return Rules(1, {
-        'left': lambda state: 2 * state if 2 * state < _LAST else state,
-        'right': lambda state: 2 * state + 1 if 2 * state < _LAST else state,
-    }, success)
+    return Rules(1, {'left': partial(_child, 0), 'right': partial(_child, 1)}, success)
+
+
+def _child(right: int, state: int) -> int:
+    return 2 * state + right if 2 * state < _LAST else state
 
 
 GENERATORS: Mapping[str, Generator] = {

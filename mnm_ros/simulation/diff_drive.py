@@ -236,12 +236,17 @@ class DiffDrive:
         return 1.0
 
     def _move_doors(self) -> None:
-        """Open and close the doors by the setting, except those in which the robot stands."""
-        here = set(self.world.touched(self.pose.x, self.pose.y, self.body.radius))
+        """
+        Open and close the doors by the setting, except those in which the robot stands.
+
+        By the rule by which it drives: else it might stand where it is not free to leave.
+        """
+        x, y, _ = self.pose
         for door, is_open in self.world.settings[self.setting].items():
-            if is_open or not here & self.world.doors[door]:
-                self.doors[door] = is_open
-        self.closed = self.world.closed(self.doors)
+            doors = {**self.doors, door: is_open}
+            closed = self.world.closed(doors)
+            if is_open or self.world.is_free(x, y, self.body.radius, closed):
+                self.doors, self.closed = doors, closed
 
     def _arc(self, left: float, right: float) -> tuple[float, float]:
         return (left + right) / 2, (right - left) / self.body.wheel_separation
@@ -320,7 +325,8 @@ def driver_parameters(
     grid, body = world.grid, body or Body()
     fast: dict[str, bool | float | int | str] = {
         'pose_source': 'amcl_pose', 'max_speed': body.max_speed, 'max_turn': body.max_turn_rate,
-        'acceleration': body.acceleration, 'turn_acceleration': body.turn_acceleration}
+        'acceleration': body.acceleration, 'turn_acceleration': body.turn_acceleration,
+        'latency': body.latency}
     if isinstance(world, PlanWorld):
         return {**fast, 'plan': str(world.path.absolute()), 'declare_successors': True}
     home_x, home_y, _ = world.home_pose

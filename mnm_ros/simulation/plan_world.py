@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from math import cos, floor, hypot, sin
+from math import cos, floor, sin
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.driving.grid import Ways
@@ -76,15 +76,6 @@ class PlanWorld(World):
         right, up = (x - origin.x) / self.cell_size, (y - origin.y) / self.cell_size
         along, across = cos(origin.yaw), sin(origin.yaw)
         return along * right + across * up, along * up - across * right
-
-    def touched(self, x: float, y: float, radius: float) -> Iterator[Cell]:
-        column, row = self._pixel(x, y)
-        reach = radius / self.cell_size
-        for up in range(floor(row - reach), floor(row + reach) + 1):
-            for right in range(floor(column - reach), floor(column + reach) + 1):
-                if hypot(max(right - column, 0.0, column - right - 1),
-                         max(up - row, 0.0, row - up - 1)) < reach:
-                    yield right, up
 
     def is_free(self, x: float, y: float, radius: float, closed: Collection[Cell]) -> bool:
         if closed not in self._depths:

@@ -32,7 +32,7 @@ from mnm_ros.core.progress.prediction import (
 from mnm_ros.protocol.exchange import REPORT, RetryTimer, StateMeaning, StepClient
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
-from mnm_ros.trial.rehearsal import rehearse
+from mnm_ros.trial.rehearsal import rehearse, StepSeconds
 from mnm_ros.view.words import duration
 
 
@@ -288,21 +288,25 @@ class ProbeRun:
         yield (f'{met} states met, {"" if complete else "at least "}{found} of them within '
                f'{problem.radius:g} steps by what was seen')
         rehearsed = None if states or not self._probe.declaration else rehearse(
-            problem, self._probe.home, self._probe.declaration, self._probe.counts)
-        prediction = rehearsed or predict(LEARNT if states else PROBED, factors(
-            states or found, met, problem.actions, problem.radius, problem.epsilon,
-            problem.delta))
+            problem, self._probe.home, self._probe.declaration, self._probe.counts,
+            timed=self._step_seconds)
+        prediction = rehearsed.prediction if rehearsed else predict(
+            LEARNT if states else PROBED, factors(
+                states or found, met, problem.actions, problem.radius, problem.epsilon,
+                problem.delta))
+        pace = rehearsed.pace if rehearsed else mean(times)
         least, middle, most = (
-            f'{_rounded(steps):,} steps ({duration(steps * mean(times))})'
+            f'{_rounded(steps):,} steps ({duration(steps * pace)})'
             for steps in (prediction.low, prediction.steps, prediction.high))
         yield (f'first hypothesis predicted after about {middle}; in 9 of 10 worlds between '
                f'{least} and {most}')
         if rehearsed:
-            yield 'it is predicted by a simulation of the world as it is declared'
+            yield (f'it is predicted by a simulation of the world as it is declared, in which '
+                   f'{rehearsed.places} states became known')
         elif self._probe.declaration:
             yield ('what is declared is not in that: with a declaration it took 0.07 to 0.27 of '
                    'the steps (benchmarks/hours)')
-        hours = prediction.steps * mean(times)
+        hours = prediction.steps * pace
         smaller = smaller_radius(problem.radius, lambda radius: self._probe.estimate(radius)[0])
         if smaller and hours >= 3600:
             yield (f'L = {smaller[0]:g} would take about {duration(smaller[1] * hours)}, by how '
@@ -310,6 +314,12 @@ class ProbeRun:
         if not rehearsed and not MEASURED_STATES[0] <= (states or found) <= MEASURED_STATES[1]:
             yield ('this prediction is an extrapolation: it was measured with '
                    f'{MEASURED_STATES[0]} to {MEASURED_STATES[1]} states')
+
+    def _step_seconds(self) -> StepSeconds:
+        """Return what tells the s of a step: the mean of its action, or else of all."""
+        means = {action: mean(times) for action, times in self._times.items()}
+        whole = mean(chain.from_iterable(self._times.values()))
+        return lambda _, action, __: means.get(action, whole)
 
     def _declared(self) -> ProbeResult:
         """Return whether the steps have ended where they are declared to."""

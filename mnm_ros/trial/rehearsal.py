@@ -9,9 +9,8 @@ the steps that it takes without, too few for a power law of worlds without; it i
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 from time import process_time
@@ -19,11 +18,12 @@ from time import process_time
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.declared_world import declared_outcomes, is_whole
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.prediction import Prediction
-from mnm_ros.simulation.cmp import Outcomes, TableCmp
+from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 
@@ -36,18 +36,40 @@ LOW, HIGH = 0.5, 1.5
 _RUNS = 5    # at most; where moves often fail, one may take four times the steps of another
 
 
-def rehearse(problem: Problem, home: int, declaration: Declaration,
-             counts: Mapping[Pair, Mapping[int, int]], seed: int = 0) -> Prediction | None:
-    """
-    Return the steps to the first hypothesis, and in which range they will be.
+StepSeconds = Callable[[int, int, int], float]
+"""From the state before, the action and the state after, to what the step takes in s."""
 
-    None if they take longer than ``PATIENCE`` to compute, or if it is not declared where all that
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """
+    What came of the runs.
+
+    :ivar prediction: the steps to the first hypothesis, and in which range they will be.
+    :ivar pace: s of a step on average.
+    :ivar places: how many states were known then, home included.
+    """
+
+    prediction: Prediction
+    pace: float
+    places: int
+
+
+def rehearse(problem: Problem, home: int, declaration: Declaration,
+             counts: Mapping[Pair, Mapping[int, int]], seed: int = 0,
+             timed: Callable[[], StepSeconds] | None = None) -> Rehearsal | None:
+    """
+    Return how an exploration will go until the first hypothesis.
+
+    None if it takes longer than ``PATIENCE`` to compute, or if it is not declared where all that
     is declared to be within reach leads to.
 
     :param counts: what was seen; by it, and by how often any action stayed that might have moved,
         the declared ends are weighed.
+    :param timed: returns for each run what times its steps, which are told in order; None if
+        they take no time.
     """
-    if not _is_whole(home, declaration):
+    if not is_whole(home, declaration):
         return None
     cmp = declared_cmp(problem.actions, home, declaration, counts)
     world = Scenario('', tuple(map(str, range(problem.actions))), home, (
@@ -55,66 +77,29 @@ def rehearse(problem: Problem, home: int, declaration: Declaration,
     given = settings(replace(problem, support=Support(declaration)))
     end = process_time() + PATIENCE
     steps: list[int] = []
+    places: list[int] = []
+    seconds = 0.0
     for number in range(seed, seed + _RUNS):
         simulator, exploration = Simulator(world, number), Exploration(given, number)
+        step_seconds, taken, here = timed and timed(), 0.0, home
         while exploration.hypothesis is None and process_time() < end:
             action = exploration.next_action()
-            exploration.observe(action, simulator.step(action))
+            before, here = here, simulator.step(action)
+            exploration.observe(action, here)
+            if step_seconds:
+                taken += step_seconds(before, action, here)
         if exploration.hypothesis is None:
             break
         steps.append(simulator.steps)
+        places.append(len(exploration.hypothesis.targets))
+        seconds += taken
     if not steps:
         return None
-    return Prediction(float(median(steps)), LOW * min(steps), HIGH * max(steps))
-
-
-def _is_whole(home: int, declaration: Declaration) -> bool:
-    found, waiting = {home}, [home]
-    while waiting:
-        lists = declaration.successors.get(waiting.pop())
-        if lists is None:
-            return False
-        new = {end for ends in lists for end in ends} - found
-        found |= new
-        waiting += new
-    return True
+    return Rehearsal(Prediction(float(median(steps)), LOW * min(steps), HIGH * max(steps)),
+                     seconds / sum(steps), round(median(places)))
 
 
 def declared_cmp(actions: int, home: int, declaration: Declaration,
                  counts: Mapping[Pair, Mapping[int, int]]) -> TableCmp:
     """Return the CMP with the declared ends, likely by the counts."""
-    ends = {(state, action): found for state, lists in declaration.successors.items()
-            for action, found in enumerate(lists)}
-    stayed = _stayed(ends, counts)
-    table: dict[Pair, Outcomes] = {}
-    for pair in {**ends, **counts}:
-        seen = Counter(counts.get(pair, {}))
-        weights = {end: float(count) for end, count in seen.items()}
-        for end, share in zip(ends.get(pair, ()), _shares(pair, ends, declaration, stayed)):
-            weights[end] = weights.get(end, 0.0) + share
-        whole = sum(weights.values())
-        table[pair] = tuple((end, weight / whole) for end, weight in weights.items() if weight)
-    return TableCmp(home, actions, table)
-
-
-def _stayed(ends: Mapping[Pair, tuple[int, ...]],
-            counts: Mapping[Pair, Mapping[int, int]]) -> float:
-    """Return how often a state was not left by an action that may leave it or stay."""
-    stayed, tried = 1.0, 10.0    # as if so many had been tried before
-    for pair, seen in counts.items():
-        if len(ends.get(pair, ())) > 1 and pair[0] in ends[pair]:
-            stayed += seen.get(pair[0], 0)
-            tried += sum(seen.values())
-    return stayed / tried
-
-
-def _shares(pair: Pair, ends: Mapping[Pair, tuple[int, ...]], declaration: Declaration,
-            stayed: float) -> tuple[float, ...]:
-    """Return how likely each declared end is before anything is seen."""
-    state, action = pair
-    if state in declaration.chances and pair in ends:
-        return declaration.chances[state][action]
-    found = ends.get(pair, ())
-    others = len(found) - (state in found)
-    return tuple((stayed if end == state else (1 - stayed) / others) if others else 1.0
-                 for end in found)
+    return TableCmp(home, actions, declared_outcomes(declaration, counts))

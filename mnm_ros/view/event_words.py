@@ -59,16 +59,33 @@ def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
 
 def _ways(ways: WaysChange, description: RobotDescription) -> str:
     """Return what has come of a change."""
-    parts = []
+    rooms = _unreached(ways, description)
+    parts = [f'{room} cannot be reached' for room in rooms]
     if ways.other:
         several = len(ways.other) != 1
+        by = _by(ways, description)
         parts.append(f'{len(ways.other)} place{"s" * several} {"are" if several else "is"} now '
-                     'reached another way')
-    if ways.lost:
-        parts.append(f'{_places(ways.lost, description)} not at all')
+                     f'reached another way{f", by {by}" if by else ""}')
+    lost = [state for state in ways.lost if description.room(state) not in rooms]
+    if lost:
+        parts.append(f'{_places(lost, description)} not at all')
     if ways.found:
         parts.append(f'new: {_places(ways.found, description)}')
     return ', '.join(parts) or 'all places are reached as before'
+
+
+def _unreached(ways: WaysChange, description: RobotDescription) -> list[str]:
+    """Return the rooms of which nothing is reached any more."""
+    left = {description.room(state) for state in ways.reached}
+    return [room for room in dict.fromkeys(map(description.room, ways.lost))
+            if room and room not in left] if ways.reached else []
+
+
+def _by(ways: WaysChange, description: RobotDescription) -> str:
+    """Return through which room places are reached now; empty for none but that of home."""
+    at_home = description.room(description.home) if description.home is not None else ''
+    rooms = (description.room(state) for state in ways.by)
+    return next((room for room in rooms if room and room != at_home), '')
 
 
 def _places(states: Sequence[int], description: RobotDescription) -> str:

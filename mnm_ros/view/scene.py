@@ -92,3 +92,24 @@ def kinds(heard: Telemetry) -> dict[int, str]:
         len(heard.description.positions) <= _MOST_UNMET and not heard.ground.image) else ()
     return {**dict.fromkeys(unmet, 'unmet'),
             **{state: kind.value for state, kind in heard.knowledge.kinds.items()}}
+
+
+def doors(heard: Telemetry) -> tuple[tuple[float, float, bool], ...]:
+    """
+    Return x and y (m) of the doors that have a name, and whether they are open.
+
+    A door is as the last change that was noticed there says, and before as moves have led; one
+    that was never tried is not told.
+    """
+    said, found = heard.description, []
+    changes = [event.change for event in heard.events if event.change and event.kind == 'change']
+    for name, pairs in said.doors.items():
+        places = [said.positions[state] for state, _ in pairs if state in said.positions]
+        led = [(change.state, change.after) for change in changes
+               if said.door(change.state, change.action) == name][-1:] or [
+            (state, nexts) for state, action in pairs
+            if (nexts := heard.counts.get(state, {}).get(action))]
+        if places and led:
+            x, y = (sum(along) / len(places) for along in zip(*places))
+            found.append((x, y, any(usual(nexts) not in (None, state) for state, nexts in led)))
+    return tuple(found)

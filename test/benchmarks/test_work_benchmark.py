@@ -20,10 +20,10 @@ def test_a_run(way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """In a flat of six places, as the one of 50 takes a while."""
     monkeypatch.setattr(work, 'FLAT', ('..S', '...'))
     monkeypatch.setattr(work, 'RADIUS', 5.0)
-    run = work.Run(0, way, 10, 200, '')
+    run = work.Run(0, way, 10, 200, 0, '')
     tally = run.tally
     assert (tally.goals > 0) == (tally.steps > 0) == (way != 'no goals')
-    assert run.exploration.work > 0 if way == 'counted' else run.exploration.work == 0
+    assert (run.exploration.work > 0) == (way in ('preferred', 'counted'))
     assert tally.refused == tally.failed == 0
     assert tally.half and tally.all_certified
     assert tally.half <= tally.all_certified and tally.half <= (tally.proven or 0)

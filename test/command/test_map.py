@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+import re
 
 from flats import DOOR, flat, saved
 from mnm_ros.command.main import main
@@ -32,6 +33,9 @@ def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> No
     assert {*plan.rooms} == {'kitchen', 'A'} and {*plan.doors} == {'A-kitchen'}
     assert f'{len(plan.reached)} places within reach of home, which is in kitchen' in out
     assert '1 unknown speck, at (0.05, -0.45)' in out and 'doors: A-kitchen (0.7' in out
+    known = re.search(
+        r'exploring with L = 4: (\d+) places, ([\d,]+) s \(.* one charge will do', out)
+    assert known and 5 < int(known[1]) <= len(plan.reached) and 600 < number(known[2]) < 9000
     assert plan.grid.cell_size == 0.5 and plan.home == (0.5, 0.0, 0.0)
     assert 'WRONG' not in out and (folder / 'flat.plan.svg').read_text().startswith('<svg')
     given = yaml.safe_load((folder / 'turtlebot.yaml').read_text())
@@ -40,6 +44,20 @@ def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> No
         assert parameters['plan'] == str(folder / 'flat.plan.yaml')
         assert parameters.get('robot_radius', 0.15) == 0.15
         assert not {'cell_size', 'use_map', 'home_x', 'rows'} & {*parameters}
+
+
+def number(text: str) -> int:
+    return int(text.replace(',', ''))
+
+
+def test_a_small_battery_has_to_be_charged(folder: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', 'flat.yaml', *HOME, '--radius', '3', '--battery', '0.1']) == 0
+    seconds, times = re.search(r'L = 3: \d+ places, ([\d,]+) s .* keep it charged (.*)',
+                               capsys.readouterr().out).groups()
+    due = int(number(seconds) / 360)
+    assert times == {1: 'once', 2: 'twice'}.get(due, f'{due} times') and due
+    assert yaml.safe_load((folder / 'turtlebot.yaml').read_text())['/**']['ros__parameters'][
+        'radius'] == 3.0
 
 
 def test_a_plan_that_was_edited_is_checked_and_drawn_anew(
@@ -91,7 +109,9 @@ def test_what_is_wrong_is_said(
     assert not Path('turtlebot.yaml').exists()
 
 
-@pytest.mark.parametrize('words', [['--cell', '0'], ['--robot-radius', 'x'], ['--yaw', 'x']])
+@pytest.mark.parametrize('words', [
+    ['--cell', '0'], ['--radius', '0.5'], ['--battery', '0'], ['--robot-radius', 'x'],
+    ['--yaw', 'x']])
 def test_numbers_are_checked(words: list[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(['map', 'flat.yaml', *words])

@@ -59,7 +59,8 @@ def test_other_ways_are_told_where_both_are_known() -> None:
     before = ways((policy(0, 0, 0, 0), policy(1, 0, 0, 0), policy(3, 0, 0, 0)), following)
     assert before == {0: (), 1: ((0, 0),), 3: ((0, 0), (1, 0))}
     now = ways((policy(0, 0, 0, 0), policy(2, 1, 0, 0), policy(3, 1, 0, 0)), following)
-    assert difference(before, now) == WaysChange((3,), (1,), (2,))
+    assert difference(before, now) == WaysChange((3,), (1,), (2,), (0, 2, 3), (2,))
+    assert difference(before, before) == WaysChange()
     assert ways((policy(0, 0, 0, 0), policy(3, 0, 1, 0)), following)[3] == ()    # never tried
 
 

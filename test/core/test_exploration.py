@@ -9,6 +9,7 @@ from mnm_ros.core.inputs import Input, InputListener, Interruption, Relocation, 
 from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
+from mnm_ros.core.progress.events import Event
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -257,6 +258,19 @@ def test_all_listeners_hear_in_their_order_what_is_returned() -> None:
     assert not exploration.may_plan(action, 0)
     exploration.listeners.append(InputListener(heard.append, lambda: True))
     assert exploration.may_plan(action, 0)
+
+
+def test_events_are_told_as_they_happen() -> None:
+    exploration, simulator = started()
+    before, told = list(exploration.events), []
+
+    @exploration.on_event
+    def hear(event: Event) -> None:
+        assert exploration.events[-1] is event
+        told.append(event)
+
+    drive(exploration, simulator, 3000)
+    assert told and before + told == list(exploration.events) and callable(hear)
 
 
 def test_home_was_met_also_when_nothing_else_was_done_before_the_end() -> None:

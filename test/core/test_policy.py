@@ -7,6 +7,7 @@ import tracemalloc
 
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
+import numpy as np
 import pytest
 
 STATIONARY = Policy(7, 5, (0, 3), ((1, 2),))
@@ -24,6 +25,27 @@ def test_a_policy_plays_reset_in_states_it_does_not_know() -> None:
 def test_a_policy_may_depend_on_the_step() -> None:
     policy = Policy(7, 2, (0,), ((1,), (0,)))
     assert [policy.action(step, 0) for step in range(3)] == [1, 0, RESET]
+
+
+def test_a_policy_predicts_as_stable_baselines3_asks_for_it() -> None:
+    assert STATIONARY.predict(3) == (2, None)
+    assert type(STATIONARY.predict(np.int64(0), deterministic=True)[0]) is int
+    several, state = STATIONARY.predict(np.array([0, 3, 99]))
+    assert several.tolist() == [1, 2, RESET] and state is None
+
+
+def test_one_that_depends_on_the_step_is_given_it_back_as_its_state() -> None:
+    policy = Policy(7, 3, (0,), ((1,), (0,), (2,)))
+    action, state = policy.predict(0)
+    played = [action]
+    for _ in range(4):
+        action, state = policy.predict(0, state)
+        played.append(action)
+    assert played == [1, 0, 2, RESET, 1]    # RESET leads home, where it begins again
+    _, state = policy.predict(np.array([0, 0]))
+    actions, state = policy.predict(np.array([0, 0]), state, np.array([True, False]))
+    assert actions.tolist() == [1, 0] and state.tolist() == [1, 2]
+    assert policy.predict(np.array([0, 5]), state)[0].tolist() == [0, RESET]
 
 
 def test_confined_to_other_states_it_plays_reset_where_it_knew_nothing() -> None:

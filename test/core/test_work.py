@@ -59,7 +59,11 @@ class Flat:
             self.exploration.observe(action, self.simulator.step(action))
 
     def work(self, steps: int, choose: Choose | None = None) -> None:
-        """Go home, then play what is chosen, by default anything, and let exploration go on."""
+        """
+        Go home, then play what is chosen, by default anything, and let exploration go on.
+
+        It prefers where that has ended.
+        """
         self.exploration.pause('a goal')
         here = self.simulator.step(RESET)
         for _ in range(steps):
@@ -69,6 +73,7 @@ class Flat:
             if action != RESET:
                 self.exploration.observe_work(here, action, after)
             here = after
+        self.exploration.prefer(here)
         self.exploration.resume()
 
     def until(self, reached: Callable[[], bool], work: int, most: int = 100_000) -> None:
@@ -261,6 +266,7 @@ class LuckSeeker:
                 exploration.observe_work(0, action, after)
             if after and step >= 3:
                 break
+        exploration.prefer(action + 1)
         exploration.resume()
 
     def _explore(self) -> bool:

@@ -49,6 +49,23 @@ def test_what_has_come_of_a_change(ways: WaysChange, sentence: str) -> None:
     assert told(Event(9, 'relearnt', 'change', ways=ways), FLAT) == f'relearnt: {sentence}'
 
 
+HOUSE = RobotDescription(
+    ('go',), 0, names={0: 'hall 1', 3: 'store 1', 4: 'store 2', 5: 'study 1', 7: 'library 1'},
+    rooms={'hall': (0, 1), 'store': (3, 4), 'study': (5, 6), 'library': (7,)})
+
+
+@pytest.mark.parametrize(('ways', 'sentence'), [
+    (WaysChange((), (3, 4), (), (0, 1, 5)), 'store cannot be reached'),
+    (WaysChange((), (3, 5), (), (0, 4)), 'study cannot be reached, store 1 not at all'),
+    (WaysChange((5, 6), (3,), (), (0, 5, 6), (1, 7, 6)),
+     'store cannot be reached, 2 places are now reached another way, by library'),
+    (WaysChange((5,), (), (), (), (0, 1)), '1 place is now reached another way'),
+    (WaysChange((), (3,)), 'store 1 not at all')])    # as it was told before
+def test_what_has_come_of_a_change_is_told_by_rooms(ways: WaysChange, sentence: str) -> None:
+    assert told(Event.from_json(Event(9, 'relearnt', 'change', ways=ways).to_json()),
+                RobotDescription.from_text(HOUSE.to_text())) == f'relearnt: {sentence}'
+
+
 def test_ids_become_names_where_there_are_any() -> None:
     said = ('round 1: states 5, 7 found, added', 'action 1 in state 6 led to 5',
             'round 2: state 7 found, added', 'action 3 in state 5')

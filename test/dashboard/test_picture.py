@@ -12,6 +12,7 @@ import tracemalloc
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.scene import KINDS, kinds
@@ -90,6 +91,22 @@ def test_states_with_positions_are_drawn_there_and_the_others_below() -> None:
     json.dumps(layers, allow_nan=False)
     assert on_the_map({**layers, 'policy': {'arrows': [[]], 'resets': []}}) & {*LEGEND} == {
         'known', 'beyond', 'home', 'current', 'pose', 'link', 'way'}
+
+
+def test_doors_with_names_are_drawn_as_they_were_seen_last() -> None:
+    """As then, where the past is shown: by what had happened then."""
+    said = replace(GRID, doors={'a-b': ((0, 0), (1, 1))})
+    shut = Event(9, '', 'change', PairChange(0, 0, {1: 9}, {0: 5}))
+    opened = Event(12, '', 'change', PairChange(1, 1, {1: 5}, {0: 5}))
+    person = Event(7, '', 'hint', PairChange(0, 0, {1: 9}, {0: 5}))
+    for events, is_open in (((), True), ((person,), True), ((shut,), False),
+                            ((shut, opened), True)):
+        heard = Telemetry(known=(0, 1), counts=COUNTS, description=said, events=events)
+        ground = draw(heard, Places())['ground']
+        (x, y, side, now), = ground['doors']
+        assert now is is_open and side > 0
+        assert (x + side / 2, y + side / 2) == pytest.approx((1.5, -1))    # between both cells
+    assert draw(Telemetry(known=(0,), description=said), Places())['ground'] is None
 
 
 def test_several_robots_are_where_they_are_and_not_where_the_exploration_is() -> None:

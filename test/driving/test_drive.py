@@ -9,7 +9,17 @@ from dataclasses import dataclass, field
 import math
 from random import Random
 
-from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL, Stopwatch, Velocity
+from mnm_ros.driving.drive import (
+    Drive,
+    Lag,
+    Leg,
+    Limits,
+    Outcome,
+    SteadyTrack,
+    STILL,
+    Stopwatch,
+    Velocity,
+)
 from mnm_ros.driving.pose import Pose
 import pytest
 
@@ -120,6 +130,16 @@ def test_a_bump_ends_a_leg_but_not_a_retreat() -> None:
         assert robot.play(drive) is outcome and robot.sent[-1] == STILL
 
 
+def test_a_bump_while_it_turns_is_of_the_leg_before() -> None:
+    """It may still roll towards what is not in the way of this leg."""
+    robot = Robot(Pose(0.0, 0.0, 0.0), 0.05, 0.0, Random(1))
+    drive = Drive(LIMITS, Leg(-1.0, 0.0, None, 20.0), robot.time, robot.pose, 0.0,
+                  Velocity(0.2, 0.0))
+    robot.play(drive, 5)
+    drive.bump()
+    assert robot.play(drive) is Outcome.REACHED
+
+
 def test_a_gap_between_poses_is_no_leave_to_jump() -> None:
     drive = Drive(LIMITS, Leg(5.0, 0.0, None, 100.0), 0.0, Pose(0.0, 0.0, 0.0))
     assert drive.step(30.0, Pose(0.0, 0.0, 0.0)).forward <= 0.5 * 0.2
@@ -162,3 +182,44 @@ def test_stopwatch() -> None:
     watch = Stopwatch(10.0)
     assert [watch.lap(now) for now in (12.0, 5.0, 6.5)] == [2.0, 0.0, 1.5]
     assert watch.elapsed == 3.5
+
+
+def test_one_that_rolls_does_not_stop_to_turn() -> None:
+    """For a direction that is a little off, but for another one; at rest it turns first."""
+    rolling = Velocity(0.2, 0.0)
+    for velocity, yaw, goes_on in (
+            (rolling, 0.4, True), (rolling, 1.5, False), (STILL, 0.4, False)):
+        drive = Drive(LIMITS, Leg(2.0, 0.0, None, 20.0), 0.0, Pose(0.0, 0.0, yaw), 0.0, velocity)
+        pose, least = Pose(0.0, 0.0, yaw), math.inf
+        for tick in range(1, 40):
+            velocity = drive.step(tick * 0.05, pose)
+            pose = pose.moved(velocity.forward * 0.05, velocity.turn * 0.05)
+            least = min(least, velocity.forward)
+        assert (least > 0.1) is goes_on, (yaw, least)
+
+
+def test_a_lag_is_foreseen() -> None:
+    """By the velocities that are under way, whatever the clock does."""
+    lag = Lag(0.2)
+    assert lag.ahead(5.0, Pose(1.0, 2.0, 0.0)) == (1.0, 2.0, 0.0)
+    for tick in range(10):
+        lag.send(5.0 + tick * 0.1, Velocity(0.1 * tick, 0.0))
+    # At 5.9 the robot follows that of 5.7; then those of 5.7 and 5.8 for 0.1 s each.
+    assert lag.ahead(5.9, Pose(1.0, 2.0, 0.0)).x == pytest.approx(1.0 + 0.07 + 0.08)
+    assert lag.ahead(5.95, Pose(1.0, 2.0, 0.0)).x == pytest.approx(1.0 + 0.035 + 0.08 + 0.045)
+    assert lag.ahead(7.0, Pose(1.0, 2.0, 0.0)).x == pytest.approx(1.0 + 0.18)
+    assert lag.ahead(1.0, Pose(1.0, 2.0, 0.0)) == (1.0, 2.0, 0.0)
+    none = Lag(0.0)
+    none.send(5.0, Velocity(1.0, 1.0))
+    assert none.ahead(5.1, Pose(1.0, 2.0, 0.5)) == (1.0, 2.0, 0.5)
+
+
+def test_how_far_poses_have_followed_one_another() -> None:
+    """After a leap from 0; a pose or two that lie apart are none."""
+    track = SteadyTrack(Pose(0.0, 0.0, 0.0), 0.1)
+
+    def lengths(*places: float) -> list[float]:
+        return [round(track.lap(Pose(x, 0.0, 0.0)), 9) for x in places]
+    assert lengths(0.05, 0.1, 0.3, 0.12, 0.17) == [math.inf, math.inf, 0.0, math.inf, math.inf]
+    assert lengths(0.32, 0.37, 0.42, 0.47, 0.27) == [0.0, 0.05, 0.1, 0.15, 0.0]
+    assert lengths(0.32, 0.52, 0.53, 0.34) == [0.05, 0.15, 0.16, 0.0]

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 import math
 from random import Random
 
 from mnm_ros.driving.drive import Drive, Limits, Outcome, STILL
 from mnm_ros.driving.grid import Grid, Ways
 from mnm_ros.driving.maneuvers import WayHome
-from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.driving.path import Path, rounded, smooth_part
 from mnm_ros.driving.pose import Pose
 import numpy as np
@@ -35,13 +36,28 @@ def test_a_corner_becomes_an_arc(turn: float) -> None:
 
 def test_where_it_has_to_stop() -> None:
     square = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)]
-    part, last = smooth_part(square, 0.5, lambda way: True)
+    part, last, room = smooth_part(square, [0.5], lambda way: True)
     assert last == 3 and part[0] == (0.0, 0.0) and part[-1] == (0.0, 1.0) and len(part) == 12
-    assert smooth_part(square, 0.5, lambda way: False) == ([(0.0, 0.0), (1.0, 0.0)], 1)
+    assert room == 0.5
+    stop = [(0.0, 0.0), (1.0, 0.0)], 1, 0.5
+    assert smooth_part(square, [0.5, 0.2], lambda way: False) == stop
     back = [(0.0, 0.0), (1.0, 0.0), (0.5, 0.0), (0.0, 0.0)]
-    assert smooth_part(back, 0.5, lambda way: True) == ([(0.0, 0.0), (1.0, 0.0)], 1)
-    straight = [(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)]
-    assert smooth_part(straight, 0.5, lambda way: False) == (straight, 2)
+    assert smooth_part(back, [0.5], lambda way: True) == stop
+    for slight in (0.0, 0.2):
+        straight = [(0.0, 0.0), (1.0, 0.0), (2.0, slight)]
+        assert smooth_part(straight, [0.5], lambda way: False) == (straight, 2, 0.5)
+
+
+def test_a_corner_is_rounded_as_widely_as_there_is_room() -> None:
+    """Also for one who cuts it, as what looks ahead on the arc does."""
+    corner = [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)]
+    post = 0.75, 0.25
+
+    def is_free(way: Sequence[Point]) -> bool:
+        return min(math.dist(post, point) for point in way) > 0.17
+    part, last, room = smooth_part(corner, [0.5, 0.3, 0.1], is_free)
+    assert (last, room) == (2, 0.3)
+    assert part[1] == pytest.approx((0.7, 0.0)) and part[-2] == pytest.approx((1.0, 0.3))
 
 
 def test_it_does_not_go_back_on_a_path() -> None:
@@ -51,6 +67,25 @@ def test_it_does_not_go_back_on_a_path() -> None:
         path.lap(place)
         assert path.driven == pytest.approx(driven), place
     assert path.left == 0 and path.aim == (1.0, 1.0)
+
+
+@pytest.mark.parametrize('yaw', [0.0, 0.1])
+def test_a_robot_that_rolls_on_curves_into_the_next_cell(yaw: float) -> None:
+    """From where it is to the middle line, if that is neither behind it nor all but there."""
+    ways = Ways(Grid(0.0, 0.0, 0.5, 6, 6))
+    pose = Pose(0.6, 0.75, yaw)                         # in cell 7, of which the middle is 0.75
+    for there, side in ((13, 1), (1, -1)):              # north and south of it
+        via, radius = ways.curve(pose, there)
+        assert math.dist(via[0], pose[:2]) < 1e-9 and radius == pytest.approx(0.15, abs=0.06)
+        assert via[-1][0] == pytest.approx(0.75, abs=0.05)
+        assert via[-1][1] == pytest.approx(0.75 + side * radius, abs=0.04)
+    for far, cell in ((Pose(0.745, 0.75, yaw), 13), (Pose(0.9, 0.75, yaw), 13), (pose, 8),
+                      (pose, 6), (Pose(0.45, 0.75, yaw), 13)):
+        assert ways.curve(far, cell) == ((), 0.0), far
+    walls = np.zeros((60, 60), np.int8)
+    walls[19:21, 10:20] = 100                           # between 7 and 13
+    ways.read(Map(0.05, 60, 60, Pose(0.0, 0.0, 0.0), walls.ravel().tolist()), RADIUS)
+    assert ways.curve(pose, 1)[0] and not ways.curve(pose, 13)[0]
 
 
 def random_ways(random: Random) -> Ways:

@@ -56,6 +56,35 @@ def test_what_is_left_behind_or_seen_once_or_the_robot_itself_is_not_in_the_way(
     assert once.room(ahead) == pytest.approx(0.9 - RADIUS - MARGIN)
 
 
+@pytest.mark.parametrize(('left', 'right', 'expected'), [
+    (0.22, 0.22, 0.0), (0.18, 0.26, -0.02), (0.26, 0.18, 0.02), (0.15, 0.29, -0.035),
+    (0.3, 0.21, 0.005), (0.3, 0.3, 0.0)])
+@pytest.mark.parametrize('yaw', [0.0, 2.0])
+def test_it_keeps_to_the_middle_of_a_narrow_place(
+        left: float, right: float, expected: float, yaw: float) -> None:
+    """By half of what is missing; what is straight ahead, behind, or beyond the end is none."""
+    sight = Sight(0.17, 0.05)
+    beside = [(x / 100, side) for x in range(10, 90, 5) for side in (left, -right)]
+    others = [(0.5, 0.02), (0.5, 0.0), (-0.4, 0.15), (1.2, -0.15)]
+    begin = Pose(3.0, 1.0, yaw)
+    sight.look(np.array([*beside, *others]), begin)
+    end = begin.moved(1.0, 0.0)
+    assert sight.aside(begin[:2], end[:2]) == pytest.approx(expected, abs=1e-9)
+    assert sight.aside(begin[:2], begin[:2]) == 0.0
+
+
+def test_a_drive_keeps_aside_of_its_way() -> None:
+    """Also where it ends, and on an arc."""
+    limits = Limits(0.3, 1.0, 0.5, 2.0, 0.05, 0.1, 2.0)
+    for via in ((), ((1.0, 1.0), (1.5, 1.0))):
+        leg = Leg(2.0, 1.0, None, 20.0, via=via, ahead=0.3 if via else 0.0)
+        drive, pose, now = Drive(limits, leg, 0.0, Pose(0.0, 1.0, 0.0)), Pose(0.0, 1.0, 0.0), 0.0
+        while drive.outcome is None:
+            velocity, now = drive.step(now, pose, aside=0.04), now + 0.05
+            pose = pose.moved(velocity.forward * 0.05, velocity.turn * 0.05)
+        assert drive.outcome is Outcome.REACHED and pose.y == pytest.approx(1.04, abs=0.02), via
+
+
 def test_points_are_where_the_robot_was() -> None:
     seen = sight((0.5, 0.0), pose=Pose(1.0, 2.0, math.pi / 2))
     assert seen.room([(1.0, 2.0), (1.0, 3.0)]) == pytest.approx(0.35)

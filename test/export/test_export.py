@@ -28,6 +28,7 @@ from mnm_ros.core.inputs import (
     InputListener,
     Interruption,
     Observation,
+    Preference,
     Relocation,
     Update,
     WorkObservation,
@@ -38,7 +39,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export import writers
-from mnm_ros.export.contents import ExportContents, in_words, read, route
+from mnm_ros.export.contents import ExportContents, in_words, NO_ONE_NUMBER, read, route
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
@@ -200,7 +201,7 @@ def bag_of(inputs: list[Input]) -> list[tuple[str, list | str, int]]:
     kept, = messages.iter_metadata()
     assert kept.name == 'exploration'
     assert {name: json.loads(value) for name, value in kept.metadata.items()} == IDENTITY
-    return [(channel.topic, said.data if schema.name.endswith('String') else [*said.data],
+    return [(channel.topic, [*said.data] if schema.name.endswith('Array') else said.data,
              message.log_time)
             for schema, channel, message, said in messages.iter_decoded_messages()]
 
@@ -210,13 +211,14 @@ def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_tim
     assert bag_of(
         [Observation(RESET, 2**40), Observation(1, 7, 'deck/r2'), Relocation(-3),
          Interruption(), Interruption(RESET), Relocation(5, 0), WorkObservation(5, 1, 6),
-         WorkObservation(6, 1, None, robot='deck/r2')]) == [
+         WorkObservation(6, 1, None, robot='deck/r2'), Preference(4, 1)]) == [
         ('/action', [1, -1], half), ('/state', [1, 2**40], 2 * half),
         ('/deck/r2/action', [2, 1], 3 * half), ('/deck/r2/state', [2, 7], 4 * half),
         ('/state', [-1, -3], 6 * half), ('/status', 'place lost', 8 * half),
         ('/action', [5, -1], 9 * half), ('/status', 'place lost', 10 * half),
         ('/action', [6, 0], 11 * half), ('/state', [-1, 5], 12 * half),
-        ('/work', [5, 1, 6], 14 * half), ('/deck/r2/work', [6, 1], 16 * half)]
+        ('/work', [5, 1, 6], 14 * half), ('/deck/r2/work', [6, 1], 16 * half),
+        ('/goal', 4, 18 * half)]
 
 
 def test_a_bag_has_every_input_in_its_order() -> None:
@@ -331,7 +333,8 @@ def test_policies_are_printed_as_a_table_with_routes(
     assert re.search(r'3 states known after 1,500 steps; the limit is 4 expected steps$', out,
                      re.MULTILINE)
     assert re.search(r'^2 +2\.\d\d +2 east *$', out, re.MULTILINE)
-    assert out.endswith('met, but beyond the radius by what is known so far: 3\n')
+    assert out.endswith(
+        f'{NO_ONE_NUMBER}\nmet, but beyond the radius by what is known so far: 3\n')
     status, out, _ = run(capsys, '--from', str(folder), '--json')
     found = json.loads(out)
     assert (status, found['known'], found['beyond'], found['home']) == (0, [0, 1, 2], [3], 0)

@@ -52,6 +52,7 @@ def test_a_round_and_home(drive: Drive, parameters: dict[str, Any]) -> None:
         assert robot.act(action)[0] == cell and 'reached' in robot.outcomes[-1]
         assert off_centre(robot, cell) < 0.25    # it still rolls
     assert robot.act(RESET) == (HOME, f'RESET: reached, in state {HOME}')
+    robot.wait_for_rest()
     assert off_centre(robot, HOME) < 0.1 and abs(robot.platform.yaw) < 0.15
     assert over_limit(robot.platform.commands) == []
     assert {header.frame_id for header in robot.platform.headers} == (
@@ -220,6 +221,7 @@ def test_reset_of_a_robot_that_was_pushed_within_the_cell(drive: Drive) -> None:
     poses = robot.platform.poses
     robot.peer.wait_for(lambda: robot.platform.poses > poses + 2, 'that the driver is told')
     assert robot.act(RESET)[0] == HOME
+    robot.wait_for_rest()
     assert off_centre(robot, HOME) < 0.1 and abs(robot.platform.yaw) < 0.15
 
 

@@ -18,12 +18,13 @@ from faulty_robot import FaultyRobot
 from mnm_ros import messages, NavigatorClient
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.navigator_client import Goal
+from mnm_ros.robot_description import RobotDescription
 from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
 import pytest
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
-from std_msgs.msg import Int64, Int64MultiArray
+from std_msgs.msg import Int64, Int64MultiArray, String
 
 EAST, RESET = 0, -1
 ENOUGH = 20.0    # s, for a way of a few steps
@@ -151,6 +152,36 @@ def test_steps_so_far_and_steps_expected(
 
     assert way() == [(0, 0, None), (0, 1, None), (1, 1, None)]    # nobody has been there before
     assert way() == [(0, 0, 2.0), (0, 1, 2.0), (1, 1, 1.0)]
+
+
+def test_goals_by_the_names_of_the_robot_side(navigator: Callable, peer: Peer) -> None:
+    ScriptedRobot(peer)
+    navigator()
+    client = NavigatorClient(peer.node)
+    goal = client.go('Küche')
+    assert (goal.target, goal.name, goal.report.target) == (None, 'Küche', None)
+    peer.spin(0.3)
+    assert not goal.over and goal.target is None    # nobody has said what that is
+    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    described.publish(String(data=RobotDescription(
+        ('east', 'west'), 0, names={1: 'Flur', 2: 'Küche', 5: 'Bad', 6: 'Bad'}).to_text()))
+    assert result(peer, goal).text == 'reached 2 in 2 steps' and goal.target == 2
+    assert result(peer, client.go('Flur')).target == 1    # known by now
+    assert result(peer, client.go('2')).status is GoalStatus.REACHED
+    for name, why in (('Keller', "no state is called 'Keller', expected its id or its name, such "
+                                 'as Flur, Küche, Bad'),
+                      ('Bad', "'Bad' is the name of the states 5, 6, expected the id of one of "
+                              'them')):
+        refused = client.go(name)
+        assert refused.result.status is GoalStatus.REFUSED and refused.target is None
+        assert refused.result.text == f'refused {name}: {why}'
+    client.destroy()
+
+
+def test_a_name_that_nobody_tells(peer: Peer) -> None:
+    client = NavigatorClient(peer.node, patience=0.3)
+    assert result(peer, client.go('Küche')).text == 'lost: no robot side tells names of states'
+    assert result(peer, client.go('')).status is GoalStatus.LOST
 
 
 def test_a_quick_robot_does_not_flood(navigator: Callable, peer: Peer, raw: Raw) -> None:

@@ -23,7 +23,8 @@ from mnm_ros.simulation.plan_world import PlanWorld
 from nav_msgs.msg import OccupancyGrid
 from node_processes import Peer
 import pytest
-from std_msgs.msg import Int64MultiArray, String
+from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import Trigger
 
 RADIUS = 2.0
 YAW = 0.3
@@ -35,30 +36,45 @@ def turned(x: float, y: float) -> tuple[float, float]:
             math.sin(YAW) * (x - 2) + math.cos(YAW) * y)
 
 
-PLAN = Plan(
-    'flat', flat(DOOR, yaw=YAW), Grid(*turned(-0.5, -1.05), 0.7, 8, 3, yaw=YAW),
-    Pose(*turned(1.25, 0.0), YAW), 0.105, 0.05,
+PLAN = Plan(    # the door is on a border of cells: else one may be reached that is half in it
+    'flat', flat(DOOR, yaw=YAW), Grid(*turned(-0.75, -1.05), 0.7, 8, 3, yaw=YAW),
+    Pose(*turned(1.0, 0.0), YAW), 0.105, 0.05,
     {'kitchen': turned(0.5, 0.0), 'hall': turned(3.5, 0.0)},
     {'kitchen-hall': (turned(2.05, -0.45), turned(2.05, 0.45))})
+
+
+class Flat:
+    """The flat of a plan with simulator, driver and explorer, until the first hypothesis."""
+
+    def __init__(self, start: Callable, peer: Peer, path: Path) -> None:
+        save(path, PLAN, 'flat.yaml')
+        self._peer = peer
+        world = PlanWorld.of(replace(PLAN, path=path))
+        self._truth = [setting.cmp for setting in scenario_of(world).settings]
+        start('diff_drive_sim', plan=str(path), robot_radius=PLAN.robot_radius,
+              real_time_factor=0.0, tick=0.1, publish_clock=False, pose_noise=0.01)
+        self.driver = start('grid_driver', **driver_parameters(world))
+        start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=60.0)
+        self.policies = peer.listen(Int64MultiArray, 'policies')
+        self.phases = peer.listen(String, 'phase')
+        self.status = peer.listen(String, 'status')
+        self._setting = peer.listen(Int64, 'true_setting')
+        self.wait_until_right('the first hypothesis')
+
+    def wait_until_right(self, what: str) -> None:
+        """Wait for policies that are right in what is in force now."""
+        self._peer.wait_for(lambda: self.policies and judge(
+            self._truth[self._setting[-1].data], PolicySet.from_msg(self.policies[-1]),
+            RADIUS, 1.0).ok, what)
 
 
 def test_it_is_explored_by_the_names_of_rooms(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
     """The flat is turned against the map, and so is its grid."""
-    path = tmp_path / 'flat.plan.yaml'
-    save(path, PLAN, 'flat.yaml')
-    world = PlanWorld.of(replace(PLAN, path=path))
-    truth = scenario_of(world).settings[0].cmp
-    start('diff_drive_sim', plan=str(path), robot_radius=PLAN.robot_radius, real_time_factor=0.0,
-          tick=0.1, publish_clock=False, pose_noise=0.01)
-    driver = start('grid_driver', **driver_parameters(world))
-    start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=60.0)
-    policies = peer.listen(Int64MultiArray, 'policies')
     said = peer.listen(String, 'robot_side')
     maps = peer.listen(OccupancyGrid, 'map')
-
-    peer.wait_for(lambda: policies and judge(
-        truth, PolicySet.from_msg(policies[-1]), RADIUS, 1.0).ok, 'the first hypothesis')
+    flat_ = Flat(start, peer, tmp_path / 'flat.plan.yaml')
+    policies, driver = flat_.policies, flat_.driver
     known = PolicySet.from_msg(policies[-1]).targets
     described = RobotDescription.from_text(said[-1].data)
     names = {described.names[state] for state in known}
@@ -66,9 +82,38 @@ def test_it_is_explored_by_the_names_of_rooms(
     assert described.home == PLAN.home_cell and described.walls and described.declaration
     assert peer.node.count_subscribers('/map') == 1    # ours: the driver asks for no map
     assert maps[-1].info.origin.position.x == pytest.approx(PLAN.map.origin.x)
+    assert {described.names[state].split()[0] for state in described.rooms['hall']} == {'hall'}
     (state, action), *_ = described.doors['kitchen-hall']
     assert described.door(state, action) == 'kitchen-hall' and described.names[state]
     assert driver.stop() == 0, driver.output
+
+
+def test_a_door_closes_and_opens(start: Callable, peer: Peer, tmp_path: Path) -> None:
+    """While the robot is in the kitchen, and while it is in the hall: no other way leads home."""
+    flat_ = Flat(start, peer, tmp_path / 'flat.plan.yaml')
+    outcomes = peer.listen(String, 'outcome')
+    behind = {cell for cell in PLAN.reached if PLAN.cell_names[cell].startswith('hall')}
+
+    def wait_for(inside: bool, last: str) -> None:
+        peer.wait_for(lambda: outcomes and outcomes[-1].data.startswith(last) and (int(
+            outcomes[-1].data.rpartition(' ')[2]) in behind) == inside, f'inside: {inside}')
+
+    with peer.client(Trigger, 'change') as change:
+        wait_for(False, 'RESET: reached')
+        assert change(Trigger.Request()).success
+        flat_.wait_until_right('that nothing behind the door is known')
+        assert any('the door kitchen-hall is closed' in each.data for each in flat_.status)
+        assert change(Trigger.Request()).success
+        flat_.wait_until_right('that it is found again')
+
+        wait_for(True, 'east: reached')
+        assert change(Trigger.Request()).success
+        peer.wait_for(lambda: flat_.phases[-1].data == 'fault', 'that it is locked in')
+        peer.wait_for(lambda: 'RESET led to hall ' in flat_.status[-1].data, 'that this is said')
+        assert change(Trigger.Request()).success
+    assert peer.call(Trigger, 'recover').success
+    peer.wait_for(lambda: flat_.phases[-1].data != 'fault', 'that it goes on')
+    flat_.wait_until_right('what is behind the open door')
 
 
 @pytest.mark.parametrize(('node', 'changes', 'given', 'complaint'), [

@@ -87,6 +87,26 @@ def test_a_door_waits_until_the_robot_has_left_it() -> None:
     assert robot.doors == {'kitchen-hall': True}
 
 
+def test_no_door_closes_so_that_the_robot_is_stuck() -> None:
+    """Also where pixels beside a door and its frame leave less room than either."""
+    random, seed, yaw = Random(5), 5, 0.3
+    ends = [(2 + 0.05 * math.cos(yaw) - y * math.sin(yaw),
+             0.05 * math.sin(yaw) + y * math.cos(yaw)) for y in (-0.45, 0.45)]
+    world = PlanWorld.of(replace(PLAN, map=flat(DOOR, yaw=yaw), doors={'kitchen-hall': (
+        ends[0], ends[1])}))
+    robot, closed = DiffDrive(world, Body(radius=0.105)), 0
+    for _ in range(20_000):
+        x, y = (random.uniform(*sorted(along)) + random.uniform(-0.35, 0.35)
+                for along in zip(*ends))
+        robot.doors = {'kitchen-hall': True}
+        if world.is_free(x, y, 0.105, frozenset()):
+            robot.pose, robot.setting = Pose(x, y, 0.0), 0
+            robot.change()
+            closed += not robot.doors['kitchen-hall']
+            assert world.is_free(x, y, 0.105, world.closed(robot.doors)), (seed, x, y)
+    assert closed > 1000
+
+
 def test_a_robot_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match='does not fit into the cells of flat, expected less than '
                                          '0.25 m'):
@@ -113,9 +133,3 @@ def test_what_is_true_follows_from_ways_and_doors() -> None:
 def test_the_driver_is_given_the_plan() -> None:
     given = driver_parameters(WORLD)
     assert given['plan'] == str(PLAN.path.absolute()) and not {'cell_size', 'home_x'} & {*given}
-
-
-def test_pixels_that_a_disc_touches() -> None:
-    x, y = WORLD.centre((30, 20))
-    assert [*WORLD.touched(x, y, 0.02)] == [(30, 20)]
-    assert len([*WORLD.touched(x, y, 0.1)]) == pytest.approx(math.pi * 2.5 ** 2, abs=6)

@@ -69,7 +69,8 @@ def test_what_is_declared_is_counted_in() -> None:
     corridor = {state: ((min(state + 1, 3),), (max(state - 1, 0),)) for state in range(4)}
     robot.preflight._probe.declaration = Declaration(corridor)
     *_, predicted, how = robot.play().outlook(problem, 0)
-    assert how == 'it is predicted by a simulation of the world as it is declared'
+    assert how == ('it is predicted by a simulation of the world as it is declared, in which 4 '
+                   'states became known')
     steps = int(predicted.split('about ')[1].split(' steps')[0])
     assert steps < 76, 'where nothing is declared it is 76 to 1,300'
 

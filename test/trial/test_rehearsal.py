@@ -65,9 +65,11 @@ def test_it_takes_about_as_many_steps() -> None:
         while exploration.hypothesis is None:
             action = exploration.next_action()
             exploration.observe(action, simulator.step(action))
-        within = told.low <= simulator.steps <= told.high
+        low, high = told.prediction.low, told.prediction.high
+        within = low <= simulator.steps <= high
         if not within:
-            print(f'seed {seed}: told {told.steps}, took {simulator.steps}')
+            print(f'seed {seed}: told {told.prediction}, took {simulator.steps}')
         inside += within
-        assert told.low <= LOW * told.steps and told.high >= HIGH * told.steps
+        steps = told.prediction.steps
+        assert low <= LOW * steps and high >= HIGH * steps
     assert inside >= 6

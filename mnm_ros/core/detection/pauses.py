@@ -53,12 +53,13 @@ class Pauses:
     @property
     def resting(self) -> Collection[Pair]:
         """Return the pairs that are left alone."""
-        return [pair for pair, left in self._left.items() if left]
+        # Asked at each step, as what follows.
+        return [pair for pair, left in self._left.items() if left] if self._left else ()
 
     @property
     def stopping(self) -> Collection[Pair]:
         """Return those of them before which an attempt is broken off."""
-        return [pair for pair in self.resting if pair in self._hardly]
+        return [pair for pair in self.resting if pair in self._hardly] if self._hardly else ()
 
     @property
     def due(self) -> Collection[Pair]:
@@ -83,7 +84,8 @@ class Pauses:
         :param hinted: whether there is a hint.
         """
         if not failures:
-            self.forget(pair)
+            if self._last:    # else nothing is kept of any pair
+                self.forget(pair)
             return
         self._left.pop(pair, None)
         before = executions - failures

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 import math
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from mnm_ros.core.disco.evidence import CertificateEvidence, NATS_TO_BEGIN, PolicyTests
 from mnm_ros.core.disco.extensions import PolicyExtensions
@@ -52,10 +52,14 @@ class Certification:
 
     :ivar target: of the policy to be certified; None if there is none.
     :ivar wanted: the executions of each pair that it seems to take.
+    :ivar first: whether they come before all else.
     """
+
+    ADDED: ClassVar = ('first',)
 
     target: int | None = None
     wanted: Mapping[Pair, int] = field(default_factory=dict)
+    first: bool = False
 
 
 class Examination(NamedTuple):
@@ -85,7 +89,6 @@ class Certifier:
     :param reach: the steps up to which a state is worth a certificate.
     :param evidence: since the beginning of the run.
     :param planner: lets go of what becomes known.
-    :param at_once: whether what a certificate lacks is sampled before all else.
     :ivar known: one policy for each known state, by target, in the order in which they became so.
     :ivar estimates: the expected steps of policies when they were certified.
     :ivar evidence: since the beginning, and perhaps since a renewal.
@@ -97,15 +100,13 @@ class Certifier:
     _by_place: tuple[int, ...] = ()
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
-                 reach: float, evidence: CertificateEvidence, planner: Planner,
-                 at_once: bool) -> None:
+                 reach: float, evidence: CertificateEvidence, planner: Planner) -> None:
         self._problem = problem
         self._horizon = horizon
         self._rows = rows
         self._sampling = sampling
         self._reach = reach
         self._planner = planner
-        self._at_once = at_once
         self._tests = PolicyTests(horizon, problem.limit)
         self._failed = FailedCertificates(evidence.counts)
         self.known: dict[int, Policy] = {}
@@ -119,8 +120,12 @@ class Certifier:
         """Look at all anew: what was sampled for the last certificate has been seen."""
         self.sampled = Certification()
 
-    def certify(self, near: Mapping[int, float]) -> bool:
-        """Make known what can be; return whether there is something to do for another state."""
+    def certify(self, near: Mapping[int, float], first: bool) -> bool:
+        """
+        Make known what can be; return whether there is something to do for another state.
+
+        :param first: whether what a certificate lacks is sampled before all else.
+        """
         chosen: Examination | None = None
         model: EmpiricalModel | None = None
         self._take_tested()
@@ -150,7 +155,7 @@ class Certifier:
                     and certificate.empirical < self._problem.limit):
                 chosen = found
         if chosen is not None:
-            self._pursue(chosen, near)
+            self._pursue(chosen, near, first)
         return chosen is not None
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
@@ -212,6 +217,10 @@ class Certifier:
                     episode.length, episode.failed) is Decision.BAD:
                 refuted.append(episode.policy.target)
         return refuted
+
+    def tested_through(self, target: int) -> tuple[int, ...]:
+        """Return the states that the policy under test for a target goes through, if any."""
+        return self._tests[target][0].states if target in self._tests else ()
 
     def _test_of(self, episode: Episode) -> BettingEvaluation | None:
         """Return the test that an attempt is part of, unless it has ended."""
@@ -336,7 +345,7 @@ class Certifier:
         return tuple(pair for pair in policy.may_play(
             policy.states[0], self.evidence[0].counts.next_states) if pair[1] != RESET)
 
-    def _pursue(self, chosen: Examination, near: Mapping[int, float]) -> None:
+    def _pursue(self, chosen: Examination, near: Mapping[int, float], first: bool) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         model, policy, evidence, certificate, steps = chosen
         limit = self._problem.limit
@@ -355,10 +364,10 @@ class Certifier:
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
                 self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
-                if self._at_once:
+                if first:
                     self._sampling.prefer(pair[0])
             self.sampled = Certification(policy.target, {
-                pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()})
+                pair: math.ceil(visits * factor) + 1 for pair, visits in pairs.items()}, first)
             return
         for each in offers:
             self._tests.begin(each, self.evidence[-1])

@@ -86,7 +86,8 @@ class Disco(PhaseMachine, BaseAlgorithm):
     """
 
     state: DiscoPhase
-    _outdated = False    # whether a pair was forgotten since the last plan
+    ADDED = ('_preferred',)
+    _outdated = False    # whether the last plan says no more what is to be done
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,
                  policies: tuple[Policy, ...] = ()) -> None:
@@ -100,8 +101,9 @@ class Disco(PhaseMachine, BaseAlgorithm):
             problem, home, self._rows, self._sampling, parts.planner, self._at_once)
         self._certifier = Certifier(
             problem, parts.horizon, self._rows, self._sampling, self._ruling_out.reach,
-            parts.evidence, parts.planner, self._at_once)
+            parts.evidence, parts.planner)
         self._seen: dict[int, None] = {}
+        self._preferred: tuple[int, ...] = ()
         self._news = False    # whether a new state was met twice since the last plan
         self._here: int | None = None
         self._asked: int | None = None
@@ -192,10 +194,9 @@ class Disco(PhaseMachine, BaseAlgorithm):
             was_urgent = self._sampling.urgent
             if here is not None:
                 self._sampling.observe(here, action, state)
-            if not self._sampling.open or self._outdated or self._at_once and (
-                    self._news or was_urgent and not self._sampling.urgent
-                    or self._certifier.sampled.target is not None
-                    and not self._sampling.preferring):
+            if not self._sampling.open or self._outdated or self._certifier.sampled.first and (
+                    not self._sampling.preferring) or (self._at_once or self._preferred) and (
+                    self._news or was_urgent and not self._sampling.urgent):
                 self.trigger('sampled')
                 self._plan()
 
@@ -297,6 +298,11 @@ class Disco(PhaseMachine, BaseAlgorithm):
             self._sampling.urge(pair)
         return pair
 
+    def prefer(self, states: Sequence[int]) -> None:
+        if not self._at_once:    # else a check waits for what is certified at all
+            self._preferred = tuple(states)
+            self._outdated = True
+
     def avoid(self, pairs: Collection[Pair]) -> None:
         self._sampling.avoid(pairs)
 
@@ -364,9 +370,12 @@ class Disco(PhaseMachine, BaseAlgorithm):
         certifier.begin()
         while True:
             near = ruling_out.near(certifier.known)
-            if self._at_once and self._certify(
-                    {state: near[state] for state in self._come_first(near)}):
+            before = len(certifier.known)
+            first = self._come_first(near) if self._at_once else self._on_preferred_way(near)
+            if first and self._certify({state: near[state] for state in first}, first=True):
                 return
+            if self._preferred and len(certifier.known) > before:
+                continue
             if self._sampling.urgent:
                 self.trigger('undersampled')
                 return
@@ -389,9 +398,34 @@ class Disco(PhaseMachine, BaseAlgorithm):
         return [state for state in states if not self._sampling.urgent
                 or distance.get(state, math.inf) <= radius]
 
-    def _certify(self, near: Mapping[int, float]) -> bool:
-        """Make known what can be; return whether there is something to do for another."""
-        if not self._certifier.certify(near):
+    def _on_preferred_way(self, near: Mapping[int, float]) -> list[int]:
+        """
+        Return what is not known on the way to the nearest preferred state that is not.
+
+        It has to seem within the radius: beyond, a certificate may take very long. A move that
+        has not led on from what is known yet is tried.
+        """
+        target = min((state for state in self._preferred
+                      if near.get(state, math.inf) <= self._problem.radius),
+                     key=near.__getitem__, default=None)
+        if target is None:
+            return []
+        unknown = [move for move in self._sampling.way_to(target) if move[2] in near]
+        state, action, after = unknown[0]
+        if after not in self._parts.counts.next_states(state, action):
+            self.request_sample(state, action)
+        way = {state for _, _, state in unknown}
+        # A test that has begun may go on another way, and waits for the states there.
+        way.update(*map(self._certifier.tested_through, tuple(way)))
+        return [state for state in near if state in way]
+
+    def _certify(self, near: Mapping[int, float], first: bool = False) -> bool:
+        """
+        Make known what can be; return whether there is something to do for another.
+
+        :param first: whether what that lacks is sampled before all else.
+        """
+        if not self._certifier.certify(near, first or self._at_once):
             return False
         self.trigger('undersampled' if self._certifier.attempts is None else 'target_chosen')
         return True

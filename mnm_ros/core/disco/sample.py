@@ -246,6 +246,19 @@ class Sampling:
         found = _dijkstra(size, costs, origins, ends, indices=0)
         return dict(zip(self._rows.places, found.tolist()))
 
+    def way_to(self, state: int) -> list[tuple[int, int, int]]:
+        """Return state, action and next state of the moves from home by ``distances``."""
+        origins, ends, costs, actions = self._edges()
+        states = list(self._rows.places)
+        _, before = _dijkstra(len(states), costs, origins, ends, indices=0,
+                              return_predecessors=True)
+        found, place = [], self._rows.places[state]
+        while (origin := int(before[place])) >= 0:
+            move = np.flatnonzero((origins == origin) & (ends == place))[0]
+            found.append((states[origin], int(actions[move]), states[place]))
+            place = origin
+        return found[::-1]
+
     def _fallback(self, here: int) -> int:
         """
         Where no way is known: try what was tried least, or follow a policy from home.

@@ -252,6 +252,13 @@ class BaseAlgorithm(ABC):
         """
         return None
 
+    def prefer(self, states: Sequence[int]) -> None:
+        """
+        Certify the ways to these states before others, the first one first; optional.
+
+        They take the place of those that were preferred so far.
+        """
+
     def avoid(self, pairs: Collection[Pair]) -> None:
         """
         Leave these pairs alone where anything else is to be done; optional.

@@ -298,6 +298,11 @@ class BuildingPhase:
         for stream in self.learning:
             stream.support_changed(pairs)
 
+    def prefer(self, states: Sequence[int]) -> None:
+        """Let all streams certify the ways to these states before others."""
+        for stream in self.learning:
+            stream.prefer(states)
+
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the active stream try a pair that is declared, see ``BaseAlgorithm``."""
         # Before its first step, all that there is to say of the phase is that it begins.

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
@@ -166,6 +166,9 @@ class CheckingPhase(ABC):
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Find out anew what rests on where the pairs may lead."""
         self.base.support_changed(pairs)
+
+    def prefer(self, states: Sequence[int]) -> None:
+        """Try the policy to the last of these states soon if it is doubted; optional."""
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the rediscovery try a pair that is declared, see ``BaseAlgorithm``."""

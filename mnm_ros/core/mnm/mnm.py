@@ -27,6 +27,7 @@ from mnm_ros.core.task.step_task import PhaseMachine
 import numpy as np
 
 _SHOWN = 5    # actions, of those whose declaration is not true
+_MOST_PREFERRED = 1000    # states, the last ones
 
 
 class MnmPhase(Enum):
@@ -95,6 +96,7 @@ class Mnm(PhaseMachine):
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
+        self._preferred: tuple[int, ...] = ()
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
 
@@ -130,11 +132,13 @@ class Mnm(PhaseMachine):
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
             **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
+            **({'preferred': list(self._preferred)} if self._preferred else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
         self._settings = replace(self._settings, former=state.get('former', True))
+        self._preferred = tuple(state.get('preferred', ()))
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
@@ -239,6 +243,18 @@ class Mnm(PhaseMachine):
         driver = self.checking or self.building
         return None if driver is None else driver.request_audit(tries)
 
+    def prefer(self, state: int) -> None:
+        """
+        Look first into the ways to a state, and to those that were preferred before.
+
+        While policies are checked, one that is doubted is tried soon.
+        """
+        if state not in self._preferred:
+            self._preferred = (*self._preferred, state)[-_MOST_PREFERRED:]
+        driver = self.checking or self.building
+        if driver is not None:
+            driver.prefer(self._preferred)
+
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
         """
@@ -328,8 +344,11 @@ class Mnm(PhaseMachine):
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
         self.runs += 1
-        return self._new_base(replace(self._settings, problem=problem), self.home,
-                              np.random.default_rng([self._seed, self.runs]), policies)
+        run = self._new_base(replace(self._settings, problem=problem), self.home,
+                             np.random.default_rng([self._seed, self.runs]), policies)
+        if self._preferred:
+            run.prefer(self._preferred)
+        return run
 
     def _check_policies(self, policies: tuple[Policy, ...],
                         state: Mapping[str, Any] | None = None,

@@ -15,7 +15,7 @@ _INT64 = range(-2**63, 2**63)
 
 def as_int(value: Any) -> int | None:
     """Return an integer of any type, as of numpy, as an int; None for all else, a bool too."""
-    if type(value) is int:    # as a rule, and each step comes by here
+    if type(value) is int:    # as a rule
         return value
     if isinstance(value, bool):
         return None
@@ -33,6 +33,8 @@ def as_state(value: Any, what: str = 'state') -> int:
     :raises InvalidTypeError: if it is no integer.
     :raises InvalidValueError: if it has more than 64 bits.
     """
+    if type(value) is int and value in _INT64:    # as a rule, and each step comes by here
+        return value
     return _within(value, _INT64, what, 'a state, an int of 64 bits')
 
 
@@ -45,6 +47,8 @@ def as_action(value: Any, actions: int, what: str = 'action', reset: bool = True
     :raises InvalidTypeError: if it is no integer.
     :raises InvalidValueError: if there is no such action.
     """
+    if type(value) is int and -reset <= value < actions:    # each step comes by here twice
+        return value
     return _within(value, range(-reset, actions), what,
                    f'an int from {"-1 (RESET)" if reset else 0} to {actions - 1}')
 

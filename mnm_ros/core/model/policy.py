@@ -13,6 +13,7 @@ from typing import Any
 from mnm_ros.core.errors import InvalidValueError, UnknownStateError
 from mnm_ros.core.model.declaration import shown
 from mnm_ros.core.model.problem import RESET
+import numpy as np
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +83,29 @@ class Policy:
         if column >= len(self.states) or step >= self.horizon:
             return RESET
         return self.actions[step if len(self.actions) > 1 else 0][column]
+
+    def predict(self, observation: Any, state: Any = None, episode_start: Any = None,
+                deterministic: bool = True) -> tuple[Any, Any]:
+        """
+        Return actions as Stable-Baselines3 asks for them: ``predict(state)`` is (action, None).
+
+        RESET is the action -1, which a Gymnasium environment plays as ``reset``. A policy that
+        goes by the step, as those of the preset ``paper`` do, returns the next step in place of
+        None: give it back as ``state``, as to a recurrent policy.
+
+        :param observation: a state, or an array of them, of environments of the same kind.
+        :param state: what the last call returned beside the actions; None at home.
+        :param episode_start: where an episode has just begun, in the shape of ``observation``.
+        :param deterministic: of no effect, as these policies are.
+        """
+        here = np.asarray(observation)
+        step = np.zeros(here.shape, dtype=np.int64) + (0 if state is None else state)
+        if episode_start is not None:
+            step = np.where(np.reshape(episode_start, here.shape), 0, step)
+        played = np.array([self.action(*each) for each in zip(step.flat, here.flat)],
+                          dtype=np.int64).reshape(here.shape)
+        after = None if len(self.actions) == 1 else np.where(played == RESET, 0, step + 1)
+        return (played if here.ndim else int(played)), after
 
     def covers(self, state: int) -> bool:
         """Return whether the policy knows what to do in ``state``."""

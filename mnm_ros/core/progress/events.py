@@ -9,7 +9,7 @@ that an older program understands a newer explorer.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -63,11 +63,15 @@ class WaysChange:
     :ivar other: the states that are reached another way than before it.
     :ivar lost: those that are no longer reached.
     :ivar found: those that were not reached before.
+    :ivar reached: all that are, if any is lost.
+    :ivar by: states that most of the other ways pass now and did not before, in this order.
     """
 
     other: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
     found: tuple[int, ...] = ()
+    reached: tuple[int, ...] = ()
+    by: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -125,7 +129,7 @@ def _change(what: str, found: Any) -> PairChange:
 def _ways(what: str, found: Any) -> WaysChange:
     states = listed(integer)
     return WaysChange(**read_object(
-        what, found, {'other': states, 'lost': states, 'found': states}))
+        what, found, dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states)))
 
 
 class LastPairs:
@@ -166,8 +170,12 @@ def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[i
 def difference(before: Mapping[int, tuple[Pair, ...]], now: Mapping[int, tuple[Pair, ...]],
                ) -> WaysChange:
     """Return what has come of the ways of policies, of which each is as ``ways`` has it."""
+    other = tuple(target for target, way in now.items() if way and before.get(target) not in (
+        None, (), way))
+    lost = tuple(target for target in before if target not in now)
+    passed = Counter(state for target in other for state in dict.fromkeys(
+        state for state, _ in now[target] if state not in {each for each, _ in before[target]}))
     return WaysChange(
-        tuple(target for target, way in now.items() if way and before.get(target) not in (
-            None, (), way)),
-        tuple(target for target in before if target not in now),
-        tuple(target for target in now if target not in before))
+        other, lost, tuple(target for target in now if target not in before),
+        tuple(now) if lost else (),
+        tuple(state for state, times in passed.items() if 2 * times >= len(other)))

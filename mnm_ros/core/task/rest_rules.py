@@ -11,6 +11,9 @@ import re
 
 from mnm_ros.core.errors import InvalidValueError
 
+WORK_FIRST = 'work comes first'
+"""Begins the reason of a rest that is for goals alone, so that these are taken meanwhile."""
+
 _SILENT = 60.0    # s without a message after which a battery counts as silent
 _PERCENT = 1.5    # what says more than that counts in percent instead of from 0 to 1
 _EXPECTED = 'expected 0 to 1'

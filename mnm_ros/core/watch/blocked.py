@@ -107,7 +107,9 @@ class BlockedPairs:
 
     def opens(self, pair: Pair, next_state: int) -> bool:
         """Return whether a pair may have opened, so that it is tried at once again."""
-        if next_state != pair[0] and (pair in self._carried or pair in self._opened):
+        if pair not in self._carried and pair not in self._opened:    # as a rule
+            return False
+        if next_state != pair[0]:
             self._opened[pair] = 0
         elif pair in self._opened:
             self._opened[pair] += 1

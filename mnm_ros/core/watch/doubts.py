@@ -54,23 +54,25 @@ class Doubts:
         parts, pair = self._parts, (state, action)
         base, transitions = parts.rediscovery.base, parts.transitions
         parts.reach.add_transition(state, action, next_state)
-        was_raised = pair in transitions.raised
+        raised = transitions.raised    # which record changes
+        was_raised = pair in raised
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         if change:
             self._changed(change, policies)
             return
-        if parts.relearning.seen(pair):
+        if parts.relearning.unseen and parts.relearning.seen(pair):
             base.request_sample(*pair)
         concerned = self._hint(pair, next_state, policies)
         resting = pair in parts.pauses.resting
         if resting:
             self.heed_pauses()
-        elif pair in transitions.raised:
+        elif pair in raised:
             parts.rediscovery.follow_up(pair, was_raised and not opens)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         transitions.suspect(pair, policies)
-        parts.checks.turns.prefer(concerned)
+        if concerned:
+            parts.checks.turns.prefer(concerned)
         if pair in parts.hints.open and not resting:    # it is tried again first
             base.request_sample(*pair)
 

@@ -198,6 +198,9 @@ class WatchPhase(CheckingPhase):
             self.doubts.doubt(concerned)
         super().support_changed(pairs)
 
+    def prefer(self, states: Sequence[int]) -> None:
+        self._checks.turns.prefer([state for state in states[-1:] if state in self.doubted])
+
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
         return super().request_audit(tries)

@@ -31,6 +31,7 @@ from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.publishers import Publishers
+from mnm_ros.nodes.exploring.work_first import WorkFirst
 from mnm_ros.nodes.exploring.work_topic import WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
@@ -69,6 +70,8 @@ class ExplorationSession:
             EventTopic(node, kept.past, kept.append) if kept else EventTopic(node))
         self._link = self._new_link()
         self._link.after_description = self._declare
+        self._link.reason_to_rest = WorkFirst(
+            node, parameters, self._guard, lambda: self.exploration).reason
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
         if not (parameters['advisory'] or parameters.is_set('robots')):

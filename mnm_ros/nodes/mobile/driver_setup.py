@@ -11,7 +11,7 @@ from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.continuity import PoseReach
-from mnm_ros.driving.drive import Limits
+from mnm_ros.driving.drive import limits_of
 from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, Ways
 from mnm_ros.driving.maneuvers import successors, target
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
@@ -32,13 +32,6 @@ def grid_of(given: Parameters) -> Grid:
     """Return the grid of cells."""
     return Grid(*(given[name] for name in (
         'origin_x', 'origin_y', 'cell_size', 'columns', 'rows', 'with_heading', 'grid_yaw')))
-
-
-def limits_of(given: Parameters) -> Limits:
-    """Return the limits of velocities, accelerations and tolerances."""
-    return Limits(*(given[name] for name in (
-        'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
-        'heading_tolerance', 'blocked_after')))
 
 
 def reach_of(given: Parameters) -> PoseReach:
@@ -169,7 +162,19 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     return RobotDescription(
         tuple(actions), home, frame, names, positions,
         () if plan is None else walls(plan.map), declaration,
-        {} if plan is None else _doors(ways, actions, plan))
+        {} if plan is None else _doors(ways, actions, plan),
+        {} if plan is None else _rooms(grid, plan))
+
+
+def _rooms(grid: Grid, plan: Plan) -> dict[str, tuple[int, ...]]:
+    """Return the states within reach of home in each room."""
+    found: dict[str, list[int]] = {}
+    for cell in sorted(plan.reached):
+        room = plan.room_at(grid.centre(cell))
+        if room is not None:
+            found.setdefault(room, []).extend(
+                grid.state(cell, heading) for heading in range(4 if grid.with_heading else 1))
+    return {room: tuple(states) for room, states in found.items()}
 
 
 def _doors(ways: Ways, actions: Sequence[str], plan: Plan) -> dict[str, tuple[Pair, ...]]:

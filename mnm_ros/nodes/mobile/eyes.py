@@ -41,7 +41,7 @@ class Eyes:
         self._timeout = timeout
         self._poses: deque[StampedPose] = deque(maxlen=_POSES)
         self._received = 0.0
-        self.room = sight.room
+        self.room, self.aside = sight.room, sight.aside
         kind = import_module('sensor_msgs.msg').LaserScan    # without eyes it is not needed
         self.name: str = node.create_subscription(
             kind, 'scan', self._on_scan, _SENSOR).topic_name

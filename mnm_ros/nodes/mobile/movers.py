@@ -12,6 +12,7 @@ from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from mnm_ros import messages
 from mnm_ros.driving.drive import (
     Drive,
+    Lag,
     Leg,
     Limits,
     Odometer,
@@ -50,6 +51,11 @@ class Mover(ABC):
         return True
 
     @property
+    def rolling(self) -> bool:
+        """Whether the robot still drives on to the end of a leg that is decided."""
+        return False
+
+    @property
     def missing(self) -> str:
         """Return who has to listen before a leg can begin, or nothing."""
         return ''
@@ -72,11 +78,16 @@ class Mover(ABC):
         """Go on to the end of the leg while resting; return whether that is possible."""
         return False
 
+    def ahead(self, pose: StampedPose) -> Pose:
+        """Return where the robot will be when it begins to follow another leg."""
+        return pose.pose
+
     def stop_rolling(self) -> None:
         """Stop if it goes on to the end of a leg."""
 
-    def rest(self, pose: StampedPose) -> None:
-        """Take a pose while nothing is under way."""
+    def rest(self, pose: StampedPose) -> Outcome | None:
+        """Take a pose while no leg is under way; return how one has ended that was decided."""
+        return None
 
     def close(self) -> None:
         """Make sure, before the node ends, that the last message has arrived."""
@@ -101,10 +112,16 @@ class VelocityMover(Mover):
         self._eyes = eyes
         self._drive: Drive | None = None
         self._rolling = False            # to the end of a leg that is decided
+        self._lag = Lag(limits.latency)
+        self._now = 0.0                  # by the last pose
         self._answered_ahead = False     # whether the next pose has its velocity already
         self._resting: Stopwatch | None = None
         self._publisher = node.create_publisher(
             Twist if frame is None else TwistStamped, 'cmd_vel', messages.STEP)
+
+    @property
+    def rolling(self) -> bool:
+        return self._rolling and self._drive is not None and self._drive.velocity.forward > 0
 
     @property
     def missing(self) -> str:
@@ -122,7 +139,7 @@ class VelocityMover(Mover):
         velocity = before.velocity if before and self._rolling and not before.outcome else STILL
         self._rolling, self._resting = False, None
         self._drive = Drive(
-            self._limits, leg, pose.time, pose.pose, time.monotonic(), velocity)
+            self._limits, leg, pose.time, self.ahead(pose), time.monotonic(), velocity)
 
     def update(self, pose: StampedPose) -> Outcome | None:
         """Answer a pose with a velocity."""
@@ -154,15 +171,17 @@ class VelocityMover(Mover):
         if self._rolling:
             self.stop(None)
 
-    def rest(self, pose: StampedPose) -> None:
+    def rest(self, pose: StampedPose) -> Outcome | None:
         """Answer a pose with zero for a while after the last leg, once that is at its end."""
-        if self._rolling and self.update(pose) is None:
-            return
-        self._rolling = False
+        ended = self.update(pose) if self._rolling else None
+        if self._rolling and ended is None:
+            return None
         if self._drive is not None:
             self._drive, self._resting = None, Stopwatch(pose.time)
-        if self._resting is None:
-            return
+        if self._rolling or self._resting is None:
+            self._rolling = False
+            return ended
+        self._now = pose.time
         self._resting.lap(pose.time)
         if self._resting.elapsed >= _REST:
             self._resting, self._answered_ahead = None, False
@@ -170,15 +189,23 @@ class VelocityMover(Mover):
             self._answered_ahead = False
         else:
             self._publish(STILL)
+        return None
 
     def close(self) -> None:
         """Publish a last zero and wait for it to arrive: it would be lost with the node."""
         self._publish(STILL)
         self._publisher.wait_for_all_acked(_ACKNOWLEDGE)
 
+    def ahead(self, pose: StampedPose) -> Pose:
+        return self._lag.ahead(pose.time, pose.pose)
+
     def _step(self, drive: Drive, pose: StampedPose) -> Velocity:
-        room = self._eyes.room(drive.way(pose.pose)) if self._eyes else math.inf
-        return drive.step(pose.time, pose.pose, time.monotonic(), room)
+        self._now, place = pose.time, self.ahead(pose)
+        if not self._eyes:
+            return drive.step(pose.time, place, time.monotonic())
+        aside = self._eyes.aside(*drive.way(place)[:2])
+        room = self._eyes.room(drive.way(place, aside))
+        return drive.step(pose.time, place, time.monotonic(), room, aside)
 
     def _halt(self) -> None:
         # A simulator that waits for a velocity after each pose must not get one too many.
@@ -186,6 +213,7 @@ class VelocityMover(Mover):
         self._publish(STILL)
 
     def _publish(self, velocity: Velocity) -> None:
+        self._lag.send(self._now, velocity)
         twist = Twist()
         twist.linear.x, twist.angular.z = velocity
         if self._frame is not None:

@@ -6,17 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 import time
 from typing import Any
 
 from mnm_ros.nodes.showing.looking_back import PastView
+from mnm_ros.nodes.showing.page_parts import box, button, card, STYLE, ThemeButton, title
 from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.named import named
-from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.decisions import decisions_table, without_figures
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
@@ -36,16 +35,6 @@ from nicegui.element import Element
 
 _PERIOD = 0.5       # s, between two looks at what is new
 _BEAT = 2.0         # s, between two signs of life for connection.js
-_STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
-    f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
-    f'body.body--dark {{ --{name}: {kind.dark}; }} }}' for name, kind in KINDS.items())
-_THEMES = {None: ('brightness_auto', True), True: ('dark_mode', False),
-           False: ('light_mode', None)}
-"""By what is chosen, the icon and what comes next; None is what the system wants."""
-
-ICON = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M7 24V9l9 9 9-9v15" '
-        'fill="none" stroke="#2a9d6f" stroke-width="3"/><circle cx="7" cy="24" r="4" '
-        'fill="#2a9d6f"/><circle cx="25" cy="24" r="4" fill="#e0a100"/></svg>')
 
 
 class StateMap(Element, component='state_map.js'):    # type: ignore[call-arg]
@@ -78,58 +67,54 @@ class Page:
         self._buttons: dict[str, ui.button] = {}
         self._tiles: dict[str, ui.element] = {}
         self._legend: dict[str, ui.element] = {}
-        ui.add_css(_STYLE)
-        self._dark = ui.dark_mode(None)
+        ui.add_css(STYLE)
         self._build()
         ui.timer(_PERIOD, self._refresh)
         ui.timer(_BEAT, lambda: self._connection.run_method('beat'))
 
     def _build(self) -> None:
         self._head()
-        with _box('page') as self._page:
+        with box('page') as self._page:
             self._presence = self._text('presence', 'presence')
-            with _box('tiles'):
+            with box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
-                    with _box(f'tile tile-{name}') as self._tiles[name]:
+                    with box(f'tile tile-{name}') as self._tiles[name]:
                         self._text(f'{name} value', 'value')
                         ui.label(name).classes('name')
                         self._text(f'{name} remark', 'remark')
-            with _box('columns'):
-                with _box('main'):
+            with box('columns'):
+                with box('main'):
                     self._map_card()
                     self._timeline_card()
-                with _box('side'):
+                with box('side'):
                     self._doing_card()
-                    with _card('choice-card', '') as self._choice_card:
+                    with card('choice-card', '') as self._choice_card:
                         self._text('chosen', 'choice')
                         self._text('about', 'about')
-                    with _card('robots-card', 'Robots') as self._robots_card:
+                    with card('robots-card', 'Robots') as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
                     self._controls_card()
-                    with _card('evidence-card', 'Closest to a decision') as self._evidence_card:
-                        card = self._evidence_card
-                        ui.checkbox('numbers', on_change=lambda event: card.classes(
+                    with card('evidence-card', 'Closest to a decision') as self._evidence_card:
+                        evidence = self._evidence_card
+                        ui.checkbox('numbers', on_change=lambda event: evidence.classes(
                             toggle='with-figures')).props('dense').classes('numbers')
                         self._evidence = ui.html('', sanitize=False).classes('evidence')
-                    with _card('events-card', 'What happened'):
+                    with card('events-card', 'What happened'):
                         self._events = ui.html('', sanitize=False).classes('events')
 
     def _head(self) -> None:
         with ui.element('header').classes('head'):
-            ui.html(ICON.replace('<svg ', '<svg class="icon" '), sanitize=False)
-            ui.label('mnm_ros').classes('title')
-            ui.label(self._shared.where).classes('where')
+            title(self._shared.where)
             self._text('phase', 'chip')
-            self._theme = ui.button(icon='brightness_auto', on_click=self._next_theme).props(
-                'flat round dense color=grey aria-label="light or dark"')
+            ThemeButton()
             if (commands := self._shared.commands) is not None:
-                with _box('bar-row'):
+                with box('bar-row'):
                     for name in BAR:
                         self._button(name, CONTROLS[name].label, partial(commands.press, name)
                                      ).tooltip(CONTROLS[name].effect)
                     self._text('bar', 'told').props('role=status')
-            with _box('past-bar').props('role=status') as self._past_bar:
-                with _box('past-when'):
+            with box('past-bar').props('role=status') as self._past_bar:
+                with box('past-when'):
                     self._text('past', '')
                     if self._shared.commands:
                         ui.label('Buttons act on the robot as it is now.').classes('remark')
@@ -139,43 +124,43 @@ class Page:
             self._connection = Connection()
 
     def _map_card(self) -> None:
-        with _card('map-card', 'Map of states'):
+        with card('map-card', 'Map of states'):
             self._map = StateMap().classes('map').on('pick', self._on_pick)
             self._slider = TimeSlider('the end' if self._shared.log else 'now').on(
                 'slide', lambda event: self._slide(event.args))
-            with _box('legend'):
+            with box('legend'):
                 for kind, text in LEGEND.items():
-                    with _box('entry') as self._legend[kind]:
-                        _box(f'dot {kind}')
+                    with box('entry') as self._legend[kind]:
+                        box(f'dot {kind}')
                         ui.label(text)
             self._hint = ui.label(
                 'Click on a state to see what is known of it, and the policy that leads there.')
 
     def _doing_card(self) -> None:
-        with _card('doing-card', 'What it is doing'):
+        with card('doing-card', 'What it is doing'):
             self._machine = ui.html('', sanitize=False)
             self._text('doing', 'doing')
             self._text('status', 'status')
-            with _box('progress') as self._progress:
-                with _box('track'):
-                    self._bar = _box('bar')
+            with box('progress') as self._progress:
+                with box('track'):
+                    self._bar = box('bar')
                 self._text('left', 'left')
                 self._text('detail', 'detail')
 
     def _controls_card(self) -> None:
         commands = self._shared.commands
-        with _card('controls-card', 'Controls'):
+        with card('controls-card', 'Controls'):
             if commands is None:
                 ui.label('This page is for looking on.').classes('result')
                 return
             for name, control in CONTROLS.items():
                 if name in (*BAR, 'cancel'):
                     continue
-                with _box('control'):
+                with box('control'):
                     self._button(name, control.label, partial(commands.press, name)
                                  ).tooltip(control.effect)
                     self._text(f'{name} result', 'result')
-            with _box('control'):
+            with box('control'):
                 self._button('go', 'Go', self._go).tooltip('sends the robot to the chosen state')
                 self._select = ui.select(
                     {}, label='to state', with_input=True,
@@ -185,7 +170,7 @@ class Page:
             self._text('go result', 'result')
 
     def _timeline_card(self) -> None:
-        with _card('timeline-card', 'Timeline, by steps'):
+        with card('timeline-card', 'Timeline, by steps'):
             self._chart = ui.echart(self._shared.chart).classes('chart')
 
     def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:
@@ -193,8 +178,7 @@ class Page:
             if not self._refusal(name):    # a browser may claim anything
                 pressed()
                 self._refresh()
-        self._buttons[name] = ui.button(label, on_click=press).props(
-            'dense unelevated no-caps').classes(f'press press-{name}')
+        self._buttons[name] = button(label, name, press)
         return self._buttons[name]
 
     def _refusal(self, name: str) -> str:
@@ -327,9 +311,9 @@ class Page:
         commands = self._shared.commands
         if commands is None:
             return
-        for name, button in self._buttons.items():
+        for name, pressed in self._buttons.items():
             refused = self._refusal(name)
-            self._once(f'{name} enabled', not refused, button.set_enabled)
+            self._once(f'{name} enabled', not refused, pressed.set_enabled)
             if name not in (*BAR, 'go', 'cancel'):
                 self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
         name, when = commands.latest
@@ -369,10 +353,6 @@ class Page:
         if self._shared.commands and self._chosen is not None:
             self._shared.commands.go(self._chosen)
 
-    def _next_theme(self) -> None:
-        self._dark.value = _THEMES[self._dark.value][1]
-        self._theme.props(f'icon={_THEMES[self._dark.value][0]}')
-
 
 def _told(outcome: CommandOutcome | None, refused: str) -> str:
     """Return what came of a control, and why it is greyed out."""
@@ -380,15 +360,3 @@ def _told(outcome: CommandOutcome | None, refused: str) -> str:
         outcome.good]
     told = '' if outcome is None else f'{mark}{outcome.text}'
     return ' \u00b7 '.join(filter(None, (told, refused)))
-
-
-def _box(classes: str) -> ui.element:
-    return ui.element('div').classes(classes)
-
-
-def _card(classes: str, title: str) -> ui.element:
-    card = ui.element('section').classes(f'card {classes}')
-    if title:
-        with card:
-            ui.label(title).classes('heading')
-    return card

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import socket
 from threading import Thread
 
 from fastapi import FastAPI
 from mnm_ros.core.errors import ParameterError
-from mnm_ros.nodes.showing.page import ICON, Page
-from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
+from mnm_ros.nodes.showing.page_parts import ICON
 from mnm_ros.nodes.showing.visitors import Connection, WaitingPages
 from mnm_ros.view.web.origin import OwnPagesOnly
 from nicegui import ui
@@ -24,17 +24,17 @@ class WebServer:
     """
     Serves the page until ``stop``.
 
-    :param shared: what it shows.
+    :param build: builds the page of a browser.
     :raises ParameterError: if the address cannot be bound.
     :ivar address: of the page.
     """
 
-    def __init__(self, shared: SharedLayers, host: str, port: int) -> None:
+    def __init__(self, build: Callable[[], object], host: str, port: int) -> None:
         self._socket = _bound(host, port)
         shown = f'[{host}]' if ':' in host else host
         self.address = f'http://{shown}:{self._socket.getsockname()[1]}/'
         self._waiting = WaitingPages()
-        ui.page('/', title='mnm_ros')(lambda: self._build(shared))
+        ui.page('/', title='mnm_ros')(lambda: self._build(build))
         application = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
         ui.run_with(application, favicon=ICON, dark=None, tailwind=False,
                     binding_refresh_interval=None, reconnect_timeout=10.0,
@@ -45,7 +45,8 @@ class WebServer:
         self._thread = Thread(target=self._run, name='page', daemon=True)
 
     def start(self) -> None:
-        """Serve from now on."""
+        """Serve from now on; who connects before the thread does wait."""
+        self._socket.listen()
         self._thread.start()
 
     def stop(self) -> None:
@@ -54,9 +55,9 @@ class WebServer:
         self._thread.join(_JOIN)
         self._socket.close()
 
-    def _build(self, shared: SharedLayers) -> None:
+    def _build(self, build: Callable[[], object]) -> None:
         self._waiting.add(ui.context.client)
-        Page(shared)
+        build()
 
     def _run(self) -> None:
         self._server.run(sockets=[self._socket])

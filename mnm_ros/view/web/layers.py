@@ -35,6 +35,7 @@ _HEAD = 0.13       # of an arrow
 _RING = 1.17       # of a state in which there is a robot, times its radius
 _WRITTEN = 8       # characters of a name on a state
 _ASIDE = 0.09      # how far an arrow is beside the line between two states
+_DOOR = 0.3         # side of a door of which no size is told
 
 
 LEGEND = {
@@ -189,16 +190,18 @@ def _walls(heard: Telemetry, places: Places) -> str:
 def _ground(heard: Telemetry, places: Places) -> dict[str, Any] | None:
     """Return the map under the states, and the doors."""
     ground = heard.ground
-    if not places.placed or not (ground.image or ground.doors):
+    # A simulator tells of its doors; else they are as was seen.
+    doors = ground.doors or scene.doors(heard)
+    if not places.placed or not (ground.image or doors):
         return None
     left, top = places.point(ground.corner[0], ground.corner[1] + ground.size[1])
-    side = ground.door_size / places.unit
+    side = ground.door_size / places.unit or _DOOR
     return {
         'image': ground.image, 'x': round(left, 3), 'y': round(top, 3),
         'width': round(ground.size[0] / places.unit, 3),
         'height': round(ground.size[1] / places.unit, 3),
         'doors': [[round(x - side / 2, 3), round(y - side / 2, 3), round(side, 3), is_open]
-                  for door_x, door_y, is_open in ground.doors
+                  for door_x, door_y, is_open in doors
                   for x, y in [places.point(door_x, door_y)]]}
 
 

@@ -55,6 +55,7 @@ class FleetLink(Link):
                 NodeScope(node, name), parameters, member, self._robots_guard, numbers)
             link.after_state = self._wake
             link.after_description = lambda: self.after_description()
+            link.reason_to_rest = lambda now: self.reason_to_rest(now)
             self._links[name] = link
         self.profile = link.profile
         self.loop = FleetLoop(

@@ -41,12 +41,14 @@ class Link(ABC):
     :ivar profile: what the robot sides have said they are.
     :ivar apart: whether a plan of the exploration does not hold the robots up.
     :ivar after_description: called when a robot side has said what it is, before it is driven.
+    :ivar reason_to_rest: returns why the robots are to rest by the time in s, or nothing.
     """
 
     loop: Loop
     profile: RobotProfile
     apart = False
     after_description: Callable[[], None] = staticmethod(lambda: None)
+    reason_to_rest: Callable[[float], str] = staticmethod(lambda now: '')
 
     @property
     def declaration(self) -> Declaration:

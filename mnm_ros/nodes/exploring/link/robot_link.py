@@ -112,7 +112,8 @@ class RobotLink(Link):
         self.loop.adjust(limits)
         self._watch_graph(now)
         self._arbitrate(now)
-        self._guard.call(self.loop.rest, self._rest.reason(now), now)
+        reason = self._rest.reason(now) or self.reason_to_rest(now)
+        self._guard.call(self.loop.rest, reason, now)
         self._guard.call(self.loop.tick, now)
         self._rest.tell(self.resting)
 

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How many steps are left: the exploration is played on in the world as it is declared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from random import Random
+from time import process_time
+
+from mnm_ros.core.mnm.mnm import Mnm
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.declared_world import declared_outcomes, is_whole
+from mnm_ros.core.model.problem import RESET
+
+PATIENCE = 1.0    # s of computing, after which it is given up, as nothing else is done meanwhile
+_AGAIN = 0.2      # of the steps that were left, after which they are played once more
+_SHORTEST = 10    # steps
+
+
+class Continuation:
+    """
+    Knows how many steps are left until the first hypothesis, for display alone.
+
+    :param understudy: returns an MNM that does the same from here on; None where there is none.
+    :param counts: returns how often each transition was observed.
+    """
+
+    def __init__(self, understudy: Callable[[], Mnm | None],
+                 counts: Callable[[], Mapping[Pair, Mapping[int, int]]]) -> None:
+        self._understudy = understudy
+        self._counts = counts
+        self._left: int | None = None    # when it was played last
+        self._begun = self._next = 0     # the step then, and at which it is played again
+
+    def steps_left(self, step: int, here: int | None) -> int | None:
+        """
+        Return the steps, at least one.
+
+        None where it is not declared where all that is within reach leads to, or where that takes
+        too long to play.
+
+        :param step: the number of steps so far.
+        :param here: where the robot is; None where it is unknown.
+        """
+        if step >= self._next or step < self._begun:
+            self._left = self._played(step, here)
+            self._begun = step
+            self._next = step + (max(_SHORTEST, int(_AGAIN * self._left))
+                                 if self._left is not None else max(_SHORTEST, step))
+        return None if self._left is None else max(1, self._left - (step - self._begun))
+
+    def _played(self, step: int, here: int | None) -> int | None:
+        end = process_time() + PATIENCE
+        mnm = self._understudy()
+        home = mnm.home if mnm else None
+        if mnm is None or home is None or not is_whole(home, mnm.support.declared):
+            return None
+        table = declared_outcomes(mnm.support.declared, self._counts())
+        random, taken = Random(step), 0
+        while mnm.hypothesis is None:
+            if process_time() > end:
+                return None
+            action = mnm.next_action()
+            outcomes = () if action == RESET or here is None else table.get((here, action), ())
+            if action == RESET or here is None:
+                here = home
+            elif outcomes:
+                here, = random.choices([to for to, _ in outcomes], [each for _, each in outcomes])
+            mnm.observe(action, here)
+            taken += 1
+        return taken

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What all pages look alike by: style, icon, boxes, cards, and the choice of light or dark."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mnm_ros.view.scene import KINDS
+from nicegui import ui
+
+STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
+    f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
+    f'body.body--dark {{ --{name}: {kind.dark}; }} }}' for name, kind in KINDS.items())
+ICON = ('<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><path d="M7 24V9l9 9 9-9v15" '
+        'fill="none" stroke="#2a9d6f" stroke-width="3"/><circle cx="7" cy="24" r="4" '
+        'fill="#2a9d6f"/><circle cx="25" cy="24" r="4" fill="#e0a100"/></svg>')
+_THEMES = {None: ('brightness_auto', True), True: ('dark_mode', False),
+           False: ('light_mode', None)}
+"""By what is chosen, the icon and what comes next; None is what the system wants."""
+
+
+def box(classes: str) -> ui.element:
+    """Return a box with these classes of the style."""
+    return ui.element('div').classes(classes)
+
+
+def card(classes: str, title: str) -> ui.element:
+    """Return a card, with a heading if it has a title."""
+    made = ui.element('section').classes(f'card {classes}')
+    if title:
+        with made:
+            ui.label(title).classes('heading')
+    return made
+
+
+def button(label: str, name: str, pressed: object) -> ui.button:
+    """Return a button that looks like those that operate a robot."""
+    return ui.button(label, on_click=pressed).props(
+        'dense unelevated no-caps').classes(f'press press-{name}')
+
+
+def title(where: str) -> None:
+    """Begin the head of a page: icon, name, and what it is of."""
+    ui.html(ICON.replace('<svg ', '<svg class="icon" '), sanitize=False)
+    ui.label('mnm_ros').classes('title')
+    ui.label(where).classes('where')
+
+
+class ThemeButton:
+    """Light, dark, or as the system has it."""
+
+    def __init__(self) -> None:
+        self._dark = ui.dark_mode(None)
+        self._button = ui.button(icon='brightness_auto', on_click=self._next).props(
+            'flat round dense color=grey aria-label="light or dark"')
+
+    def _next(self) -> None:
+        self._dark.value = _THEMES[self._dark.value][1]
+        self._button.props(f'icon={_THEMES[self._dark.value][0]}')

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page of a plan: what it takes from a browser, how it is served, and in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+import os
+from pathlib import Path
+import re
+import signal
+import subprocess
+import sys
+import time
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from flats import DOOR, flat, saved
+from mnm_ros.plan.plan_file import load
+from node_processes import DEADLINE
+import pytest
+from tab import Tab
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
+
+from browsing import browser, missing  # noqa: E402, I100
+
+nicegui = pytest.importorskip('nicegui', reason='NiceGUI is not installed')
+plan_page = pytest.importorskip('mnm_ros.nodes.showing.plan_page')
+
+HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02', '--cell', '0.5')
+
+
+@pytest.mark.parametrize(('drawn', 'edit'), [
+    ({'tool': 'move', 'points': [[1, 1], [1.5, 0.5]]}, {'edit': 'move', 'by': [0.5, -0.5]}),
+    ({'tool': 'home', 'points': [[1, 1], [1.01, 1]]}, {'edit': 'home', 'at': [1, 1]}),
+    ({'tool': 'home', 'points': [[1, 1], [1, 2]]}, {'edit': 'home', 'at': [1, 1], 'degrees': 90}),
+    ({'tool': 'room', 'points': [[1, 1]]}, {'edit': 'room', 'name': 'den', 'at': [1, 1]}),
+    ({'tool': 'door', 'points': [[1, 1], [1, 2]]},
+     {'edit': 'door', 'name': 'den', 'line': [[1, 1], [1, 2]]}),
+    ({'tool': 'keep_out', 'points': [[1, 1], [1, 2], [2, 2]]},
+     {'edit': 'keep_out', 'name': 'den', 'polygon': [[1, 1], [1, 2], [2, 2]]}),
+    # What no page of ours sends; edited() refuses it by name.
+    (None, {'edit': None, 'name': 'den'}),
+    ({'tool': ['move'], 'points': 3}, {'edit': ['move'], 'name': 'den'}),
+    ({'tool': 'move', 'points': []}, {'edit': 'move', 'by': None}),
+    ({'tool': 'move', 'points': ['x', {}]}, {'edit': 'move', 'by': None}),
+    ({'tool': 'home', 'points': [None, 'ab']}, {'edit': 'home', 'at': None}),
+])
+def test_what_a_drawing_means(drawn: object, edit: object) -> None:
+    assert plan_page.edit_of(drawn, 'den') == edit
+
+
+class Served:
+    """The command, and its page."""
+
+    def __init__(self, folder: Path, *words: str) -> None:
+        self.output = folder / 'said.txt'
+        with self.output.open('w') as output:
+            self.process = subprocess.Popen(
+                [sys.executable, '-m', 'mnm_ros', 'map', *words, '--page', '--port', '0'],
+                cwd=folder, stdout=output, stderr=subprocess.STDOUT, env=dict(os.environ))
+        end = time.monotonic() + DEADLINE
+        while not (found := re.search(r'the page is at (\S+)', self.output.read_text())):
+            assert time.monotonic() < end and self.process.poll() is None, self.output.read_text()
+            time.sleep(0.05)
+        self.address = found[1]
+
+    def stop(self, number: int) -> int:
+        self.process.send_signal(number)
+        return self.process.wait(DEADLINE)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    saved(tmp_path, flat(DOOR))
+    page = Served(tmp_path, 'flat.yaml', *HOME)
+    yield page
+    if page.process.poll() is None:
+        page.process.kill()
+        page.process.wait()
+
+
+def test_it_is_served_to_its_own_pages_alone(served: Served, tmp_path: Path) -> None:
+    with urlopen(served.address, timeout=DEADLINE) as answer:
+        text = answer.read().decode()
+    assert answer.status == 200 and 'flat.plan.yaml' in text and 'Keep-out' in text, text[:2000]
+    for headers in ({'Origin': 'http://evil.example'}, {'Host': 'evil.example'}):
+        with pytest.raises(HTTPError) as refused:
+            urlopen(Request(served.address, headers=headers), timeout=DEADLINE)
+        assert refused.value.code == 403
+    assert load(tmp_path / 'flat.plan.yaml').home == (0.5, 0.0, 0.0)    # as the flags have it
+    assert served.stop(signal.SIGTERM) == 0 and 'Traceback' not in served.output.read_text()
+
+
+def test_a_port_in_use_is_said(served: Served, tmp_path: Path) -> None:
+    port = served.address.rstrip('/').rpartition(':')[2]
+    said = subprocess.run(
+        [sys.executable, '-m', 'mnm_ros', 'map', 'flat.plan.yaml', '--page', '--port', port],
+        cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE)
+    assert said.returncode == 1 and 'a port that no program uses' in said.stderr
+    assert 'Traceback' not in said.stderr
+
+
+CLICK = """
+const svg = document.querySelector('.plan-map svg'), matrix = svg.getScreenCTM();
+for (const [type, x, y] of arguments[0]) {
+    const at = new DOMPoint(x, -y).matrixTransform(matrix);
+    svg.dispatchEvent(new PointerEvent(type, {
+        clientX: at.x, clientY: at.y, button: 0, pointerId: 1, bubbles: true}));
+}
+"""
+
+
+@pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
+def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
+    path = tmp_path / 'flat.plan.yaml'
+    before = load(path)
+
+    def drawn(tab: Tab, *events: tuple[str, float, float]) -> None:
+        tab.driver.execute_script(CLICK.replace('svg.dispatchEvent', 'svg.setPointerCapture = '
+                                                '() => {}, svg.dispatchEvent'), [*events])
+
+    def chosen(tab: Tab, tool: str) -> None:
+        tab.driver.execute_script(
+            '[...document.querySelectorAll(".tools button")].find(each => each.innerText.trim() '
+            '=== arguments[0]).click()', tool)
+        tab.wait_for(lambda: plan_page._HINTS[{
+            name: key for key, name in plan_page.TOOLS.items()}[tool]] in tab.text('.map-card'),
+            'the tool')
+
+    def typed(tab: Tab, name: str) -> None:
+        field = tab.driver.find_element('css selector', '.name-input input')
+        field.send_keys('\ue009a\ue000\ue003', name)    # all of it is replaced
+        tab.wait_for(lambda: field.get_attribute('value') == name, 'the name')
+
+    with browser(tmp_path / 'profile') as driver:
+        driver.get(served.address)
+        tab = Tab(driver)
+        tab.wait_for(lambda: tab.count('.plan-map .cell') == len(before.reached), 'the cells')
+        tab.wait_for_text('.chip', 'saved')
+        drawn(tab, ('pointerdown', 1.0, 0.0), ('pointermove', 1.1, 0.0), ('pointerup', 1.1, 0.0))
+        tab.wait_for_text('.chip', 'not saved')
+        chosen(tab, 'Home')
+        drawn(tab, ('pointerdown', 0.6, 0.0), ('pointermove', 0.6, 0.5), ('pointerup', 0.6, 0.5))
+        chosen(tab, 'Room')
+        typed(tab, 'larder')
+        drawn(tab, ('pointerdown', 4.0, 0.5))
+        tab.wait_for_text('.things', 'larder (room)')
+        drawn(tab, ('pointerdown', 0.0, 0.0))
+        tab.wait_for_text('.controls-card .result', 'expected a name that no other room has')
+        chosen(tab, 'Keep-out')
+        typed(tab, 'stairs')
+        corners = [(-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3)]
+        drawn(tab, *(('pointerdown', x, y) for x, y in (*corners, corners[0])))
+        tab.wait_for_text('.things', 'stairs (keep-out)')
+        assert path.read_text() and not load(path).keep_outs, 'nothing is written before'
+        tab.click('.press-save')
+        tab.wait_for_text('.chip', 'saved')
+        tab.wait_for_text('.controls-card .result', 'saved: plan: flat.plan.yaml')
+        tab.click('.press-forecast')
+        tab.wait_for_text('.forecast-card', 'exploring with L = 4: ')
+    now = load(path)
+    for found, corner in zip(now.keep_outs['stairs'], corners):
+        assert found == pytest.approx(corner, abs=0.02)
+    assert len(now.keep_outs['stairs']) == len(corners)
+    assert 'larder' in now.rooms and now.home == pytest.approx((0.6, 0.0, 1.5708), abs=0.02)
+    assert (tmp_path / 'turtlebot.yaml').exists() and 'stairs' in path.with_suffix(
+        '.svg').read_text()
+    assert served.stop(signal.SIGINT) == 0

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The parameter ``explore``: what goals change in when and what is explored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+import sqlite3
+
+from diagnostic_msgs.msg import DiagnosticArray
+from faulty_robot import learns
+from mnm_ros import messages
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from navigating import Operator
+from node_processes import NodeProcess, Peer, ScriptedRobot
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+
+RESTS = 'paused: work comes first; explores after {:g} s without a goal'
+
+
+class Board:
+    """Publishes goals as the navigator does, and hears what the explorer says."""
+
+    def __init__(self, peer: Peer) -> None:
+        self.peer = peer
+        self.status = peer.listen(String, 'status')
+        self.phase = peer.listen(String, 'phase')
+        self._goals = peer.node.create_publisher(
+            DiagnosticArray, 'goal/status', messages.LATCHED)
+
+    def tell(self, *goals: tuple[int, GoalStatus]) -> None:
+        self._goals.publish(messages.encode_goals(
+            self.peer.node.get_clock().now().to_msg(), [
+                GoalReport(goal_id, target, status, '')
+                for goal_id, (target, status) in enumerate(goals)]))
+
+    def heard(self) -> None:
+        self.peer.wait_for(self._goals.get_subscription_count, 'the explorer')
+
+    def says(self, status: str) -> None:
+        self.peer.wait_for(lambda: self.status and self.status[-1].data == status, status)
+
+    def explores(self) -> None:
+        self.peer.wait_for(lambda: self.phase and '/' in self.phase[-1].data, 'exploration')
+
+
+def preferred(folder: Path) -> list[int]:
+    """Return the states that a log tells of as preferred."""
+    log, = folder.glob('*.log.sqlite')
+    with sqlite3.connect(log) as database:
+        rows = database.execute('SELECT state FROM inputs WHERE kind = 5').fetchall()
+    database.close()
+    return [state for state, in rows]
+
+
+def test_with_idle_it_rests_at_home_for_a_while_after_each_goal(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    board = Board(peer)
+    process = explorer(explore='idle', idle_after=1.5, checkpoint_dir=str(tmp_path),
+                       transition_log=True)
+    board.heard()
+    board.tell()
+    board.explores()    # nobody has asked for anything yet
+    board.tell((2, GoalStatus.UNDER_WAY))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 20, 'steps: the navigator pauses it')
+    assert 'work' not in board.status[-1].data
+    board.tell((2, GoalStatus.REACHED))
+    board.says(RESTS.format(1.5))
+    peer.wait_for(lambda: board.phase[-1].data == 'paused', 'the phase')
+    assert robot.executed[-1][1:] == (-1, 0)
+    board.explores()    # after a while
+    assert peer.set_parameter('explorer', 'idle_after', 600.0).successful
+    board.tell((2, GoalStatus.REACHED), (1, GoalStatus.REFUSED))    # that counts, too
+    board.says(RESTS.format(600))
+    assert peer.set_parameter('explorer', 'explore', 'always').successful
+    board.explores()
+    board.tell((2, GoalStatus.REACHED), (1, GoalStatus.REFUSED), (0, GoalStatus.UNDER_WAY))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 20, 'more steps')
+    assert process.stop() == 0
+    assert preferred(tmp_path) == [2, 1]
+
+
+@pytest.mark.parametrize(('explore', 'told'), [('shared', [1, 2]), ('always', [])])
+def test_what_goals_need_comes_first_unless_it_is_always_the_same(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        explore: str, told: list[int]) -> None:
+    board = Board(peer)
+    process = explorer(explore=explore, checkpoint_dir=str(tmp_path), transition_log=True)
+    board.heard()
+    board.tell((1, GoalStatus.REACHED))    # of before it was started
+    board.explores()
+    board.tell((1, GoalStatus.REACHED), (2, GoalStatus.WAITING))
+    board.tell((1, GoalStatus.REACHED), (2, GoalStatus.UNDER_WAY))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 30, 'steps')
+    assert process.stop() == 0
+    assert preferred(tmp_path) == told
+
+
+def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
+        start: Callable, explorer: Callable[..., NodeProcess], peer: Peer,
+        scenario: str) -> None:
+    start('cmp_sim', scenario=scenario)
+    process = explorer(explore='idle', idle_after=600.0)
+    status, phase = peer.listen(String, 'status'), peer.listen(String, 'phase')
+    learns(peer)
+    navigator, operator = start('navigator', goals_at_rest=False), Operator(peer)
+    operator.wait_for_navigator()    # a goal that is refused
+    states = peer.listen(Int64MultiArray, 'state', messages.STEP)
+    for goal in (2, 1, 2):
+        peer.wait_for(lambda: status[-1].data == RESTS.format(600), 'the rest')
+        assert operator.go(goal).startswith(f'reached {goal}')
+        states.clear()
+        peer.wait_for(lambda: states and states[-1].data[1] == 0, 'the way home')
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the phase')
+    for node in (navigator, process):
+        assert node.stop() == 0, node.output
