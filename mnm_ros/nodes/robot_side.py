@@ -15,6 +15,7 @@ from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
+from mnm_ros.nodes.common.stop_record import StopRecord
 from mnm_ros.protocol.exchange import Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
@@ -80,6 +81,7 @@ class RobotSide(Node):
         self._uncounted = False        # and its end is no answer
         self._stopped = False          # by the service or a person,
         self._told: bool | None = None    # and what was last published of that
+        self._stop_record = StopRecord(self, '')
         self._stand: _Stand | None = None    # who may free it by the explorer, too
         self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
@@ -118,6 +120,17 @@ class RobotSide(Node):
         does not count. Unless this is overridden, the robot finishes what it does.
         """
         return None
+
+    def keep_stops(self, folder: str) -> None:
+        """
+        Let a call of ``stop`` outlive this node: until it is called with false.
+
+        :param folder: where that is kept; empty for nowhere.
+        """
+        self._stop_record = StopRecord(self, folder)
+        if self._stop_record.stopped:
+            self.get_logger().warning('stopped, as before the restart: call stop with false')
+            self._halt('stopped before the restart')
 
     def describe(self) -> RobotDescription:
         """
@@ -301,6 +314,7 @@ class RobotSide(Node):
         if request.data:
             self._stand = None    # from now on only the service frees it
             self._halt('service stop called')
+            self._stop_record.keep(True)
         elif self._stopped:
             self._free()
             self._send_reports()    # at once, so that no answer to an earlier order precedes it
@@ -315,6 +329,7 @@ class RobotSide(Node):
 
     def _free(self) -> None:
         self._stand, self._stopped, self._home_problem = None, False, ''
+        self._stop_record.keep(False)
 
     def _send_reports(self) -> None:
         self._report_timer.cancel()

@@ -70,7 +70,7 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
                   'again; 0 for never', minimum=0, runtime=True),
     ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all; '
-                  'with a row for each of h steps no more bytes: fewer by the root of h',
+                  'with a row for each step, up to as many bytes',
                   minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
@@ -241,6 +241,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   'longer, that a planner may drive', minimum=1, maximum=1000),
     ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
                   'stopped; 0 for never', minimum=0, maximum=_LONG),
+    ParameterSpec('stop_dir', '~/.ros/mnm_ros', 'folder in which a stop is kept over a restart, '
+                  'until somebody frees the robot; empty: it is forgotten'),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),

@@ -21,7 +21,7 @@ from mnm_ros.nodes.mobile.poses import StampedPose
 from node_processes import NodeProcess, Peer, soon
 import pytest
 from rclpy.node import Node
-from std_msgs.msg import Header
+from std_msgs.msg import Bool, Header
 from std_srvs.srv import SetBool
 from unicycle import TICK, Unicycle
 
@@ -225,6 +225,54 @@ def test_stop_and_free(driving: DrivenRobot) -> None:
     driving.peer.wait_for(lambda: driving.states, 'the report')
     assert [list(state.data) for state in driving.states] == [[-1, 0]]
     assert driving.act(RESET)[0] == 0
+
+
+@pytest.mark.parametrize('how', [signal.SIGKILL, signal.SIGINT])
+def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
+        start: Callable, peer: Peer, how: signal.Signals) -> None:
+    platform, told = Unicycle(peer), peer.listen(Bool, 'stopped')
+
+    def started(stopped: bool) -> DrivenRobot:
+        told.clear()
+        robot = DrivenRobot(peer, start('grid_driver', **{**FAST, **LONG}), platform)
+        peer.wait_for(lambda: told, 'what is told of it')
+        assert [message.data for message in told] == [stopped]
+        assert ('stopped, as before the restart' in robot.process.output) == stopped
+        return robot
+
+    def ended(robot: DrivenRobot) -> None:
+        robot.leave()
+        robot.process.send(how)
+        robot.process.wait()
+
+    robot = started(stopped=False)
+    robot.send(EAST)
+    robot.wait_until_driving()
+    peer.call(SetBool, 'stop', SetBool.Request(data=True))
+    for _ in range(2):
+        ended(robot)
+        robot = started(stopped=True)
+        count = len(platform.commands)
+        robot.send(EAST)
+        peer.spin(0.5)
+        assert all(v == w == 0 for _, v, w in platform.commands[count:]) and not robot.states
+    peer.call(SetBool, 'stop', SetBool.Request(data=False))
+    assert robot.act(RESET)[0] == 0
+    ended(robot)
+    assert started(stopped=False).act(RESET)[0] == 0
+
+
+def test_a_folder_that_cannot_be_written_is_told_and_the_robot_stops_all_the_same(
+        start: Callable, peer: Peer, tmp_path: Path) -> None:
+    (tmp_path / 'file').touch()
+    robot = DrivenRobot(peer, start(
+        'grid_driver', **{**FAST, **LONG, 'stop_dir': str(tmp_path / 'file')}), Unicycle(peer))
+    robot.send(EAST)
+    robot.wait_until_driving()
+    assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
+    peer.wait_for(lambda: at_rest(robot), 'zero velocity')
+    peer.wait_for(lambda: 'a restart would forget that the robot is stopped' in (
+        robot.process.output), 'that it is told')
 
 
 def test_the_node_that_commands_it_leaves(driving: DrivenRobot) -> None:
