@@ -97,7 +97,7 @@ class Policy:
         :param episode_start: where an episode has just begun, in the shape of ``observation``.
         :param deterministic: of no effect, as these policies are.
         """
-        import numpy as np    # what only asks for help does without
+        import numpy as np  # what only asks for help does without
 
         here = np.asarray(observation)
         step = np.zeros(here.shape, dtype=np.int64) + (0 if state is None else state)
