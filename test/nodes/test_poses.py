@@ -4,15 +4,10 @@
 
 from __future__ import annotations
 
-from itertools import count
 import math
 
 from geometry_msgs.msg import Pose as PoseMessage
-from geometry_msgs.msg import PoseWithCovarianceStamped
-from mnm_ros.nodes.mobile.pose_tracker import PoseTracker
 from mnm_ros.nodes.mobile.poses import planar, set_pose
-from mnm_ros.parameters import NODES
-from node_processes import Peer
 import pytest
 
 
@@ -43,26 +38,3 @@ def test_what_is_no_place(x: float) -> None:
     assert planar(message) is None
     message.position.y = 1e7
     assert planar(message) == (0.0, 1e7, 0.0)
-
-
-def test_a_leap_of_the_pose_tells_no_other_cell(peer: Peer) -> None:
-    """Unless it lasts; a long one counts as soon as it is believed."""
-    given = {spec.name: spec.default for spec in NODES['grid_driver']}
-    tracker, ticks = PoseTracker(peer.node, given), count(1)
-
-    def states(*places: float) -> list[int]:
-        found = []
-        for x in places:
-            message = PoseWithCovarianceStamped()
-            message.header.stamp.sec, tenths = divmod(next(ticks), 20)
-            message.header.stamp.nanosec = tenths * 50_000_000
-            message.pose.pose.position.x, message.pose.pose.orientation.w = x, 1.0
-            tracker.take(message)
-            found.append(tracker.place.state)
-        return found
-    assert {*states(*(tick * 0.015 for tick in range(16)))} == {60}    # 0.3 m/s, up to 0.225 m
-    assert states(*[0.37] * 10, *[0.24] * 10) == [60] * 20
-    assert states(0.26, 0.28, 0.29, 0.31, 0.32) == [60, 60, 60, 61, 61]
-    lasting = states(*[0.19] * 20)
-    assert lasting[:14] == [61] * 14 and lasting[16:] == [60] * 4
-    assert states(*[0.8] * 6) == [60] * 5 + [62]

@@ -15,9 +15,6 @@ from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.parameters import Parameters
 from rclpy.node import Node
 
-_LEAP = 0.15     # of a cell, beyond what the robot can have driven
-_UNSURE = 0.75   # s by the stamps after a leap, until which the state is that before it
-
 
 class PoseTracker:
     """
@@ -40,7 +37,6 @@ class PoseTracker:
         self.reached_home: Pose | None = None
         self._continuity = Continuity(reach_of(given), given['pose_timeout'] or math.inf)
         self._doubted: StampedPose | None = None    # the last pose that was not believed
-        self._leapt = -math.inf    # the stamp of the last leap that is not too long to be believed
         self._received_at = 0.0    # when the last pose came, by the clock of the node
 
     @property
@@ -108,30 +104,9 @@ class PoseTracker:
         return None
 
     def _believe(self, pose: StampedPose) -> StampedPose:
-        if self._drives and self.last and self._leaps(self.last, pose):
-            self._leapt = pose.time
         self.last, self._doubted, self._received_at = pose, None, self._now
-        if not 0 <= pose.time - self._leapt < _UNSURE:
-            self.place.update(pose.pose)
+        self.place.update(pose.pose)
         return pose
-
-    @property
-    def _drives(self) -> bool:
-        """Whether nothing but the driver moves the robot, with the speed that it knows."""
-        return self._given['drive'] == 'cmd_vel' and self._given['reset'] == 'drive'
-
-    def _leaps(self, before: StampedPose, pose: StampedPose) -> bool:
-        """
-        Whether a pose is off by so much that a localisation may be wrong for a moment.
-
-        Not while that is still open, as it leaps back, too, or if it has jumped to where later
-        poses are, by half a cell or more.
-        """
-        seconds = pose.time - before.time
-        beyond = math.dist(before.pose[:2], pose.pose[:2]) - self._given['max_speed'] * seconds
-        size = self._given['cell_size']
-        return (0 < seconds and pose.time - self._leapt >= _UNSURE
-                and _LEAP * size < beyond <= size / 2)
 
     def as_of_now(self, pose: StampedPose) -> StampedPose:
         """Return the last pose with the time that it is now."""
