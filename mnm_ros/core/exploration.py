@@ -345,6 +345,8 @@ class Exploration(PausableTask):
         """
         Look first into the way to a state, where somebody wants to go.
 
+        That is what ``disco`` does while the first hypothesis is built; other bases may not.
+
         :raises InvalidTypeError: if it is no integer.
         :raises InvalidValueError: if it has more than 64 bits.
         """

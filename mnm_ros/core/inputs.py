@@ -78,6 +78,10 @@ class WorkObservation:
     ``paper``) and the checks ``hoeffding`` leave it out. It is no step: neither of a quantum nor
     of ``W_r``.
 
+    Of several robots nothing of the kind may be told: what they execute at the same time would
+    come in the order in which it ends, and not in that in which it began, as ``Fleet`` takes it.
+    What takes longer may well be what leads elsewhere.
+
     :ivar after: None if the step was broken off.
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
