@@ -19,7 +19,7 @@ import steps
 BENCHMARKS = Path(fleet.__file__).parent
 EXPLORING = ('blocked', 'checkpoint', 'doors', 'exploration_steps', 'false_alarms', 'fleet',
              'grids', 'growth', 'lower_bound', 'memory', 'navigation', 'prediction', 'progress',
-             'promise', 'steps', 'study')
+             'promise', 'steps', 'study', 'work')
 
 
 @pytest.mark.parametrize('name', EXPLORING)

@@ -85,7 +85,8 @@ def test_the_last_hypothesis_is_published_before_the_topics_are_gone() -> None:
 def test_a_disk_that_is_gone_is_told() -> None:
     served: dict[str, object] = {}
     node = SimpleNamespace(
-        create_service=lambda kind, name, callback: served.update({name: callback}))
+        create_service=lambda kind, name, callback: served.update({name: callback}),
+        create_publisher=lambda kind, name, qos: SimpleNamespace(publish=lambda message: None))
     Services(node, SimpleNamespace(
         running=False, load=lambda then, patience: then(OSError(5, 'Input/output error'))))
     response = served['load'](Trigger.Request(), Trigger.Response())
