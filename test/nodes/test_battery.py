@@ -108,7 +108,7 @@ def test_a_goal_while_it_rests(
     start('cmp_sim', scenario=scenario)
     process = explorer(battery_low=20.0)
     learns(owner.peer)
-    navigator, operator = start('navigator'), Operator(owner.peer)
+    navigator, operator = start('navigator', dwell=0.0), Operator(owner.peer)
     operator.wait_for_navigator()
     owner.charge = 0.199
     owner.rests(LOW)

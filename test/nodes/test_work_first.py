@@ -109,7 +109,7 @@ def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
     process = explorer(explore='idle', idle_after=600.0)
     status, phase = peer.listen(String, 'status'), peer.listen(String, 'phase')
     learns(peer)
-    navigator, operator = start('navigator', goals_at_rest=False), Operator(peer)
+    navigator, operator = start('navigator', goals_at_rest=False, dwell=0.0), Operator(peer)
     operator.wait_for_navigator()    # a goal that is refused
     states = peer.listen(Int64MultiArray, 'state', messages.STEP)
     for goal in (2, 1, 2):
