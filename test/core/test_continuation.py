@@ -46,15 +46,16 @@ def begun(scenario: Scenario, seed: int, declared: Declaration) -> tuple[Explora
             Simulator(scenario, seed))
 
 
-def test_half_of_the_way_it_is_right() -> None:
+def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 20 runs 14 would not be within, if 90% are, with a probability of at most 0.0024."""
+    monkeypatch.setattr(continuation, 'PATIENCE', 60.0)    # also on a busy machine
     inside = 0
     for seed in range(20):
         scenario = flat(Random(seed))
         exploration, simulator = begun(scenario, seed, support(scenario.settings[0].cmp))
         told: dict[int, int] = {}
         while exploration.hypothesis is None:
-            progress = exploration.activity().progress if simulator.steps % 10 == 0 else None
+            progress = exploration.activity().progress if simulator.steps % 25 == 0 else None
             if progress:
                 told[simulator.steps] = progress.expected - simulator.steps
             action = exploration.next_action()

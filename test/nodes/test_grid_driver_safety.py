@@ -247,6 +247,7 @@ def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
         robot.leave()
         robot.process.send(how)
         robot.process.wait()
+        peer.spin(0.2)    # for the last commands that are under way
         platform.speed = platform.turn = 0.0    # by the timeout of the base
 
     robot = started(stopped=False)

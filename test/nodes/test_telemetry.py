@@ -399,7 +399,7 @@ def test_a_page_stays(start: Callable[..., NodeProcess], peer: Peer) -> None:
 def test_a_robot_that_hangs_is_told_of_long_before_it_is_asked_again(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot) -> None:
     phases = peer.listen(String, 'phase')
-    observer = Node('observer')
+    observer = Node('observer', context=peer.context)
     subscriptions = Subscriptions(observer)
     peer.spin_also(observer)
     process = explorer(step_timeout=1000.0)
