@@ -23,13 +23,7 @@ from typing import Any
 from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import (
-    DeclarationInput,
-    Observation,
-    Preference,
-    Update,
-    WorkObservation,
-)
+from mnm_ros.core.inputs import Observation, PLACING, Update, WorkObservation
 from mnm_ros.core.mnm.base import Recollection, Step
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
@@ -61,7 +55,7 @@ def _recollected(saved: SavedInputs, exploration: Exploration,
         made = update.input
         if isinstance(made, WorkObservation):
             steps.append((made.state, made.action, made.after))
-        elif here is not None and not isinstance(made, (DeclarationInput, Preference)):
+        elif here is not None and isinstance(made, PLACING):
             action = made.action if isinstance(made, Observation) else made.asked
             if action is not None and action != RESET:
                 steps.append((here, action, made.state if isinstance(made, Observation) else None))

@@ -20,6 +20,7 @@ from mnm_ros.core.inputs import (
     InputListener,
     Interruption,
     Observation,
+    PLACING,
     Preference,
     Relocation,
     Update,
@@ -394,7 +395,7 @@ class Exploration(PausableTask):
             else:
                 self.last_state = made.state if isinstance(made, Relocation) else None
                 mnm.interrupt()
-        if not isinstance(made, (DeclarationInput, Preference, WorkObservation)):
+        if isinstance(made, PLACING):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
         if revision is not None:

@@ -124,6 +124,9 @@ class DeclarationInput:
 Input = Union[
     Observation, Relocation, Interruption, WorkObservation, Preference, DeclarationInput]
 
+PLACING = (Observation, Relocation, Interruption)
+"""Those that say where the robot is; with all others it stays, and so does what was asked for."""
+
 
 class Update(NamedTuple):
     """

@@ -20,12 +20,12 @@ from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.errors import ExportError, InvalidValueError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
-    DeclarationInput,
     Input,
     InputListener,
+    Interruption,
     Observation,
+    PLACING,
     Update,
-    WorkObservation,
 )
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
@@ -147,8 +147,8 @@ class Recording:
             if isinstance(made, Observation):
                 number += 1
                 yield _Step(number, here, made.action, made.state, made.robot)
-            if not isinstance(made, (DeclarationInput, WorkObservation)):
-                here = getattr(made, 'state', None)    # an interruption has none
+            if isinstance(made, PLACING):
+                here = None if isinstance(made, Interruption) else made.state
 
 
 _Rows = Callable[[Recording], Iterator[tuple[Any, ...]]]

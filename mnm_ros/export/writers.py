@@ -30,6 +30,7 @@ from mnm_ros.core.inputs import (
     DeclarationInput,
     Interruption,
     Observation,
+    PLACING,
     Preference,
     Relocation,
     WorkObservation,
@@ -138,8 +139,7 @@ def log_csv(learnt: ExportContents) -> bytes:
             after = made.after
         rows.append((number, _KINDS[type(made)], *step, after,
                      *([made.robot or None] if robots else [])))
-        before = before if isinstance(
-            made, (DeclarationInput, Preference, WorkObservation)) else after
+        before = after if isinstance(made, PLACING) else before
     return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
                  *(['robot'] if robots else [])), rows)
 

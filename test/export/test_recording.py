@@ -67,6 +67,18 @@ def test_the_steps_as_a_table() -> None:
                 each[1:4] for each in counted.elements())
 
 
+def test_what_others_execute_or_prefer_does_not_move_the_robot() -> None:
+    pytest.importorskip('pandas', reason='pandas is not installed')
+    exploration = Exploration(settings_by_name(IDENTITY), 0)
+    recording, simulator = Recording(exploration), Simulator(scenario.load('corridor'), 0)
+    for _ in range(10):
+        play(exploration, simulator.step, 10)
+        exploration.prefer(7)
+        exploration.observe_work(1, 1, 0)
+    steps = recording.to_dataframe()
+    assert steps['state'].tolist()[1:] == steps['next'].tolist()[:-1]
+
+
 def test_what_was_decided_as_tables() -> None:
     pytest.importorskip('pandas', reason='pandas is not installed')
     recording, _ = recorded()
