@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from statistics import median
 from time import process_time
@@ -18,18 +18,21 @@ PATIENCE = 1.0    # s of computing, after which it is given up, as nothing else 
 _PLAYS = 3
 _AGAIN = 0.25     # of the steps that were left, after which they are played once more
 _SHORTEST = 10    # steps
+_Table = Mapping[Pair, Sequence[tuple[int, float]]]
 
 
 class Continuation:
     """
     Knows how many steps are left until the first hypothesis, for display alone.
 
+    :param mnm: whose steps they are.
     :param understudy: returns an MNM that does the same from here on; None where there is none.
     :param counts: returns how often each transition was observed.
     """
 
-    def __init__(self, understudy: Callable[[], Mnm | None],
+    def __init__(self, mnm: Mnm, understudy: Callable[[], Mnm | None],
                  counts: Callable[[], Mapping[Pair, Mapping[int, int]]]) -> None:
+        self._mnm = mnm
         self._understudy = understudy
         self._counts = counts
         self._left: int | None = None    # when it was played last
@@ -54,31 +57,34 @@ class Continuation:
 
     def _played(self, step: int, here: int | None) -> int | None:
         """Return the median of some plays, as 6 of 63 took over 1.5 times the steps left."""
+        home, declared = self._mnm.home, self._mnm.support.declared
+        if home is None or not is_whole(home, declared):
+            return None
         end = process_time() + PATIENCE
+        table = declared_outcomes(declared, self._counts())
         taken: list[int] = []
         for number in range(_PLAYS):
             mnm = self._understudy()
-            if mnm is None or mnm.home is None or not taken and not is_whole(
-                    mnm.home, mnm.support.declared):
-                return None
-            steps = self._play(mnm, mnm.home, here, Random(f'{step} {number}'), end)
+            steps = None if mnm is None else _play(
+                mnm, home, here, table, Random(f'{step} {number}'), end)
             if steps is None:
                 break
             taken.append(steps)
         return round(median(taken)) if taken else None
 
-    def _play(self, mnm: Mnm, home: int, here: int | None, random: Random,
-              end: float) -> int | None:
-        """Return the steps until there is a hypothesis; None if ``end`` comes before."""
-        table, taken = declared_outcomes(mnm.support.declared, self._counts()), 0
-        while mnm.hypothesis is None:
-            if process_time() > end:
-                return None
-            action = mnm.next_action()
-            if action == RESET or here is None:
-                here = home
-            elif outcomes := table.get((here, action), ()):
-                here, = random.choices([to for to, _ in outcomes], [each for _, each in outcomes])
-            mnm.observe(action, here)
-            taken += 1
-        return taken
+
+def _play(mnm: Mnm, home: int, here: int | None, table: _Table, random: Random,
+          end: float) -> int | None:
+    """Return the steps until there is a hypothesis; None if ``end`` comes before."""
+    taken = 0
+    while mnm.hypothesis is None:
+        if process_time() > end:
+            return None
+        action = mnm.next_action()
+        if action == RESET or here is None:
+            here = home
+        elif outcomes := table.get((here, action), ()):
+            here, = random.choices([to for to, _ in outcomes], [each for _, each in outcomes])
+        mnm.observe(action, here)
+        taken += 1
+    return taken

@@ -99,7 +99,7 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        continuation = Continuation(lambda: understudy(self), lambda: self.counts)
+        continuation = Continuation(self._mnm, lambda: understudy(self), lambda: self.counts)
         self._estimator = ProgressEstimator(
             self._mnm, settings.problem, point.get('lost', ()),
             lambda: continuation.steps_left(self.steps, self.last_state))

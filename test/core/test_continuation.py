@@ -81,7 +81,8 @@ def test_it_is_given_up_where_it_takes_too_long_or_not_all_is_declared(
             action = exploration.next_action()
             exploration.observe(action, simulator.step(action))
         played = continuation.Continuation(
-            lambda at=exploration: understudy(at), lambda at=exploration: at.counts)
+            exploration._mnm, lambda at=exploration: understudy(at),
+            lambda at=exploration: at.counts)
         left = played.steps_left(exploration.steps, exploration.last_state)
         assert (left is not None) == possible
         if left is not None:    # counted down before it is played anew
