@@ -14,7 +14,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
-from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, support, TableCmp
+from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -28,16 +28,11 @@ def flat(random: Random) -> Scenario:
     wall, door = random.randrange(1, columns), random.randrange(rows)
     cells = [(row, column) for row in range(rows) for column in range(columns)
              if column != wall or row == door]
-    number = {cell: index for index, cell in enumerate(cells)}
-    table: dict[tuple[int, int], Outcomes] = {}
-    for (row, column), here in number.items():
-        for action, (down, right) in enumerate(GRID_MOVES.values()):
-            there = number.get((row + down, column + right), here)
-            table[here, action] = ((here, 1.0),) if there == here else (
-                (there, 1 - slip), (here, slip))
-    start = random.randrange(len(cells))
-    return Scenario('flat', tuple(GRID_MOVES), start, (
-        Setting(TableCmp(start, 4, table), None),), Path())
+    start = random.choice(cells)
+    cmp = grid_cmp([''.join(
+        'S' if (row, column) == start else '.' if (row, column) in cells else '#'
+        for column in range(columns)) for row in range(rows)], slip, tuple(GRID_MOVES))
+    return Scenario('flat', tuple(GRID_MOVES), cmp.start, (Setting(cmp, None),), Path())
 
 
 def begun(scenario: Scenario, seed: int, declared: Declaration) -> tuple[Exploration, Simulator]:
