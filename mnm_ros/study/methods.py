@@ -145,9 +145,8 @@ def _mnm(experiment: Experiment) -> Course:
 
 def _once(experiment: Experiment) -> Course:
     spans, wrong = _spans(experiment), WrongSteps()
-    first_change = spans[0][1] if len(spans) > 1 else math.inf
-    taken, base = stationary(experiment.world, experiment.seed, 0, experiment.alone, min(
-        first_change, spans[-1][1]))
+    taken, base = stationary(
+        experiment.world, experiment.seed, 0, experiment.alone, spans[0][1])
     found = found_by(base)
     for index, (begin, end) in enumerate(spans):
         wrong.add(begin, (taken if index == 0 else begin)
