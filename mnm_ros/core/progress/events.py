@@ -173,8 +173,10 @@ def difference(before: Mapping[int, tuple[Pair, ...]], now: Mapping[int, tuple[P
     other = tuple(target for target, way in now.items() if way and before.get(target) not in (
         None, (), way))
     lost = tuple(target for target in before if target not in now)
-    passed = Counter(state for target in other for state in dict.fromkeys(
-        state for state, _ in now[target] if state not in {each for each, _ in before[target]}))
+    passed: Counter[int] = Counter()
+    for target in other:    # no way passes a state twice
+        earlier = dict(before[target])
+        passed.update(state for state, _ in now[target] if state not in earlier)
     return WaysChange(
         other, lost, tuple(target for target in now if target not in before),
         tuple(now) if lost else (),
