@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
 from mnm_ros.core.model.counts import Pair
@@ -32,8 +31,7 @@ def declared_outcomes(declaration: Declaration, counts: Mapping[Pair, Mapping[in
     stayed = _stayed(ends, counts)
     table: dict[Pair, tuple[tuple[int, float], ...]] = {}
     for pair in {**ends, **counts}:
-        seen = Counter(counts.get(pair, {}))
-        weights = {end: float(count) for end, count in seen.items()}
+        weights = {end: float(count) for end, count in counts.get(pair, {}).items()}
         for end, share in zip(ends.get(pair, ()), _shares(pair, ends, declaration, stayed)):
             weights[end] = weights.get(end, 0.0) + share
         whole = sum(weights.values())
