@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair
+from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair, usual
 from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
@@ -193,9 +193,8 @@ class Sampling:
             if lacking is not None and not self._urgent:
                 return here, lacking
             action = self._way.get(here, RESET)
-            nexts = self._counts.next_states(here, action)
-            here = self._rows.states[0] if action == RESET else max(
-                nexts, key=nexts.__getitem__, default=None)
+            here = self._rows.states[0] if action == RESET else usual(
+                self._counts.next_states(here, action))
         return None
 
     def action(self, here: int) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import heapq
 import math
 
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Counts, Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 
@@ -177,9 +177,8 @@ class OnTheWayDiscovery(Discovery):
         while here not in states and here not in passed:
             passed.add(here)
             action = self._way.get(here, RESET)
-            nexts = self._counts.next_states(here, action)
-            here = self._known[0] if action == RESET or not nexts else max(
-                nexts, key=nexts.__getitem__)
+            after = None if action == RESET else usual(self._counts.next_states(here, action))
+            here = self._known[0] if after is None else after
         return here if here in states else next(iter(states))
 
     def observe_elsewhere(self, state: int) -> None:
