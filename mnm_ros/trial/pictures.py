@@ -105,7 +105,7 @@ class MapFigure:
         """Return the picture of the way to one state, as far as the policy leads from home."""
         wide, high = self._box[2:]
         arrows = [self._arrow(state, action, after, count / sum(seen.values()), 1.0)
-                  for (state, action), seen in self._summary.on_the_way(policy).items()
+                  for (state, action), seen in self._summary.knowledge.on_the_way(policy).items()
                   for after, count in seen.items()
                   if after != state and {state, after} <= self._where.keys()]
         home = {} if self._heard.home is None else {

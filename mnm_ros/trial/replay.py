@@ -9,7 +9,6 @@ The core is deterministic, so playing the log again shows what was known at each
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,9 +17,7 @@ from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, Observation, Update
 from mnm_ros.core.knowledge.knowledge import Knowledge
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
 
 
@@ -95,26 +92,8 @@ class ReplaySummary:
 
         Only the states count through which the policy leads, by what is counted.
         """
-        return min((sum(seen.values()) for seen in self.on_the_way(policy).values()), default=0)
-
-    def on_the_way(self, policy: Policy) -> dict[Pair, Mapping[int, int]]:
-        """Return what a policy plays in the states through which it leads, and what followed."""
-        assert self.knowledge.home is not None
-        here = {self.knowledge.home}
-        found: dict[Pair, Mapping[int, int]] = {}
-        for step in range(policy.horizon):
-            after: set[int] = set()
-            for state in here - {policy.target}:
-                action = policy.action(step, state)
-                if action != RESET:    # which is what it plays where it is not defined, too
-                    seen = found[state, action] = self.knowledge.next_states(state, action)
-                    after |= {*seen}
-            if len(policy.actions) == 1:    # each state has its action whatever the step
-                if after <= here:
-                    break
-                after |= here
-            here = after
-        return found
+        return min((sum(seen.values()) for seen in self.knowledge.on_the_way(policy).values()),
+                   default=0)
 
 
 def replay(saved: SavedInputs) -> ReplaySummary:

@@ -39,7 +39,8 @@ class DirectEdges:
     @classmethod
     def of(cls, known: Knowledge, nodes: Collection[int]) -> DirectEdges:
         """Return the edges between some states."""
-        played = _played(known)
+        played = {pair for state in known.known if state in known.policies
+                  for pair in known.on_the_way(known.policies[state])}
         edges = tuple(_direct(known, played, nodes))
         return cls(edges, frozenset(
             played.intersection((edge.state, edge.action) for edge in edges)))
@@ -93,22 +94,3 @@ def _direct(known: Knowledge, played: Collection[Pair],
             best[ends] = by_policy, usual.probability, usual
     for *_, edge in best.values():
         yield edge
-
-
-def _played(known: Knowledge) -> set[Pair]:
-    """Return in which states the policies play which actions on their ways from home."""
-    played: set[Pair] = set()
-    for policy in (known.policies[state] for state in known.known if state in known.policies):
-        assert known.home is not None
-        here, seen = {known.home}, {known.home}
-        for step in range(policy.horizon):
-            now = {(state, action) for state in here if state != policy.target
-                   and (action := policy.action(step, state)) != RESET}
-            played |= now
-            here = {leg.following for pair in now for leg in known.after(*pair)}
-            if len(policy.actions) == 1:    # where it was before, it plays the same again
-                here -= seen
-                seen |= here
-            if not here:
-                break
-    return played

@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from mnm_ros.core.knowledge.expected_plays import expected_plays, steps_of
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
@@ -206,6 +207,26 @@ class Knowledge:
         nexts = self.next_states(state, action)
         return tuple(Transition(state, action, following, count, count / sum(nexts.values()))
                      for following, count in sorted(nexts.items()))
+
+    def on_the_way(self, policy: Policy) -> dict[Pair, Mapping[int, int]]:
+        """Return what a policy plays in the states through which it leads, and what followed."""
+        assert self.home is not None
+        here, before = {self.home}, {self.home}
+        found: dict[Pair, Mapping[int, int]] = {}
+        for step in range(policy.horizon):
+            after: set[int] = set()
+            for state in here - {policy.target}:
+                action = policy.action(step, state)
+                if action != RESET:    # which is what it plays where it is not defined, too
+                    seen = found[state, action] = self.next_states(state, action)
+                    after |= {*seen}
+            if len(policy.actions) == 1:    # where it was before, it plays the same again
+                after -= before
+                before |= after
+            here = after
+            if not here:
+                break
+        return found
 
     @property
     def transitions(self) -> tuple[Transition, ...]:
