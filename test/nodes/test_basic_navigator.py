@@ -18,7 +18,7 @@ from typing import Any
 from action_msgs.msg import GoalStatus
 from geometry_msgs.msg import PoseStamped
 from mnm_ros import messages
-from mnm_ros.nodes.navigating.nav2_server import action_type
+from mnm_ros.nodes.navigating.nav2_server import nav2_type
 from navigating import Commander, HeldRobot, Operator
 from node_processes import Peer, ScriptedRobot
 import pytest
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SUCCEEDED, CANCELED, ABORTED = (
     GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_CANCELED, GoalStatus.STATUS_ABORTED)
 needs_sequences = pytest.mark.skipif(
-    action_type('ComputePathThroughPoses') is None, reason='nav2_msgs is not installed')
+    nav2_type('action', 'ComputePathThroughPoses') is None, reason='nav2_msgs is not installed')
 
 CALLS = {
     'navigate_to_pose': 'goToPose',

@@ -8,14 +8,15 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.node import Node
 
 
-def action_type(name: str) -> Any:
+def nav2_type(group: str, name: str) -> Any:
     """Return a type of ``nav2_msgs``; None if that is not installed, or too old to have it."""
     try:
-        return getattr(import_module('nav2_msgs.action'), name, None)
+        return getattr(import_module(f'nav2_msgs.{group}'), name, None)
     except ImportError:
         return None
 
@@ -40,17 +41,19 @@ class Nav2Server:
     to it: these are no goals for the navigator.
 
     :param name: of the action.
-    :param kind: its type, as ``action_type`` returns it.
-    :param wanted: returns whether it is to be served at all.
-    :param take: called with the handle of each goal, which is executing, and has to be ended.
+    :param kind: the name of its type.
+    :param places: what poses mean. It is served if they may mean places, once there are any.
+    :param take: called with this and the handle of each goal, which is executing, and has to be
+        ended.
     :param cancel: called with a handle whose end is asked for; returns whether that follows.
+    :ivar kind: its type; None where it cannot be imported.
     """
 
-    def __init__(self, node: Node, name: str, kind: Any, wanted: Callable[[], bool],
-                 take: Callable[[Any], None],
+    def __init__(self, node: Node, name: str, kind: str, places: PlaceFinder,
+                 take: Callable[[Nav2Server, Any], None],
                  cancel: Callable[[Any], bool] = lambda handle: False) -> None:
-        self._node, self._name, self._wanted = node, name, wanted
-        self.kind = kind
+        self._node, self._name, self._places = node, name, places
+        self.kind = nav2_type('action', kind)
         self._take, self._cancel = take, cancel
         self._server: _DeferredServer | None = None
         self._ending = 0    # goals whose result is not sent yet
@@ -66,16 +69,12 @@ class Nav2Server:
         """Whether the action is served."""
         return self._server is not None
 
-    def look(self, begin: bool) -> None:
-        """
-        Serve the action if it is free, else leave it; to be called now and then.
-
-        :param begin: whether it makes sense to begin to.
-        """
+    def look(self) -> None:
+        """Serve the action if it is free, else leave it; to be called now and then."""
         if self.kind is None:
             self._tell('not served, as the package nav2_msgs is not installed')
             return
-        if not (begin or self.serves):
+        if not (self._places.description.positions or self.serves):
             return
         ours = self._is_ours()
         self._tell('goals on it are known places' if ours else
@@ -120,7 +119,7 @@ class Nav2Server:
 
     def _on_goal(self, handle: Any) -> None:
         handle.execute()
-        self._take(handle)
+        self._take(self, handle)
 
     def _tell(self, who: str) -> None:
         if who != self._told:
@@ -129,7 +128,7 @@ class Nav2Server:
 
     def _is_ours(self) -> bool:
         status = self._node.resolve_topic_name(f'{self._name}/_action/status')
-        if not self._wanted() or self._node.count_publishers(status) > self.serves:
+        if not self._places.offered or self._node.count_publishers(status) > self.serves:
             return False
         requests = self._node.resolve_service_name(f'{self._name}/_action/send_goal')
         sides = {(side.node_name, side.node_namespace) for side in

@@ -14,7 +14,7 @@ from mnm_ros import messages
 from mnm_ros.core.knowledge.direct_edges import DirectEdges
 from mnm_ros.core.knowledge.knowledge import Knowledge
 from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
-from mnm_ros.nodes.navigating.nav2_server import action_type, Nav2Server
+from mnm_ros.nodes.navigating.nav2_server import Nav2Server
 from mnm_ros.nodes.navigating.place_finder import GOAL_OUTSIDE_MAP, PlaceFinder, Refusal
 from nav_msgs.msg import Path
 from rclpy.duration import Duration
@@ -63,12 +63,8 @@ class PathAnswers:
         self._model: Subscription | None = None
         self._known: Knowledge | None = None    # by the last model
         self._until = -math.inf    # which it is heard
-        self._servers = [self._server(node, name, kind) for name, kind in _KINDS.items()]
-
-    def _server(self, node: Node, name: str, kind: str) -> Nav2Server:
-        server = Nav2Server(node, name, action_type(kind), lambda: self._places.offered,
-                            lambda handle: self._take(server, handle))
-        return server
+        self._servers = [Nav2Server(node, name, kind, places, self._take)
+                         for name, kind in _KINDS.items()]
 
     @property
     def idle(self) -> bool:
@@ -78,7 +74,7 @@ class PathAnswers:
     def look(self) -> None:
         """Serve what is free; to be called now and then."""
         for server in self._servers:
-            server.look(bool(self._places.description.positions))
+            server.look()
 
     def tick(self, now: float) -> None:
         """Answer what can be answered by now."""

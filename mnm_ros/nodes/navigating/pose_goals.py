@@ -12,19 +12,13 @@ from typing import Any
 from geometry_msgs.msg import PoseStamped
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
-from mnm_ros.nodes.navigating.nav2_server import action_type, Nav2Server
+from mnm_ros.nodes.navigating.nav2_server import nav2_type, Nav2Server
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder, Refusal
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
 from rclpy.node import Node
 
-try:
-    from nav2_msgs.msg import MissedWaypoint
-except ImportError:    # Humble has none, and Kilted another
-    MissedWaypoint = None
-try:
-    from nav2_msgs.msg import WaypointStatus
-except ImportError:
-    WaypointStatus = None
+MissedWaypoint = nav2_type('msg', 'MissedWaypoint')    # Humble has none, and Kilted another
+WaypointStatus = nav2_type('msg', 'WaypointStatus')
 
 _KINDS = {'navigate_to_pose': 'NavigateToPose', 'navigate_through_poses': 'NavigateThroughPoses',
           'follow_waypoints': 'FollowWaypoints'}
@@ -105,12 +99,8 @@ class PoseGoals:
         self._node, self._board, self._places = node, board, places
         self._feedback, self._accept, self._cancel = feedback, accept, cancel
         self._open: dict[int, _Journey] = {}    # by the id of the goal on the way to a pose
-        self._servers = [self._server(node, name, kind) for name, kind in _KINDS.items()]
-
-    def _server(self, node: Node, name: str, kind: str) -> Nav2Server:
-        server = Nav2Server(node, name, action_type(kind), lambda: self._places.offered,
-                            lambda handle: self._take(server, handle), self._on_cancel)
-        return server
+        self._servers = [Nav2Server(node, name, kind, places, self._take, self._on_cancel)
+                         for name, kind in _KINDS.items()]
 
     @property
     def idle(self) -> bool:
@@ -120,7 +110,7 @@ class PoseGoals:
     def look(self) -> None:
         """Serve what is free; to be called now and then."""
         for server in self._servers:
-            server.look(bool(self._places.description.positions))
+            server.look()
             if server.serves:
                 self._places.hear_frames()
         for goal_id, journey in [*self._open.items()]:
