@@ -41,7 +41,6 @@ class _Question(NamedTuple):
 
     server: Nav2Server
     handle: Any
-    through: bool
     stops: tuple[int, ...]
     asked: float
 
@@ -89,7 +88,7 @@ class PathAnswers:
         late = [each for each in self._questions if now >= each.asked + _WAIT]
         self._questions = [each for each in self._questions if each not in late]
         for question in late:
-            self._refuse(question.server, question.handle, question.through, Refusal(
+            self._refuse(question.server, question.handle, Refusal(
                 _TIMEOUT, f'no model was heard from the explorer within {_WAIT:g} s'))
         if self._model is not None and not self._questions and now >= self._until:
             self._node.destroy_subscription(self._model)
@@ -97,14 +96,14 @@ class PathAnswers:
 
     def _take(self, server: Nav2Server, handle: Any) -> None:
         asked = handle.request
-        through = hasattr(asked, 'goals')
-        goals = getattr(asked.goals, 'goals', asked.goals) if through else [asked.goal]
+        goals = (getattr(asked.goals, 'goals', asked.goals) if hasattr(asked, 'goals')
+                 else [asked.goal])
         stops = self._stops(asked, goals)
         if isinstance(stops, Refusal):
-            self._refuse(server, handle, through, stops)
+            self._refuse(server, handle, stops)
             return
         now = time.monotonic()
-        self._questions.append(_Question(server, handle, through, stops, now))
+        self._questions.append(_Question(server, handle, stops, now))
         self._until = now + _KEEP
         if self._model is None:
             self._model = messages.hear(
@@ -136,7 +135,7 @@ class PathAnswers:
         for start, end in zip(question.stops, question.stops[1:]):
             route = graph.route(start, end)
             if route is None or start not in described.positions:
-                self._refuse(question.server, question.handle, question.through, Refusal(
+                self._refuse(question.server, question.handle, Refusal(
                     _NO_VALID_PATH, f'no edges of what was learnt lead from '
                     f'{described.label(start)} to {described.label(end)}'))
                 return
@@ -159,6 +158,7 @@ class PathAnswers:
             pose.pose.orientation.z, pose.pose.orientation.w = math.sin(half), math.cos(half)
         return pose
 
-    def _refuse(self, server: Nav2Server, handle: Any, through: bool, refusal: Refusal) -> None:
+    def _refuse(self, server: Nav2Server, handle: Any, refusal: Refusal) -> None:
         self._node.get_logger().info(f'refused a path: {refusal.why}')
+        through = hasattr(handle.request, 'goals')
         server.abort(handle, refusal.code + through * _THROUGH, refusal.why)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 import time
 from typing import Any
 
@@ -52,7 +52,7 @@ class _Journey:
     rounds: int = 0
     began: int = 0
     last: GoalReport | None = None
-    due: float = field(default=0.0)
+    due: float = 0.0
 
     @property
     def at_last(self) -> bool:
