@@ -105,12 +105,12 @@ class LearntPolicies:
         if self._policies is None or not self._is_known(target):
             return self._provisional_for(target)
         policy = self._requests.policy_to(target, self._policies, self._policies.version, now)
-        if policy is None and target != self._wanted:
-            self._wanted, self._ask_until = target, now + _WAIT
-        late = policy is None and now >= self._ask_until
-        if late or policy is not None:
+        if policy is not None:
             self._wanted = None
-        if late:
+        elif target != self._wanted:
+            self._wanted, self._ask_until = target, now + _WAIT
+        elif now >= self._ask_until:
+            self._wanted = None
             raise TimeoutError(f'its policy was not heard within {_WAIT:g} s')
         return policy
 
