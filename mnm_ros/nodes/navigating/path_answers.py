@@ -77,13 +77,12 @@ class PathAnswers:
 
     def tick(self, now: float) -> None:
         """Answer what can be answered by now."""
-        if self._known is not None:
+        if self._questions and self._known is not None:
             questions, self._questions = self._questions, []
             graph = DirectEdges.of(self._known, {
                 state for state in self._known.known if state in
-                self._places.description.positions}) if questions else None
+                self._places.description.positions})
             for question in questions:
-                assert graph is not None
                 self._answer(question, graph, now)
         late = [each for each in self._questions if now >= each.asked + _WAIT]
         self._questions = [each for each in self._questions if each not in late]
