@@ -91,9 +91,9 @@ class AnswerTimes:
     """
 
     def __init__(self, clock: Callable[[], float] | None = None) -> None:
-        self.seconds: dict[int, float] = {}
         self._clock = clock
-        self._real: dict[int, float] = {}    # the same by ``now``
+        self._real: dict[int, float] = {}    # as ``seconds``, by ``now``
+        self.seconds: dict[int, float] = {} if clock else self._real
         self._answers: Counter[int] = Counter()
         self._asked: tuple[int, float] | None = None
         self._asked_at = 0.0    # by the clock
@@ -101,7 +101,7 @@ class AnswerTimes:
     def ask(self, action: int, now: float) -> None:
         """Take note that an action was given to the robot."""
         self._asked = action, now
-        self._asked_at = self._clock() if self._clock else now
+        self._asked_at = self._clock() if self._clock else 0.0
 
     def end(self, now: float | None) -> None:
         """Take note of the answer, or if ``now`` is None that none is waited for any more."""
@@ -109,9 +109,7 @@ class AnswerTimes:
             action, since = self._asked
             self._answers[action] += 1
             self._weigh(self._real, action, now - since)
-            if self._clock is None:
-                self.seconds = self._real
-            elif self._asked_at:
+            if self._clock and self._asked_at:
                 self._weigh(self.seconds, action, self._clock() - self._asked_at)
         self._asked = None
 
