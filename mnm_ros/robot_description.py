@@ -284,21 +284,22 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
 
 
 def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:
-    if not isinstance(value, dict):
-        raise InvalidValueError(
-            f'doors is {shown(value)}, expected a JSON object with a list for each door')
-    return {name: tuple(
-        tuple(_list(pair, f'door {shown(name)}', '[state, action]', 2))
-        for pair in _list(pairs, f'door {shown(name)}', 'a list of [state, action]', MAX_STATES))
-        for name, pairs in value.items()}
+    return {name: tuple(tuple(_list(pair, f'door {shown(name)}', '[state, action]', 2))
+                        for pair in pairs)
+            for name, pairs in _lists(value, 'door', '[state, action]').items()}
 
 
 def _room_states(value: Any) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(room) for name, room in _lists(value, 'room', 'states').items()}
+
+
+def _lists(value: Any, each: str, expected: str) -> dict[str, list[Any]]:
+    """Return the lists for doors or rooms by the names of these."""
     if not isinstance(value, dict):
         raise InvalidValueError(
-            f'rooms is {shown(value)}, expected a JSON object with a list for each room')
-    return {name: tuple(_list(room, f'room {shown(name)}', 'a list of states', MAX_STATES))
-            for name, room in value.items()}
+            f'{each}s is {shown(value)}, expected a JSON object with a list for each {each}')
+    return {name: _list(found, f'{each} {shown(name)}', f'a list of {expected}', MAX_STATES)
+            for name, found in value.items()}
 
 
 def _list(value: Any, what: str, expected: str, most: int) -> list[Any]:
