@@ -81,28 +81,25 @@ class ExplorationStore:
         self.numbers = OrderNumbers()
         self.exploration = Exploration(
             self._settings, self._seed, recollection=self._recollection)
-        folder = parameters['checkpoint_dir']
-        if folder:
-            name = node.get_fully_qualified_name().strip('/').replace('/', '.')
-            self._described_in = Path(folder).expanduser() / f'{name}{KEPT}'
-            try:
-                self._store = Store(
-                    Path(folder).expanduser(), name, self.identity,
-                    parameters['transition_log'])
-            except OSError as error:
-                raise _not_writable(folder, error) from None
-        try:
-            self.waiting = self._store is not None and not self._store.empty
-        except OSError as error:
-            self.close()
-            raise _not_writable(folder, error) from None
-        if self._store is not None:
-            self.events = EventLog(
-                Path(folder).expanduser() / f'{name}{EVENTS}', node.get_logger().warning)
-            self._numbered_in = Path(folder).expanduser() / f'{name}{_NUMBERS}'
-            self.numbers = OrderNumbers(self._kept_bound(), self._keep_bound)
+        if parameters['checkpoint_dir']:
+            self._open(parameters['checkpoint_dir'], parameters['transition_log'])
         if not self.waiting:
             self._begin()
+
+    def _open(self, folder: str, transition_log: bool) -> None:
+        node, path = self._node, Path(folder).expanduser()
+        name = node.get_fully_qualified_name().strip('/').replace('/', '.')
+        self._described_in, self._numbered_in = path / f'{name}{KEPT}', path / f'{name}{_NUMBERS}'
+        try:
+            self._store = Store(path, name, self.identity, transition_log)
+            self.waiting = not self._store.empty
+        except OSError as error:
+            self.close()
+            raise ParameterError(
+                f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
+                f'written: {error}') from None
+        self.events = EventLog(path / f'{name}{EVENTS}', node.get_logger().warning)
+        self.numbers = OrderNumbers(self._kept_bound(), self._keep_bound)
 
     @property
     def problem(self) -> str:
@@ -254,8 +251,3 @@ class ExplorationStore:
         if self._store is not None:
             self._store.begin_generation(0, None)
             self._store.attach(self.exploration)
-
-
-def _not_writable(folder: str, error: OSError) -> ParameterError:
-    return ParameterError(f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can "
-                          f'be written: {error}')
