@@ -144,14 +144,16 @@ class PreflightNode(Node):
                 if own and self.get_fully_qualified_name() in publishers:
                     publishers.remove(self.get_fully_qualified_name())
                 return ProbeResult('alone', False, f'another node publishes {name}: '
-                               f'{", ".join(sorted(publishers))}; expected no other')
+                                   f'{", ".join(sorted(publishers))}; expected no other')
         return None
 
     def _other_robots(self) -> ProbeResult | None:
         robots = sorted(self._robots.look().values())
-        return ProbeResult('robot side', False, f'{len(robots)} robot sides at once: '
-                       f'{", ".join(robots)}; expected one (one that was killed is seen for some '
-                       '20 s)') if len(robots) > 1 else None
+        if len(robots) <= 1:
+            return None
+        return ProbeResult(
+            'robot side', False, f'{len(robots)} robot sides at once: {", ".join(robots)}; '
+            'expected one (one that was killed is seen for some 20 s)')
 
     def _start(self, now: float) -> None:
         print(ProbeResult('robot side', True, f'subscribes {self._publisher.topic_name} and '
@@ -189,11 +191,11 @@ class PreflightNode(Node):
         yield from self._run.findings()
         alone = not self._run.foreign
         yield ProbeResult('alone', alone, 'nobody else commands it' if alone else
-                      f'somebody else publishes {self._publisher.topic_name}: a node that was not '
-                      'found; expected nobody else to')
+                          f'somebody else publishes {self._publisher.topic_name}: a node that was '
+                          'not found; expected nobody else to')
         if self._malformed:
-            yield ProbeResult('messages', False, f'{self._malformed} on {self._states.topic_name} '
-                          'are not [seq, state]')
+            yield ProbeResult('messages', False, f'{self._malformed} on '
+                              f'{self._states.topic_name} are not [seq, state]')
 
     def _end(self, *findings: ProbeResult) -> None:
         self._timer.cancel()
