@@ -98,8 +98,8 @@ class ExplorationPause:
     Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
 
     Only a pause that this node has asked for is ended by it, and only if nobody else has asked for
-    one, too. A robot that rests is left alone, but only until it is to
-    go on: a pause is asked for then, too.
+    one, too. A robot that rests is left alone, but only until it is to go on: a pause is asked for
+    then, too.
     """
 
     def __init__(self, node: NodeInterface) -> None:
