@@ -27,13 +27,12 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.driving.drive import Drive, Lag, limits_of, Outcome, STILL, Velocity
-from mnm_ros.driving.grid import Grid, Place, Ways
+from mnm_ros.driving.grid import Place, Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
-from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, Transform
 from mnm_ros.driving.sight import seen_points, Sight
 from mnm_ros.parameters import NODES
-from mnm_ros.simulation.diff_drive import Body, DiffDrive
+from mnm_ros.simulation.diff_drive import Body, DiffDrive, occupancy
 from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import World
 import yaml
@@ -62,16 +61,6 @@ def shipped(node: str) -> dict[str, Any]:
     file = yaml.safe_load((ROOT / 'config' / 'turtlebot3.yaml').read_text())
     return {**{spec.name: spec.default for spec in NODES[node]},
             **file[f'/**/{node}']['ros__parameters']}
-
-
-def ways_of(world: World, radius: float) -> Ways:
-    """Return the ways between the cells by a map with open doors."""
-    columns, rows = world.size
-    ways = Ways(Grid(0.0, 0.0, world.cell_size, columns, rows))
-    ways.read(Map(world.cell_size, columns, rows, Pose(0.0, 0.0, 0.0), [
-        100 if (column, row) in world.walls else 0
-        for row in range(rows) for column in range(columns)]), radius)
-    return ways
 
 
 @dataclass
@@ -110,13 +99,14 @@ class Driver:
         body = {each.name: simulated[each.name] for each in fields(Body) if each.name != 'radius'}
         self.robot = DiffDrive(self.world, Body(
             radius=simulated['robot_radius'], **{**body, 'pose_jumps': JUMPING}), seed)
-        self.ways = ways_of(self.world, given['robot_radius'])
+        self.ways = Ways(self.world.grid)
+        self.ways.read(occupancy(self.world, self.world.walls), given['robot_radius'])
         self.limits = limits_of(given)
         self.sight = Sight(given['robot_radius'], given['scan_margin'])
         self._scanner = Scanner(self.world, RAYS, simulated['scan_range'],
                                 simulated['scan_noise'], seed)
         self.place = Place(self.ways.grid, given['hysteresis'])
-        self.home = Pose(*self.world.centre(self.world.home), 0.0)
+        self.home = self.world.home_pose
         self.tally = Tally()
         self._lag = Lag(self.limits.latency)
         self._at_home = True

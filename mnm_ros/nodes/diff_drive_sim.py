@@ -29,7 +29,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
-from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep
+from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep, occupancy
 from mnm_ros.simulation.physics import PhysicalDrive
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import Cell, load, World
@@ -255,17 +255,14 @@ def occupancy_grid(world: World, frame: str) -> OccupancyGrid:
 
     Doors are free, open or not, and so are legs of tables, which are too thin for it.
     """
-    message, walls = OccupancyGrid(), world.walls - world.legs
+    message = OccupancyGrid()
+    map_ = (world.plan.map if isinstance(world, PlanWorld)
+            else occupancy(world, world.walls - world.legs))
     message.header.frame_id = frame
-    message.info.resolution = world.cell_size
-    message.info.width, message.info.height = world.size
-    set_pose(message.info.origin, *world.corner)
-    if isinstance(world, PlanWorld):
-        message.data = array('b', world.plan.map.pixel_rows.tobytes())
-        return message
-    message.data = array('b', (
-        100 if (column, row) in walls else 0
-        for row in range(world.size[1]) for column in range(world.size[0])))
+    message.info.resolution = map_.resolution
+    message.info.width, message.info.height = map_.width, map_.height
+    set_pose(message.info.origin, *map_.origin)
+    message.data = array('b', map_.pixel_rows.tobytes())
     return message
 
 
