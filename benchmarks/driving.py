@@ -11,7 +11,7 @@ is explored to the first hypothesis with its door open. Then the door is closed 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 import math
 from pathlib import Path
 from statistics import mean
@@ -32,7 +32,7 @@ from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
 from mnm_ros.driving.pose import Pose, Transform
 from mnm_ros.driving.sight import seen_points, Sight
 from mnm_ros.parameters import NODES
-from mnm_ros.simulation.diff_drive import Body, DiffDrive, occupancy
+from mnm_ros.simulation.diff_drive import body_of, DiffDrive, occupancy
 from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import World
 import yaml
@@ -96,9 +96,8 @@ class Driver:
     def __init__(self, seed: int, given: Mapping[str, Any], simulated: Mapping[str, Any]) -> None:
         self.world = flat()
         self._given = given
-        body = {each.name: simulated[each.name] for each in fields(Body) if each.name != 'radius'}
-        self.robot = DiffDrive(self.world, Body(
-            radius=simulated['robot_radius'], **{**body, 'pose_jumps': JUMPING}), seed)
+        self.robot = DiffDrive(
+            self.world, replace(body_of(simulated), pose_jumps=JUMPING), seed)
         self.ways = Ways(self.world.grid)
         self.ways.read(occupancy(self.world, self.world.walls), given['robot_radius'])
         self.limits = limits_of(given)

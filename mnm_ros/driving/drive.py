@@ -106,13 +106,13 @@ class Limits:
     latency: float = 0.0
 
 
-class _ByName(Protocol):
+class ByName(Protocol):
     """Parameters, or a mapping."""
 
     def __getitem__(self, name: str, /) -> Any: ...
 
 
-def limits_of(given: _ByName) -> Limits:
+def limits_of(given: ByName) -> Limits:
     """Return the limits that the parameters of ``grid_driver`` say."""
     return Limits(*(given[name] for name in (
         'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',

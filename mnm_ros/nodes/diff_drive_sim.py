@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import fields
 from importlib import import_module
 import math
 import sys
@@ -29,7 +28,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
-from mnm_ros.simulation.diff_drive import Battery, Body, DiffDrive, Lockstep, occupancy
+from mnm_ros.simulation.diff_drive import Battery, body_of, DiffDrive, Lockstep, occupancy
 from mnm_ros.simulation.physics import PhysicalDrive
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import Cell, load, World
@@ -302,7 +301,6 @@ def _cells(name: str, world: World, cells: Iterable[Cell], height: float) -> Mar
 
 def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError without such a world or MuJoCo, or if it is too small."""
-    body = {field.name: given[field.name] for field in fields(Body) if field.name != 'radius'}
     plan = plan_of(node, given)
     try:
         world = load(given['world']) if plan is None else PlanWorld.of(plan)
@@ -310,7 +308,7 @@ def _robot(node: Node, given: Parameters) -> DiffDrive:
         raise ParameterError(f"parameter 'world': {error}") from None
     try:
         return (PhysicalDrive if given['physics'] else DiffDrive)(
-            world, Body(radius=given['robot_radius'], **body), given['seed'], _battery(given))
+            world, body_of(given), given['seed'], _battery(given))
     except MissingPackageError as error:
         raise ParameterError(f"parameter 'physics' is True: {error}") from None
     except ValueError as error:

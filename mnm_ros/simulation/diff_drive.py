@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import ceil, cos, hypot, pi, sin
 from random import Random
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.driving.drive import ByName
 from mnm_ros.driving.grid import Ways
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.occupancy import Map
@@ -65,6 +66,12 @@ class Body:
     heading_noise: float = 0.0
     pose_jumps: float = 0.0
     latency: float = 0.0
+
+
+def body_of(given: ByName) -> Body:
+    """Return the properties that the parameters of ``diff_drive_sim`` say."""
+    return Body(**{each.name: given['robot_radius' if each.name == 'radius' else each.name]
+                   for each in fields(Body)})
 
 
 @dataclass
