@@ -40,6 +40,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from processes import end
 import rclpy
 from std_msgs.msg import Int64MultiArray
 
@@ -67,14 +68,7 @@ def running(*commands: list[str]) -> Iterator[list[subprocess.Popen[str]]]:
     try:
         yield started
     finally:
-        for process in started:
-            process.terminate()
-        for process in started:
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+        end(started)
 
 
 class Watcher:

@@ -25,6 +25,7 @@ from arguments import Arguments
 from looking_on import Listener, start
 from mnm_ros import messages
 from mnm_ros.simulation.cmp import GRID_MOVES
+from processes import end
 import rclpy
 from std_msgs.msg import Header
 
@@ -85,10 +86,7 @@ def main() -> int:
             listener.spin(given.seconds)
             steps = listener.steps()
         finally:
-            for process in processes:
-                process.terminate()
-            for process in processes:
-                process.wait()
+            end(processes)
             rclpy.shutdown()
     longest = sorted(beats.gaps, reverse=True)[:SHOWN]
     print(f'{len(beats.gaps)} beats, {steps:,} steps, load {os.getloadavg()[0]:.1f}')

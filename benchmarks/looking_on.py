@@ -24,7 +24,7 @@ from arguments import Arguments
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.simulation.scenario import load
-from processes import processor_seconds
+from processes import end, processor_seconds
 import rclpy
 from std_msgs.msg import Int64MultiArray, String
 from visualization_msgs.msg import MarkerArray
@@ -108,10 +108,7 @@ def main() -> int:
             for name, topics in TOPICS.items():
                 figures[name].append(listener.measure(topics, arguments.seconds, nodes[1].pid))
     finally:
-        for node in nodes:
-            node.terminate()
-        for node in nodes:
-            node.wait()
+        end(nodes)
         rclpy.shutdown()
     print(f'{"who listens to":<16} {"steps/s":>8} {"us per step":>12} {"more":>7} '
           f'{"messages/s":>11}')

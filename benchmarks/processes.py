@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What Linux says of a process: its memory, and the time of the processor that it has taken."""
+"""The memory and the time of the processor that a process has taken, and the end of it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 import os
 from pathlib import Path
+import subprocess
+from typing import Any
+
+PATIENCE = 10.0    # s, for a process to end by itself
 
 
 def megabytes(name: str) -> float:
@@ -23,3 +28,15 @@ def processor_seconds(pid: int) -> float:
     except OSError:
         return 0.0
     return (int(fields[11]) + int(fields[12])) / os.sysconf('SC_CLK_TCK')
+
+
+def end(processes: Sequence[subprocess.Popen[Any]]) -> None:
+    """End processes, all at once."""
+    for process in processes:
+        process.terminate()
+    for process in processes:
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
