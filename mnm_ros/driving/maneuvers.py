@@ -60,7 +60,6 @@ class Maneuver(ABC):
         """
         return False
 
-
     def _agreed(self, inside: bool, cell: int | None, pose: Pose, depth: float) -> bool:
         """
         Return whether enough poses in a row were so deep in a cell that is the last one.
@@ -138,10 +137,9 @@ class Move(Maneuver):
             via, radius = self._ways.curve(pose, self._there) if self._rolling else ((), 0.0)
             if via:
                 return self._leg(self._there, self._facing)._replace(via=via, ahead=radius)
-        if ended is None and self._start is not None and self._there is not None and (
-                self._ways.is_off(pose[:2], self._start, self._there)):
-            self._aligning = True
-            return Leg(*self._ways.grid.centre(self._start), None, self._timeout, None)
+            if self._ways.is_off(pose[:2], self._start, self._there):
+                self._aligning = True
+                return Leg(*self._ways.grid.centre(self._start), None, self._timeout, None)
         if self._there is not None and (ended is None or self._aligning):
             self._aligning = False
             return self._leg(self._there, self._facing)

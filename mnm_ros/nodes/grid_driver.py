@@ -160,8 +160,8 @@ class GridDriver(RobotSide):
 
     def _blindness(self, mover: Mover) -> str:
         """Return what a mover has to see and does not."""
-        blind = self._eyes and not self._eyes.fresh and mover is self._base_mover
-        return f'scan on {self._eyes.name}' if self._eyes and blind else ''
+        eyes = self._eyes if mover is self._base_mover else None
+        return f'scan on {eyes.name}' if eyes and not eyes.fresh else ''
 
     def _request(self, action: int, make_maneuver: Callable[[], Maneuver]) -> int | None:
         self._action, self._requested = action, make_maneuver

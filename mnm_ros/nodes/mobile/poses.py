@@ -178,7 +178,6 @@ class PoseTransforms:
     def ask_for_latched(self) -> None:
         """Do nothing: what never changes is latched anyway."""
 
-
     def mount_of(self, frame: str) -> Transform | None:
         """Return where a frame is on the robot; None if that was not heard."""
         found = self._frames.find(frame, self._base_frame)
