@@ -118,10 +118,11 @@ class DiffDrive:
 
     def __init__(self, world: World, body: Body, seed: int = 0,
                  battery: Battery | None = None) -> None:
-        if body.radius >= world.most_radius:
+        most = world.grid.cell_size / 2
+        if body.radius >= most:
             raise InvalidValueError(
                 f'a radius of {body.radius:g} m does not fit into the cells of {world.name}, '
-                f'expected less than {world.most_radius:g} m')
+                f'expected less than {most:g} m')
         self.world = world
         self.body = body
         self.battery = battery

@@ -83,11 +83,6 @@ class World:
         """Return a pose as seen from the corner."""
         return pose
 
-    @property
-    def most_radius(self) -> float:
-        """Return the radius of a robot that does not fit any more, in m."""
-        return self.grid.cell_size / 2
-
     def described(self, doors: Mapping[str, bool]) -> str:
         """Return in words whether each door is open, and each person away."""
         return ', '.join(f'{door} {word}' for door, is_open in doors.items() for word, means in (
