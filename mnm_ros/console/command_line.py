@@ -20,7 +20,6 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
 from mnm_ros.plan.plan_file import load as load_plan
-from mnm_ros.simulation import physics
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import Body, driver_parameters, scenario_of
@@ -118,15 +117,29 @@ def _subject(
     else:
         return scenarios.load(path_or_name), None
     if given.physics:
-        physics.check_installed('argument --physics')
+        from mnm_ros.simulation.physics import check_installed
+        check_installed('argument --physics')
     return scenario_of(world, _body(given.physics, world).radius), world
 
 
 def _body(physical: bool, world: worlds.World) -> Body:
     """Return the simulated robot, of the size for which a plan was made."""
-    body = physics.TURTLEBOT if physical else Body()
+    body = Body()
+    if physical:
+        from mnm_ros.simulation.physics import TURTLEBOT
+        body = TURTLEBOT
     return replace(body, radius=world.plan.robot_radius) if (
         isinstance(world, PlanWorld)) else body
+
+
+def _node_parameters(
+        physical: bool, world: worlds.World) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """Return by name the parameters of a robot for diff_drive_sim, and those for grid_driver."""
+    body = _body(physical, world)
+    if not physical:
+        return {'robot_radius': body.radius}, driver_parameters(world, body)
+    from mnm_ros.simulation import physics
+    return physics.simulator_parameters(body), physics.driver_parameters(world, body)
 
 
 def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> tuple[str, ...]:
@@ -365,16 +378,12 @@ class Options:
                 found[f'{before}cmp_sim'] = [*shared, seed, f'scenario:={path}']
                 continue
             path = json.dumps(str(self.world.path.absolute()))
-            body = _body(self.physics, self.world)
+            simulator, driver = _node_parameters(self.physics, self.world)
             found[f'{before}diff_drive_sim'] = [
                 seed, f'{"plan" if isinstance(self.world, PlanWorld) else "world"}:={path}',
                 'real_time_factor:=0.0', 'tick:=0.1',
-                *(['publish_clock:=false'] if robot else []),
-                *_assigned(physics.simulator_parameters(body) if self.physics
-                           else {'robot_radius': body.radius})]
-            found[f'{before}grid_driver'] = [
-                *_assigned((physics.driver_parameters if self.physics else driver_parameters)(
-                    self.world, body))]
+                *(['publish_clock:=false'] if robot else []), *_assigned(simulator)]
+            found[f'{before}grid_driver'] = [*_assigned(driver)]
         return {**found, 'explorer': explorer}
 
 

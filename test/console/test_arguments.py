@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
+import subprocess
+import sys
 
 from mnm_ros.console.command_line import parse, StopCondition
 from mnm_ros.simulation import physics, scenario
@@ -67,6 +69,14 @@ def test_physics_for_a_robot_in_a_world(
     assert f'{(world or ("furnished_flat",))[0]}.yaml' in simulator[1]
     assert simulator[-1] == 'slip:=0.5'
     assert {'declare_successors:=true', 'robot_radius:=0.17', 'max_speed:=0.3'} < {*driver}
+
+
+def test_without_physics_mujoco_is_not_imported() -> None:
+    code = ('import sys; from mnm_ros.console.command_line import parse; '
+            'parse(["two_room_flat"]).commands(); print("mujoco" in sys.modules)')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60,
+                          check=True)
+    assert done.stdout == 'False\n'
 
 
 def test_without_mujoco_there_is_no_physics(
