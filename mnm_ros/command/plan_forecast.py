@@ -10,11 +10,10 @@ from typing import Any
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.driving.drive import limits_of
-from mnm_ros.driving.grid import Ways
 from mnm_ros.driving.maneuvers import MOVES, successors
 from mnm_ros.driving.pace import Pace
 from mnm_ros.parameters import NODES
-from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.floor_plan import moves_to, Plan
 from mnm_ros.plan.request import Wishes
 from mnm_ros.simulation.config_files import shared
 from mnm_ros.trial.rehearsal import PATIENCE, rehearse, StepSeconds
@@ -53,7 +52,7 @@ def forecast(plan: Plan, wishes: Wishes) -> Iterator[str]:
     yield (f'{head}: {found.places} places, {likely:,.0f} s ({duration(likely)}; 9 of 10 take '
            f'{duration(low)} to {duration(high)}; {found.prediction.steps:,.0f} steps '
            f'of {found.pace:.1f} s), {_charges(likely / 3600 / wishes.battery)}')
-    farthest = _farthest(ways, home)
+    farthest = max(moves_to(ways, home).values())
     if farthest > radius:
         yield f'all {len(plan.reached)} places are within L = {farthest}'
 
@@ -63,15 +62,3 @@ def _charges(needed: float) -> str:
     times = int(needed)
     return 'one charge will do' if not times else (
         f'keep it charged {("once", "twice")[times - 1] if times < 3 else f"{times} times"}')
-
-
-def _farthest(ways: Ways, home: int) -> int:
-    """Return how many moves the farthest cell is away that can be reached."""
-    away, found = 0, {home}
-    edge = found
-    while edge:
-        edge = {there for cell in edge for heading in range(4)
-                if (there := ways.neighbour(cell, heading)) is not None} - found
-        found = found | edge
-        away += bool(edge)
-    return away

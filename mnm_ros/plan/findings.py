@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 import math
 
-from mnm_ros.driving.grid import Edge, Ways
 from mnm_ros.driving.occupancy import Map, Point
-from mnm_ros.plan.floor_plan import bounds, covered, Plan
+from mnm_ros.plan.floor_plan import bounds, covered, passable, Plan
 from mnm_ros.plan.rooms import is_free, label_at, middle, sides
 import numpy as np
 from numpy.typing import NDArray
@@ -117,9 +116,8 @@ def _padded(map_: Map, within: NDArray[np.bool_], margin: int) -> Map:
                    origin=map_.origin._replace(x=x, y=y))
 
 
-def _named(plan: Plan, edges: Sequence[Edge]) -> str:
-    names = [f'{plan.cell_names[here]} - {plan.cell_names[there]}'
-             for here, there in edges if here is not None]
+def _named(plan: Plan, edges: Sequence[tuple[int, int]]) -> str:
+    names = [f'{plan.cell_names[here]} - {plan.cell_names[there]}' for here, there in edges]
     more = len(names) - _SHOWN
     return ', '.join(names[:_SHOWN]) + (f' and {more} more' if more > 0 else '')
 
@@ -139,13 +137,6 @@ def _doors(plan: Plan) -> Iterator[Finding]:
         elif not any(passable(ways, edge) for edge in plan.through(name)):
             yield Finding(f'{what} is cut: no way between cells leads through it; another origin, '
                           'rotation or size of cells may', place)
-
-
-def passable(ways: Ways, edge: Edge) -> bool:
-    """Whether the map lets a move lead from one cell to a neighbouring one."""
-    here, there = edge
-    return here is not None and any(
-        ways.neighbour(here, heading) == there for heading in range(4))
 
 
 def _rooms(plan: Plan) -> Iterator[Finding]:

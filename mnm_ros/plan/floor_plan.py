@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -93,7 +94,7 @@ class Plan:
     @cached_property
     def reached(self) -> frozenset[int]:
         """Return the cells to which free ways lead from home."""
-        return reached(self.ways(), self.home_cell)
+        return frozenset(moves_to(self.ways(), self.home_cell))
 
     @cached_property
     def room_labels(self) -> Labels:
@@ -142,18 +143,26 @@ def by_number(grid: Grid, cell: int) -> str:
     return f'r{row}c{column}'
 
 
-def reached(ways: Ways, home: int | None) -> frozenset[int]:
-    """Return the cells to which free ways lead from home, home included if it is free."""
+def moves_to(ways: Ways, home: int | None) -> dict[int, int]:
+    """Return how many moves each cell is away to which free ways lead from home, if it is free."""
     if home is None or not ways.is_free(home):
-        return frozenset()
-    found, waiting = {home}, [home]
+        return {}
+    found, waiting = {home: 0}, deque([home])
     while waiting:
-        cell = waiting.pop()
-        new = {there for heading in range(4)
-               if (there := ways.neighbour(cell, heading)) is not None} - found
-        found |= new
-        waiting += new
-    return frozenset(found)
+        cell = waiting.popleft()
+        for heading in range(4):
+            there = ways.neighbour(cell, heading)
+            if there is not None and there not in found:
+                found[there] = found[cell] + 1
+                waiting.append(there)
+    return found
+
+
+def passable(ways: Ways, edge: Edge) -> bool:
+    """Whether the map lets a move lead from one cell to a neighbouring one."""
+    here, there = edge
+    return here is not None and any(
+        ways.neighbour(here, heading) == there for heading in range(4))
 
 
 def crossing(grid: Grid, line: Line) -> list[Edge]:

@@ -17,7 +17,7 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import centres, Grid, Ways
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, wrapped
-from mnm_ros.plan.floor_plan import crossing, reached
+from mnm_ros.plan.floor_plan import crossing, moves_to, passable
 from mnm_ros.plan.rooms import is_free, Line
 import numpy as np
 from numpy.typing import NDArray
@@ -164,12 +164,11 @@ def evaluated(map_: Map, wish: Wish, doors: Sequence[Line], grid: Grid) -> Fit |
         return None
     ways = Ways(grid)
     ways.read(map_, wish.radius)
-    cells = reached(ways, cell)
+    cells = frozenset(moves_to(ways, cell))
     if not cells:
         return None
     cut = tuple(number for number, line in enumerate(doors) if not any(
-        here in cells and ways.neighbour(here, heading) == there
-        for here, there in crossing(grid, line) for heading in range(4)))
+        edge[0] in cells and passable(ways, edge) for edge in crossing(grid, line)))
     trimmed, cells = _trimmed(grid, cells)
     return Fit(trimmed, cells, cut, math.dist(wish.home[:2], grid.centre(cell)))
 

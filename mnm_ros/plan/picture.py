@@ -10,7 +10,7 @@ import math
 
 from mnm_ros.driving.grid import centres
 from mnm_ros.driving.occupancy import OCCUPIED, Point
-from mnm_ros.plan.findings import Finding, passable
+from mnm_ros.plan.findings import Finding
 from mnm_ros.plan.floor_plan import Plan
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +101,7 @@ def _cells(plan: Plan) -> Iterator[str]:
                f'<title>{escape(plan.cell_names[cell])}</title></rect>')
         for heading in (0, 1):
             there = ways.neighbour(cell, heading)
-            if there is not None and passable(ways, (cell, there)):
+            if there is not None:
                 (from_, to) = centres(grid, np.array([cell, there])).tolist()
                 yield _line('way', from_, to)
     for cell in sorted(plan.reached):
