@@ -14,7 +14,7 @@ from pathlib import Path
 from mnm_ros.driving.grid import Edge, Grid, Ways
 from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
 from mnm_ros.driving.pose import Pose
-from mnm_ros.plan.rooms import label_at, labelled, Labels, Line
+from mnm_ros.plan.rooms import label_at, labelled, Labels, Line, names_of
 import numpy as np
 from numpy.typing import NDArray
 
@@ -104,9 +104,7 @@ class Plan:
     @cached_property
     def room_names(self) -> dict[int, str]:
         """Return the names of rooms by their numbers."""
-        found = {label_at(self.map, self.room_labels, point): name
-                 for name, point in reversed([*self.rooms.items()])}
-        return {label: name for label, name in found.items() if label}
+        return names_of(self.map, self.room_labels, self.rooms)
 
     def room_at(self, point: Point) -> str | None:
         """Return the name of the room of a point."""

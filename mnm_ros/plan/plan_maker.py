@@ -14,7 +14,17 @@ from mnm_ros.driving.pose import Pose
 from mnm_ros.plan import grid_fit, nav2_map
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.request import Request
-from mnm_ros.plan.rooms import find_doors, label_at, labelled, Labels, letters, Line, middle, sides
+from mnm_ros.plan.rooms import (
+    find_doors,
+    label_at,
+    labelled,
+    Labels,
+    letters,
+    Line,
+    middle,
+    names_of,
+    sides,
+)
 from mnm_ros.plan.specks import Speck, without_specks
 import numpy as np
 
@@ -49,8 +59,9 @@ def make(request: Request) -> MadePlan:
     masked = None if request.mask is None else nav2_map.lethal(nav2_map.load(request.mask), map_)
     lines = ([*request.doors.values()] if request.doors else
              find_doors(map_, request.door_width, request.room_area))
-    rooms = _rooms(map_, lines, request)
-    doors = dict(request.doors) or _named(map_, rooms, lines)
+    labels = labelled(map_, lines)
+    rooms = _rooms(map_, labels, request)
+    doors = dict(request.doors) or _named(map_, labels, rooms, lines)
     plan = Plan(request.map_file.stem, map_, Grid(0.0, 0.0, 1.0, 1, 1), request.home,
                 request.robot_radius, request.clearance, rooms, doors, dict(request.keep_outs),
                 masked)
@@ -76,9 +87,8 @@ def _cropped(map_: Map) -> Map:
                Pose(round(x, 5), round(y, 5), map_.origin.yaw), rows.ravel())
 
 
-def _rooms(map_: Map, lines: list[Line], request: Request) -> dict[str, Point]:
+def _rooms(map_: Map, labels: Labels, request: Request) -> dict[str, Point]:
     """Return the rooms that are given, and letters for the others that are large enough."""
-    labels = labelled(map_, lines)
     found = dict(request.rooms)
     given = {label_at(map_, labels, point) for point in found.values()}
     least = request.room_area / map_.resolution ** 2
@@ -90,21 +100,17 @@ def _rooms(map_: Map, lines: list[Line], request: Request) -> dict[str, Point]:
                         for name, label in zip(free_letters, others)}}
 
 
-def _named(map_: Map, rooms: Mapping[str, Point], lines: list[Line]) -> dict[str, Line]:
+def _named(map_: Map, labels: Labels, rooms: Mapping[str, Point],
+           lines: list[Line]) -> dict[str, Line]:
     """Return doors by the names of the rooms on both sides."""
-    labels = labelled(map_, lines)
+    names = names_of(map_, labels, rooms)
     found: dict[str, Line] = {}
     for line in lines:
-        name = '-'.join(sorted(_room(map_, labels, rooms, side)
+        name = '-'.join(sorted(names.get(side, 'elsewhere')
                                for side in sides(map_, labels, line)))
         number = sum(each == name or each.startswith(f'{name} ') for each in found) + 1
         found[name if number == 1 else f'{name} {number}'] = line
     return found
-
-
-def _room(map_: Map, labels: Labels, rooms: Mapping[str, Point], label: int) -> str:
-    return next((name for name, point in rooms.items()
-                 if label_at(map_, labels, point) == label), 'elsewhere')
 
 
 def _better_home(map_: Map, wish: grid_fit.Wish, fit: grid_fit.Fit) -> tuple[Point, int] | None:

@@ -9,7 +9,7 @@ through doors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 import math
 from string import ascii_uppercase
 
@@ -54,6 +54,12 @@ def label_at(map_: Map, labels: Labels, point: Point) -> int:
     (column, row), = np.floor(map_.pixels([point]) + 1e-9).astype(int).tolist()
     inside = 0 <= column < map_.width and 0 <= row < map_.height
     return int(labels[row, column]) if inside else 0
+
+
+def names_of(map_: Map, labels: Labels, rooms: Mapping[str, Point]) -> dict[int, str]:
+    """Return the names of rooms by their numbers; of several in one room, the first."""
+    found = {label_at(map_, labels, point): name for name, point in reversed([*rooms.items()])}
+    return {label: name for label, name in found.items() if label}
 
 
 def sides(map_: Map, labels: Labels, line: Line) -> tuple[int, int]:
