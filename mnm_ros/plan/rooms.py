@@ -4,7 +4,8 @@
 Rooms and doors: what is free falls into rooms where lines across the narrow places cut it.
 
 Doors are found by a morphological opening: discs as wide as the widest door fit into rooms, not
-through doors.
+through doors. SciPy is imported where it is needed, as this module is imported by nodes that may
+have no plan.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ from string import ascii_uppercase
 from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 Line = tuple[Point, Point]
 
@@ -35,8 +35,15 @@ def is_free(map_: Map) -> NDArray[np.bool_]:
     return (map_.pixel_rows >= 0) & (map_.pixel_rows < OCCUPIED)
 
 
+def depth_of(free: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return how far each pixel is from one that is not free, as all around the map are."""
+    from scipy import ndimage
+    return np.asarray(ndimage.distance_transform_edt(np.pad(free, 1))[1:-1, 1:-1])
+
+
 def labelled(map_: Map, lines: Iterable[Line]) -> Labels:
     """Return the rooms into which lines cut what is free."""
+    from scipy import ndimage
     free = is_free(map_)
     cut = free.copy()
     for line in lines:
@@ -77,8 +84,8 @@ def sides(map_: Map, labels: Labels, line: Line) -> tuple[int, int]:
 
 def middle(map_: Map, labels: Labels, label: int) -> Point:
     """Return the point of a room that is farthest from its walls."""
-    depth = ndimage.distance_transform_edt(np.pad(labels == label, 1))[1:-1, 1:-1]
-    row, column = np.unravel_index(np.argmax(depth), depth.shape)
+    deep = depth_of(labels == label)
+    row, column = np.unravel_index(np.argmax(deep), deep.shape)
     (x, y), = map_.points([(column + 0.5, row + 0.5)]).tolist()
     return round(x, 3), round(y, 3)
 
@@ -91,7 +98,7 @@ def find_doors(map_: Map, widest: float, smallest: float) -> list[Line]:
     :param smallest: from which area in m^2 on what is behind one is a room.
     """
     free = is_free(map_)
-    depth = ndimage.distance_transform_edt(np.pad(free, 1))[1:-1, 1:-1]
+    depth = depth_of(free)
     basins = _basins(free, depth, widest / map_.resolution / 2 + 0.5)
     basins = _merged(basins, smallest / map_.resolution ** 2)
     lines = [_across(map_, free, depth, border) for border, _ in _borders(basins)]
@@ -101,6 +108,7 @@ def find_doors(map_: Map, widest: float, smallest: float) -> list[Line]:
 
 def _basins(free: NDArray[np.bool_], depth: NDArray[np.float64], radius: float) -> Labels:
     """Return what is nearest to each place into which a disc fits, its radius in pixels."""
+    from scipy import ndimage
     labels, count = ndimage.label(depth > radius, _AROUND)
     if not count:
         return np.zeros(free.shape, np.int32)
@@ -116,6 +124,7 @@ def _basins(free: NDArray[np.bool_], depth: NDArray[np.float64], radius: float) 
 
 def _borders(basins: Labels) -> Iterator[tuple[NDArray[np.int64], tuple[int, int]]]:
     """Yield the rows and columns of each border between two basins, and their numbers."""
+    from scipy import ndimage
     pairs: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
     for axis in (0, 1):
         here, there = (basins[:-1], basins[1:]) if axis == 0 else (basins[:, :-1], basins[:, 1:])

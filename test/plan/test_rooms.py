@@ -5,6 +5,8 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
 
 from flats import DOOR, flat
 from mnm_ros.plan.rooms import find_doors, label_at, labelled, letters, middle, sides
@@ -87,3 +89,11 @@ def test_the_middle_of_a_room_is_far_from_its_walls() -> None:
 
 def test_letters() -> None:
     assert letters(2) == ['A', 'B'] and letters(28)[-3:] == ['Z', 'A2', 'B2']
+
+
+def test_a_node_without_a_plan_does_not_import_scipy() -> None:
+    code = ('import sys; import mnm_ros.plan.findings, mnm_ros.plan.plan_file; '
+            'print("scipy" in sys.modules)')
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=60,
+                          check=True)
+    assert done.stdout == 'False\n'
