@@ -12,7 +12,7 @@ from heapq import nlargest
 from pathlib import Path
 
 from mnm_ros.driving.grid import Edge, Grid, Ways
-from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
+from mnm_ros.driving.occupancy import Map, OCCUPIED, Point, Points
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.rooms import label_at, labelled, Labels, Line, names_of
 import numpy as np
@@ -225,6 +225,11 @@ def walls(map_: Map) -> tuple[tuple[float, float, float, float], ...]:
     found = nlargest(MOST_WALLS, found, key=lambda line: line[2] - line[0] + line[3] - line[1])
     ends = map_.points(np.reshape(found, (-1, 2)).astype(np.float64)).round(3)
     return tuple((x, y, to_x, to_y) for x, y, to_x, to_y in ends.reshape(-1, 4).tolist())
+
+
+def corners(map_: Map) -> Points:
+    """Return the corners of a map in m."""
+    return map_.points([(0, 0), (map_.width, 0), (0, map_.height), (map_.width, map_.height)])
 
 
 def bounds(points: Iterable[Point]) -> tuple[Point, Point]:

@@ -17,8 +17,8 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import centres, Grid, Ways
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, wrapped
-from mnm_ros.plan.floor_plan import crossing, moves_to, passable
-from mnm_ros.plan.rooms import is_free, Line
+from mnm_ros.plan.floor_plan import corners, crossing, moves_to, passable
+from mnm_ros.plan.rooms import depth_of, is_free, Line
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -113,9 +113,7 @@ def covered_area(map_: Map, fit: Fit) -> float:
     free = is_free(map_)
     cells = np.full(free.shape, -1)
     grid, at = fit.grid, np.argwhere(free)
-    turn = np.array([[math.cos(grid.yaw), math.sin(grid.yaw)],
-                     [-math.sin(grid.yaw), math.cos(grid.yaw)]])
-    along = (map_.points(at[:, ::-1] + 0.5) - (grid.origin_x, grid.origin_y)) @ turn.T
+    along = (map_.points(at[:, ::-1] + 0.5) - (grid.origin_x, grid.origin_y)) @ _turn(grid.yaw).T
     columns, rows = np.floor(along / grid.cell_size).astype(np.int64).T
     inside = (0 <= columns) & (columns < grid.columns) & (0 <= rows) & (rows < grid.rows)
     cells[at[inside, 0], at[inside, 1]] = (rows * grid.columns + columns)[inside]
@@ -192,14 +190,19 @@ def over(map_: Map, centre: tuple[float, float], size: float, yaw: float) -> Gri
 
     :raises InvalidValueError: if it has too many cells.
     """
-    turn = np.array([[math.cos(yaw), math.sin(yaw)], [-math.sin(yaw), math.cos(yaw)]])
-    turned = (map_.points([(0, 0), (map_.width, 0), (0, map_.height),
-                           (map_.width, map_.height)]) - centre) @ turn.T / size
+    turn = _turn(yaw)
+    turned = (corners(map_) - centre) @ turn.T / size
     low, high = np.floor(turned.min(axis=0) + 0.5), np.ceil(turned.max(axis=0) - 0.5)
     columns, rows = (high - low + 1).astype(int).tolist()
     corner = np.array(centre) + (low - 0.5) * size @ turn
     return _checked(Grid(float(corner[0]), float(corner[1]), size, columns, rows, False,
                          wrapped(yaw)))
+
+
+def _turn(yaw: float) -> NDArray[np.float64]:
+    """Return the matrix from x and y to what is along the rows and columns of a grid."""
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    return np.array([[cos, sin], [-sin, cos]])
 
 
 def _checked(grid: Grid) -> Grid:
@@ -217,11 +220,8 @@ class _Lattice:
         self._wish, self._size, self._yaw = wish, size, yaw
         self._parts = max(2, math.ceil(size / map_.resolution - _SAME))    # points along a cell
         self._step = size / self._parts
-        corners = map_.points([(0, 0), (map_.width, 0), (0, map_.height),
-                               (map_.width, map_.height)])
-        cos, sin = math.cos(yaw), math.sin(yaw)
-        self._turn = np.array([[cos, sin], [-sin, cos]])
-        turned = corners @ self._turn.T
+        self._turn = _turn(yaw)
+        turned = corners(map_) @ self._turn.T
         # One point of the lattice is home, so that home can be in the middle of a cell.
         home = self._turn @ np.array(wish.home[:2])
         low = np.ceil((home - turned.min(axis=0)) / self._step).astype(int)
@@ -236,7 +236,7 @@ class _Lattice:
 
     def _free(self, map_: Map) -> NDArray[np.bool_]:
         """Return whether a robot is free at each point."""
-        depth = ndimage.distance_transform_edt(np.pad(is_free(map_), 1))[1:-1, 1:-1]
+        depth = depth_of(is_free(map_))
         columns, rows = self._count
         up, right = np.mgrid[0:rows, 0:columns] * self._step
         points = (np.stack([right, up], axis=-1).reshape(-1, 2) + self._low) @ self._turn

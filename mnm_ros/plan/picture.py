@@ -11,7 +11,7 @@ import math
 from mnm_ros.driving.grid import centres
 from mnm_ros.driving.occupancy import OCCUPIED, Point
 from mnm_ros.plan.findings import Finding
-from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.floor_plan import bounds, corners, Plan
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,9 +47,7 @@ def svg(plan: Plan, wrong: Iterable[Finding] = ()) -> str:
 
 def box(plan: Plan) -> tuple[float, float, float, float]:
     """Return what the picture shows: the least x and -y, width and height in m."""
-    map_ = plan.map
-    corners = map_.points([(0, 0), (map_.width, 0), (0, map_.height), (map_.width, map_.height)])
-    (left, low), (right, high) = corners.min(axis=0).tolist(), corners.max(axis=0).tolist()
+    (left, low), (right, high) = bounds(corners(plan.map).tolist())
     return left, -high, right - left, high - low
 
 
