@@ -19,6 +19,7 @@ from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.plan.floor_plan import corners, crossing, moves_to, passable
 from mnm_ros.plan.rooms import depth_of, is_free, Line
+from mnm_ros.robot_description import MAX_STATES
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
@@ -26,7 +27,6 @@ from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
 _COMPARED = 12        # grids of one size and rotation that are compared exactly
-_MOST_CELLS = 10_000  # of a grid, as a robot side names no more states
 _NEARLY = 0.95        # of the most cells; among such grids fewer cut doors are better
 _ENOUGH = 0.9         # of the area that any size covers; of such sizes the largest is taken
 _STRAIGHT = 1.0       # deg, to which a direction of walls is 0
@@ -206,10 +206,10 @@ def _turn(yaw: float) -> NDArray[np.float64]:
 
 
 def _checked(grid: Grid) -> Grid:
-    if grid.columns * grid.rows > _MOST_CELLS:
+    if grid.columns * grid.rows > MAX_STATES:
         raise InvalidValueError(
             f'cells of {grid.cell_size:g} m are {grid.columns} x {grid.rows} on this map, '
-            f'expected at most {_MOST_CELLS:,}, hence larger ones')
+            f'expected at most {MAX_STATES:,}, hence larger ones')
     return grid
 
 

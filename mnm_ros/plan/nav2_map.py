@@ -17,6 +17,7 @@ from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.occupancy import Map, Points
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.located_yaml import Entry, Keys, read
+from mnm_ros.plan.plan_file import numbers
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,18 +43,14 @@ def load(path: Path) -> Map:
     what = 'the side of a pixel in m, from 0.001 to 100'
     resolution = keys.required('resolution', what).number(what, 0.001, 100)
     what = 'x, y and yaw of the lower left corner in m and rad, a list of 3 numbers'
-    entry = keys.required('origin', what)
-    numbers = [each.number(what, -most, most) for each, most in zip(
-        entry.sequence(what), (FARTHEST, FARTHEST, _ANGLE))]
-    if len(entry.content) != 3:
-        raise entry.error(f'found {len(entry.content)} numbers, expected {what}')
+    x, y, yaw = numbers(keys.required('origin', what), what, FARTHEST, FARTHEST, _ANGLE)
     occupancy_of = _mode(keys)
     what = 'the path of a picture'
     image = keys.required('image', what)
     colours, opacity = _picture(path.parent / Path(image.text(what)).expanduser(), image)
     values = occupancy_of(colours, opacity)[::-1]    # a picture begins with its upper row
     return Map(resolution, values.shape[1], values.shape[0],
-               Pose(numbers[0], numbers[1], wrapped(numbers[2])), values.ravel())
+               Pose(x, y, wrapped(yaw)), values.ravel())
 
 
 def _mode(keys: Keys) -> Callable[[_Shades, _Shades | None], NDArray[np.int8]]:

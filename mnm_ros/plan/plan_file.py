@@ -13,7 +13,7 @@ import json
 import math
 from pathlib import Path
 import re
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mnm_ros.driving.grid import FARTHEST, Grid
 from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
@@ -21,11 +21,11 @@ from mnm_ros.driving.pose import Pose
 from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.plan.floor_plan import by_number, Plan, Polygon
 from mnm_ros.plan.rooms import Line
+from mnm_ros.robot_description import MAX_STATES
 import numpy as np
 from numpy.typing import NDArray
 
 VERSION = 1
-MOST_CELLS = 10_000    # as many states have names
 
 NAME = 'a name of 1 to 60 characters that is no number'
 
@@ -109,13 +109,14 @@ def _grid(entry: Entry) -> Grid:
     columns, rows = (keys.required(name, what).integer(what, 1) for name, what in (
         ('columns', 'a number of cells of at least 1'), ('rows', 'a number of cells of at least 1')
         ))
-    if columns * rows > MOST_CELLS:
+    if columns * rows > MAX_STATES:
         raise entry.error(
-            f'found {columns} x {rows} cells, expected at most {MOST_CELLS:,} in all')
+            f'found {columns} x {rows} cells, expected at most {MAX_STATES:,} in all')
     return Grid(origin.x, origin.y, size, columns, rows, False, origin.yaw)
 
 
-def _numbers(entry: Entry, what: str, *most: float) -> list[float]:
+def numbers(entry: Entry, what: str, *most: float) -> list[float]:
+    """Return a list of as many numbers as there are limits, none farther from 0 than its own."""
     items = entry.sequence(what)
     if len(items) != len(most):
         raise entry.error(f'found {len(items)} numbers, expected {what}')
@@ -123,12 +124,12 @@ def _numbers(entry: Entry, what: str, *most: float) -> list[float]:
 
 
 def _pose(entry: Entry, what: str) -> Pose:
-    return Pose(*_numbers(
+    return Pose(*numbers(
         entry, f'{what}, [x, y, yaw] in m and rad', FARTHEST, FARTHEST, math.pi))
 
 
 def _point(entry: Entry) -> Point:
-    x, y = _numbers(entry, 'a point, [x, y] in m', FARTHEST, FARTHEST)
+    x, y = numbers(entry, 'a point, [x, y] in m', FARTHEST, FARTHEST)
     return x, y
 
 
@@ -149,13 +150,15 @@ def _polygon(entry: Entry) -> Polygon:
 
 
 def _named(keys: Keys, what: str, read_one: Callable[[Entry], _T]) -> dict[str, _T]:
-    """Return entries by their names; None stands for no entry."""
-    if what not in keys or keys[what][1].found == 'nothing':
-        return {}
-    found: dict[str, _T] = {}
-    for key, entry in keys[what][1].mapping(f'{what}, a mapping of names').values():
-        found[_name(key)] = read_one(entry)
-    return found
+    """Return entries by their names."""
+    return {_name(key): read_one(entry) for key, entry in _mapping(
+        keys, what, f'{what}, a mapping of names').values()}
+
+
+def _mapping(keys: Keys, name: str, what: str) -> Mapping[Any, tuple[Entry, Entry]]:
+    """Return what a key holds, which may be missing; None stands for no entry."""
+    there = name in keys and keys[name][1].found != 'nothing'
+    return keys[name][1].mapping(what) if there else {}
 
 
 def is_name(text: str) -> bool:
@@ -175,8 +178,7 @@ def _name(entry: Entry) -> str:
 def _cell_names(keys: Keys, grid: Grid) -> dict[int, str]:
     """Return the names of cells that are given by row and column."""
     found: dict[int, str] = {}
-    for name, (key, entry) in (keys['names'][1].mapping('names of cells').items()
-                               if 'names' in keys and keys['names'][1].found != 'nothing' else ()):
+    for name, (key, entry) in _mapping(keys, 'names', 'names of cells').items():
         place = re.fullmatch(r'r(\d{1,5})c(\d{1,5})', str(name))
         row, column = map(int, place.groups()) if place else (-1, -1)
         if not (0 <= row < grid.rows and 0 <= column < grid.columns):
@@ -191,11 +193,6 @@ def _cell_names(keys: Keys, grid: Grid) -> dict[int, str]:
 def text_of(plan: Plan, source: str) -> str:
     """Return the text of a plan file; ``source`` is what it was made of."""
     return ''.join(f'{line}\n' for line in _lines(plan, source))
-
-
-def save(path: Path, plan: Plan, source: str) -> None:
-    """Write a plan file."""
-    path.write_text(text_of(plan, source), encoding='utf-8')
 
 
 def _lines(plan: Plan, source: str) -> Iterator[str]:

@@ -15,7 +15,7 @@ from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import Pose
 from mnm_ros.messages import PolicySet
 from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.plan_file import save
+from mnm_ros.plan.plan_file import text_of
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.diff_drive import driver_parameters, scenario_of
 from mnm_ros.simulation.ground_truth import judge
@@ -47,7 +47,7 @@ class Flat:
     """The flat of a plan with simulator, driver and explorer, until the first hypothesis."""
 
     def __init__(self, start: Callable, peer: Peer, path: Path) -> None:
-        save(path, PLAN, 'flat.yaml')
+        path.write_text(text_of(PLAN, 'flat.yaml'), encoding='utf-8')
         self._peer = peer
         world = PlanWorld.of(replace(PLAN, path=path))
         self._truth = [setting.cmp for setting in scenario_of(world).settings]
@@ -127,7 +127,7 @@ def test_a_plan_that_is_of_no_use_is_refused(
         start: Callable, tmp_path: Path, node: str, changes: dict, given: dict,
         complaint: str) -> None:
     path = tmp_path / 'flat.plan.yaml'
-    save(path, replace(PLAN, **changes), 'flat.yaml')
+    path.write_text(text_of(replace(PLAN, **changes), 'flat.yaml'), encoding='utf-8')
     refused = start(node, **{'plan': str(path), **given})
     assert refused.wait() != 0
     assert complaint.format(path=path) in refused.output, refused.output

@@ -16,7 +16,7 @@ from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import covered, crossing, Plan
 from mnm_ros.plan.picture import rectangles, svg
-from mnm_ros.plan.plan_file import is_plan, load, save, text_of
+from mnm_ros.plan.plan_file import is_plan, load, text_of
 import numpy as np
 import pytest
 
@@ -28,7 +28,7 @@ PLAN = Plan('flat', flat(DOOR), Grid(-0.95, -1.25, 0.5, 11, 5), Pose(0.3, 0.0, 0
 
 
 def path_of(plan: Plan, folder: Path) -> Path:
-    save(folder / 'flat.plan.yaml', plan, 'flat.yaml')
+    (folder / 'flat.plan.yaml').write_text(text_of(plan, 'flat.yaml'), encoding='utf-8')
     return folder / 'flat.plan.yaml'
 
 
