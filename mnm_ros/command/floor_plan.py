@@ -18,7 +18,7 @@ from mnm_ros.plan.nav2_map import save_mask
 from mnm_ros.plan.picture import svg
 from mnm_ros.plan.plan_file import load, text_of
 from mnm_ros.plan.plan_maker import degrees, MadePlan, make
-from mnm_ros.plan.request import RADIUS, Request, Wishes
+from mnm_ros.plan.request import Request, Wishes
 from mnm_ros.simulation.config_files import shared
 
 _SHOWN = 5    # specks of each kind
@@ -58,7 +58,7 @@ def written(plan: Plan, output: Path, source: str, wishes: Wishes) -> list[str]:
     """
     parameters = output.with_name('turtlebot.yaml')
     write_whole(output, text_of(plan, source).encode())
-    write_whole(parameters, parameters_of(plan, output, wishes.radius).encode())
+    write_whole(parameters, _parameters(plan, output, wishes.radius).encode())
     return [f'plan: {output}', f'parameters: {parameters}', *_drawn(plan, output, wishes)]
 
 
@@ -111,7 +111,7 @@ def _wrong(wrong: Sequence[Finding]) -> Iterator[str]:
     yield from (f'{"WRONG" if finding.fatal else "look at"}: {finding.text}' for finding in wrong)
 
 
-def parameters_of(plan: Plan, path: Path, radius: float = RADIUS) -> str:
+def _parameters(plan: Plan, path: Path, radius: float) -> str:
     """Return the parameters of a TurtleBot with the plan in place of a grid and a map, and L."""
     text = shared('turtlebot3.yaml').read_text(encoding='utf-8')
     head, _, text = text.partition('\n\n')

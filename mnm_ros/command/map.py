@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 import sys
 
-from mnm_ros.console.arguments import Parser
+from mnm_ros.console.arguments import number, Parser
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.request import Request, SIZES, Wishes
@@ -30,15 +30,14 @@ def main(arguments: Sequence[str], program: str) -> int:
     wishes = Wishes(given.write_mask, given.radius, given.battery)
     try:
         if is_plan(given.file):
-            path, source = given.file, given.file.name
+            path = given.file
             plan, fatal = check(path, wishes)
         else:
             path = Path(given.output or given.file.with_suffix('.plan.yaml').name)
-            source = given.file.name
             plan, fatal = write(_request(given), path, wishes, given.overwrite)
         if given.page:
             from mnm_ros.command.plan_page import serve
-            serve(plan, path, source, wishes, given.port)
+            serve(plan, path, given.file.name, wishes, given.port)
             return 0
     except (OSError, InvalidValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
@@ -115,15 +114,12 @@ def _polygon(words: Sequence[str]) -> tuple[str, tuple[tuple[float, float], ...]
     if len(numbers) < 6 or len(numbers) % 2:
         raise InvalidValueError(f"argument --keep-out: '{name}' has {len(numbers)} numbers, "
                                 'expected X and Y of at least 3 corners')
-    along = [_number('--keep-out', number) for number in numbers]
+    along = [_number('--keep-out', each) for each in numbers]
     return name, tuple(zip(along[::2], along[1::2]))
 
 
 def _number(option: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = number(text)
     if not math.isfinite(value):
         raise InvalidValueError(f"argument {option}: '{text}', expected a number")
     return value
@@ -146,10 +142,7 @@ def _radius(text: str) -> float:
 
 
 def _in_range(text: str, expected: str, least: float) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = number(text)
     if not least <= value < math.inf:
         raise argparse.ArgumentTypeError(f'{text!r}, expected {expected}')
     return value

@@ -35,12 +35,17 @@ def whole(minimum: int, text: str) -> int:
     return int(text)
 
 
+def number(text: str) -> float:
+    """Return a number; NaN for what is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
+
+
 def seconds(text: str) -> float:
     """Return a time above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = number(text)
     if not (math.isfinite(value) and value > 0):
         raise argparse.ArgumentTypeError(f'{text!r}, expected a number of seconds above 0')
     return value

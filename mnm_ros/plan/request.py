@@ -13,9 +13,6 @@ from mnm_ros.driving.pose import Pose
 SIZES = (0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2)
 """The sides of cells that are tried, in m; larger ones on request."""
 
-RADIUS = 4.0
-"""``L``, as the parameter ``radius`` has it."""
-
 _Point = tuple[float, float]
 
 
@@ -61,5 +58,5 @@ class Wishes:
     """
 
     mask: Path | None = None
-    radius: float = RADIUS
+    radius: float = 4.0    # as the parameter has it
     battery: float = 2.5
