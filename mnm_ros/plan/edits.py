@@ -34,7 +34,7 @@ from mnm_ros.plan.plan_file import is_name, NAME
 from mnm_ros.plan.rooms import label_at
 
 _MOST_POINTS = 200
-_THINGS = ('rooms', 'doors', 'keep_outs')
+THINGS = ('rooms', 'doors', 'keep_outs')
 _POINT = 'a point, [x, y] in m'
 
 
@@ -115,8 +115,8 @@ class _Edit:
     def thing(self, plan: Plan) -> tuple[str, dict[str, Any], str]:
         """Return what kind of thing is meant, those there are, and the name of one."""
         what, name = self.given.get('what'), self.given.get('name')
-        if not isinstance(what, str) or what not in _THINGS:
-            raise self.wrong('what', f'one of {", ".join(_THINGS)}')
+        if not isinstance(what, str) or what not in THINGS:
+            raise self.wrong('what', f'one of {", ".join(THINGS)}')
         found: dict[str, Any] = dict(getattr(plan, what))
         if not isinstance(name, str) or name not in found:
             raise self.wrong('name', f'one of the {what}: {", ".join(found) or "there are none"}')
@@ -137,11 +137,7 @@ def edited(plan: Plan, edit: object) -> Plan:
 
 
 def _move(plan: Plan, edit: _Edit) -> Plan:
-    x, y = edit.point('by')
-    grid = plan.grid
-    centre = grid.centre(0)
-    return _with_grid(plan, grid_fit.over(
-        plan.map, (centre[0] + x, centre[1] + y), grid.cell_size, grid.yaw))
+    return _with_grid_again(plan, edit.point('by'))
 
 
 def _grid(plan: Plan, edit: _Edit) -> Plan:
@@ -207,11 +203,12 @@ def _keep_out(plan: Plan, edit: _Edit) -> Plan:
         plan, keep_outs={**plan.keep_outs, edit.name('name'): polygon}))
 
 
-def _with_grid_again(plan: Plan) -> Plan:
-    """Return a plan with the same grid, over all that is reached by now."""
+def _with_grid_again(plan: Plan, by: Point = (0.0, 0.0)) -> Plan:
+    """Return a plan with the same grid, moved in m, over all that is reached by now."""
     grid = plan.grid
+    x, y = grid.centre(0)
     return _with_grid(plan, grid_fit.over(
-        plan.map, grid.centre(0), grid.cell_size, grid.yaw))
+        plan.map, (x + by[0], y + by[1]), grid.cell_size, grid.yaw))
 
 
 def _rename(plan: Plan, edit: _Edit) -> Plan:

@@ -10,7 +10,7 @@ from typing import Any
 
 from mnm_ros.nodes.showing.page_parts import box, button, card, STYLE, ThemeButton, title
 from mnm_ros.plan import picture
-from mnm_ros.plan.edits import Draft
+from mnm_ros.plan.edits import Draft, THINGS
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
 from nicegui import run, ui
@@ -189,7 +189,7 @@ class PlanPage:
         """List what has a name, to be renamed as the input says, or removed."""
         self._things.clear()
         with self._things:
-            for what in ('rooms', 'doors', 'keep_outs'):
+            for what in THINGS:
                 for name in getattr(plan, what):
                     edit = {'what': what, 'name': name}
                     with box('control thing'):
