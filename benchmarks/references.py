@@ -123,8 +123,8 @@ class Trial:
 
 def _experiment(name: str, method: str, seed: int, configuration: Configuration) -> Experiment:
     return Experiment(load(name), method, configuration.base, seed, configuration.radius,
-                configuration.epsilon, configuration.delta, configuration.preset,
-                tail=configuration.tail)
+                      configuration.epsilon, configuration.delta, configuration.preset,
+                      tail=configuration.tail)
 
 
 def _of(course: Course) -> Trial:

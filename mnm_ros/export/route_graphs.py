@@ -69,7 +69,7 @@ class RouteGraph:
             raise ExportError(f'{learnt.source} has no hypothesis yet, expected known states')
         if not known.policies:
             raise ExportError(f'{learnt.source} has too many policies to tell all of them, '
-                             'expected --from with a checkpoint')
+                              'expected --from with a checkpoint')
         places = learnt.description.positions
         nodes = tuple(state for state in known.known if state in places)
         if not nodes:

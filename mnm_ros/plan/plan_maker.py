@@ -69,8 +69,8 @@ def make(request: Request) -> MadePlan:
     wish = grid_fit.Wish(request.home, plan.ways_radius)
     fit = grid_fit.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
     return MadePlan(replace(plan, grid=fit.grid), specks,
-                grid_fit.counts(plan.driven_map, wish, fit.grid),
-                _better_home(plan.driven_map, wish, fit))
+                    grid_fit.counts(plan.driven_map, wish, fit.grid),
+                    _better_home(plan.driven_map, wish, fit))
 
 
 def _cropped(map_: Map) -> Map:

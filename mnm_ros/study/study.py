@@ -191,8 +191,8 @@ def run_study(worlds: Iterable[Union[Scenario, str]], bases: Iterable[str] = (''
         if value < least:
             raise InvalidValueError(f'{name} is {value!r}, expected at least {least}')
     experiments = [Experiment(world, method, base, seed, radius, epsilon, delta, preset,
-                    tuple((overrides or {}).items()), tail, period)
-              for world, base, method, seed in product(
+                              tuple((overrides or {}).items()), tail, period)
+                   for world, base, method, seed in product(
                   scenarios, axes['bases'], axes['methods'], axes['seeds'])]
     for experiment in experiments:
         _check(experiment, jobs)

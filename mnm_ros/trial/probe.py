@@ -270,7 +270,7 @@ class ProbeRun:
             (self._twice, 'second answers'), (self.foreign, 'answers to other senders'),
             (self._reports, 'reports of having been moved')) if count)
         yield ProbeResult('nothing else', not others, f'{others}, expected none' if others else
-                      'no second answers, no reports of having been moved')
+                          'no second answers, no reports of having been moved')
 
     def outlook(self, problem: Problem, states: int) -> Iterator[str]:
         """

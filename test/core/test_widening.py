@@ -44,7 +44,6 @@ GRID = Declaration(grid(), {}, 0.0)
 MIDDLE = 12
 
 
-
 @pytest.mark.parametrize(('end', 'reach'), [(MIDDLE + 2, 2), (MIDDLE - 1, 1)])
 def test_what_lies_as_near_as_an_end_is_added_with_it(end: int, reach: int) -> None:
     """As by a move that goes one cell too far, or another way."""

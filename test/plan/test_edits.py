@@ -48,7 +48,7 @@ def test_the_grid_is_moved_turned_and_resized() -> None:
 def test_a_grid_over_what_was_not_reached_grows_back() -> None:
     """A keep-out across the flat takes the hall away; without it, it is there again."""
     cut = done(PLAN, 'keep_out', name='rope', polygon=[[1.6, -1.5], [1.7, -1.5], [1.7, 1.5],
-                                                        [1.6, 1.5]])
+                                                       [1.6, 1.5]])
     assert len(cut.reached) < len(PLAN.reached) - 10
     again = done(cut, 'remove', what='keep_outs', name='rope')
     assert len(again.reached) == len(PLAN.reached) and not again.keep_outs

@@ -156,8 +156,8 @@ class PolicyMonitor:
 
 
 def checking_activity(run: PhaseActivity | None, target: int, number: int, rediscovery: Evidence,
-                 detectors: Mapping[int, PolicyDetector],
-                 transitions: Iterable[Evidence]) -> PhaseActivity:
+                      detectors: Mapping[int, PolicyDetector],
+                      transitions: Iterable[Evidence]) -> PhaseActivity:
     """
     Return what the phase is doing.
 

@@ -77,7 +77,7 @@ class WatchParts:
             transitions,
             PolicyChecks(
                 PolicyMonitor(problem.limit, policies[0].horizon, delta['deletion'],
-                            delta['proofs'], targets, given['policies'], new_detector),
+                              delta['proofs'], targets, given['policies'], new_detector),
                 Turns(targets, given['turns']), Patrol(given.get('patrol')), policies[0]),
             Hints(given.get('hints')),
             Pauses(given.get('pauses')),

@@ -38,7 +38,7 @@ class DecisionRow(NamedTuple):
 def decisions(heard: Telemetry) -> list[DecisionRow]:
     """Return the tests that are closest to a decision."""
     return [DecisionRow(_subject(heard, test), _said(test), of_threshold(test),
-                     min(1.0, max(0.0, test.share)))
+                        min(1.0, max(0.0, test.share)))
             for test in heard.activity.tests[:_MOST]]
 
 
