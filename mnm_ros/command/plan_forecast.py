@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from typing import Any
 
 from mnm_ros.core.model.declaration import Declaration
@@ -33,7 +34,7 @@ def forecast(plan: Plan, wishes: Wishes) -> Iterator[str]:
     home, radius = plan.home_cell, wishes.radius
     if home is None or home not in plan.reached:
         return
-    ways, given, explorer = plan.ways(), shipped('grid_driver'), shipped('explorer')
+    ways, given, explorer = deepcopy(plan.ways), shipped('grid_driver'), shipped('explorer')
     problem = Problem(len(MOVES['compass']), radius, explorer['epsilon'], explorer['delta'])
 
     def timed() -> StepSeconds:

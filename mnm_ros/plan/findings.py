@@ -84,7 +84,7 @@ def _entered(plan: Plan) -> Iterator[Finding]:
 
     Of each alone, as if walls were none: what is near to a wall is no matter of a keep-out.
     """
-    ways = plan.ways()
+    ways = plan.ways
     used = [(cell, there) for cell in sorted(plan.reached) for heading in (0, 1)
             if (there := ways.neighbour(cell, heading)) is not None]
     if not used:
@@ -123,7 +123,7 @@ def _named(plan: Plan, edges: Sequence[tuple[int, int]]) -> str:
 
 
 def _doors(plan: Plan) -> Iterator[Finding]:
-    ways = plan.ways()
+    ways = plan.ways
     for name, line in plan.doors.items():
         (x, y), (to_x, to_y) = line
         place = (x + to_x) / 2, (y + to_y) / 2

@@ -80,8 +80,9 @@ class Plan:
         """Return how far around ways everything has to be free."""
         return self.robot_radius + self.clearance
 
+    @cached_property
     def ways(self) -> Ways:
-        """Return the ways between cells."""
+        """Return the ways between cells, for looking at: a drive would be remembered in them."""
         ways = Ways(self.grid)
         ways.read(self.driven_map, self.ways_radius)
         return ways
@@ -94,7 +95,7 @@ class Plan:
     @cached_property
     def reached(self) -> frozenset[int]:
         """Return the cells to which free ways lead from home."""
-        return frozenset(moves_to(self.ways(), self.home_cell))
+        return frozenset(moves_to(self.ways, self.home_cell))
 
     @cached_property
     def room_labels(self) -> Labels:

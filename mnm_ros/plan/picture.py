@@ -89,7 +89,7 @@ def _pixels(plan: Plan) -> Iterator[str]:
 
 
 def _cells(plan: Plan) -> Iterator[str]:
-    grid, ways = plan.grid, plan.ways()
+    grid, ways = plan.grid, plan.ways
     size = grid.cell_size
     turn = -math.degrees(grid.yaw)
     for cell in sorted(plan.reached):

@@ -114,7 +114,7 @@ class PlanWorld(World):
 
     def _cmp(self, home: int, actions: int, closed: Collection[Cell]) -> TableCmp:
         """Return where moves lead that the map of the plan has, and no closed door is in."""
-        plan, driven, real = self.plan, self.plan.ways(), Ways(self.plan.grid)
+        plan, driven, real = self.plan, self.plan.ways, Ways(self.plan.grid)
         values = np.where(self._open(closed), 0, 100).astype(np.int8)
         real.read(replace(plan.map, values=values.ravel()), plan.robot_radius)
         table: dict[Pair, Outcomes] = {}

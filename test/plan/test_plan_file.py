@@ -108,7 +108,7 @@ def test_cells_are_named_by_their_rooms() -> None:
 
 
 def test_a_door_is_the_moves_through_it() -> None:
-    ways = PLAN.ways()
+    ways = PLAN.ways
     through = PLAN.through('kitchen-hall')
     open_ = [(cell, there) for cell, there in through if there in {
         ways.neighbour(cell, heading) for heading in range(4)}]

@@ -115,7 +115,7 @@ def test_a_robot_that_does_not_fit_is_refused() -> None:
 
 def test_what_is_true_follows_from_ways_and_doors() -> None:
     scenario = scenario_of(WORLD)
-    ways = PLAN.ways()
+    ways = PLAN.ways
     assert scenario.start == PLAN.home_cell and len(scenario.settings) == 2
     opened, closed = (setting.cmp for setting in scenario.settings)
     through = {*PLAN.through('kitchen-hall')}
