@@ -41,7 +41,7 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core',
     'driving': '',
-    'plan': 'driving located_yaml',
+    'plan': 'driving located_yaml robot_description',
     'simulation': 'core driving located_yaml plan robot_description',
     'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
     'export': 'core checkpoint simulation robot_description view',

@@ -15,7 +15,6 @@ from typing import Any, TYPE_CHECKING
 from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.console.arguments import add_source, parser, split
 from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
-from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.plug_ins import installed
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.export.formats import FORMATS, named
@@ -94,6 +93,7 @@ def _grid(*columns: str) -> Table:
 
 
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
+    from mnm_ros.core.knowledge.knowledge import StateKind
     from mnm_ros.export.contents import in_words, NO_ONE_NUMBER, route
     from mnm_ros.view.scene import KINDS
     yield _head(learnt)
@@ -135,6 +135,7 @@ def _trust(learnt: ExportContents, state: int) -> str:
 
 
 def _head(learnt: ExportContents) -> str:
+    from mnm_ros.core.knowledge.knowledge import StateKind
     known = learnt.knowledge
     limit = '' if known.limit is None else f'; the limit is {known.limit:g} expected steps'
     shown = known.known or known.of(StateKind.CERTIFIED)
@@ -190,6 +191,7 @@ def _time(told: PolicyTrust | None) -> str:
 
 
 def _json(learnt: ExportContents, chosen: Policy | None) -> dict[str, Any]:
+    from mnm_ros.core.knowledge.knowledge import StateKind
     from mnm_ros.export.writers import overview, policy_row, policy_rows
     known = learnt.knowledge
     if chosen is not None:
