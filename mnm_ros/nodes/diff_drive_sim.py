@@ -29,7 +29,6 @@ from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import Battery, body_of, DiffDrive, Lockstep, occupancy
-from mnm_ros.simulation.physics import PhysicalDrive
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -306,9 +305,11 @@ def _robot(node: Node, given: Parameters) -> DiffDrive:
         world = load(given['world']) if plan is None else PlanWorld.of(plan)
     except FileError as error:
         raise ParameterError(f"parameter 'world': {error}") from None
+    robot = DiffDrive
+    if given['physics']:
+        from mnm_ros.simulation.physics import PhysicalDrive as robot
     try:
-        return (PhysicalDrive if given['physics'] else DiffDrive)(
-            world, body_of(given), given['seed'], _battery(given))
+        return robot(world, body_of(given), given['seed'], _battery(given))
     except MissingPackageError as error:
         raise ParameterError(f"parameter 'physics' is True: {error}") from None
     except ValueError as error:

@@ -6,7 +6,7 @@ The simulated robot of ``diff_drive`` with the physics of MuJoCo, the extra ``ph
 The walls, doors and persons of a world become bodies, and the robot a round base on two driven
 wheels and a castor: it slips where the wheels cannot hold it, on a carpet sooner than elsewhere,
 it is held, turned or let slide along by what it touches, and its wheels turn on when it is stuck,
-as far as their motors are strong enough. Nothing else imports this module, which needs MuJoCo
+as far as their motors are strong enough. It is imported for physics alone, as MuJoCo is slow to be
 (Todorov, Erez, Tassa 2012, *MuJoCo: a physics engine for model-based control*).
 """
 

@@ -13,13 +13,12 @@ from mnm_ros.driving.grid import Ways
 from mnm_ros.driving.occupancy import OCCUPIED
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.rooms import drawn, is_free
+from mnm_ros.plan.rooms import depth_of, drawn, is_free
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.world import Cell, World
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage
 
 _Depth = NDArray[np.float64]
 
@@ -39,6 +38,7 @@ class PlanWorld(World):
     @classmethod
     def of(cls, plan: Plan) -> PlanWorld:
         """Return the world of a plan."""
+        from scipy import ndimage
         map_ = plan.map
         seen = ndimage.binary_dilation(is_free(map_), np.ones((3, 3), np.bool_))
         rows, columns = np.nonzero(seen & (map_.pixel_rows >= OCCUPIED))
@@ -79,7 +79,7 @@ class PlanWorld(World):
 
     def is_free(self, x: float, y: float, radius: float, closed: Collection[Cell]) -> bool:
         if closed not in self._depths:
-            self._depths[closed] = self._depth(closed)
+            self._depths[closed] = depth_of(self._open(closed))
         depth = self._depths[closed]
         column, row = self._pixel(x, y)
         at, up = column - 0.5, row - 0.5
@@ -91,12 +91,6 @@ class PlanWorld(World):
         here = ((1 - above) * ((1 - part) * depth[low, left] + part * depth[low, left + 1])
                 + above * ((1 - part) * depth[low + 1, left] + part * depth[low + 1, left + 1]))
         return bool(here >= radius / self.cell_size + 0.5)    # from a middle to a border
-
-    def _depth(self, closed: Collection[Cell]) -> _Depth:
-        """Return how far the middle of each pixel is from that of one that is not free."""
-        taken = np.ones((self.size[1] + 2, self.size[0] + 2), np.bool_)
-        taken[1:-1, 1:-1] = ~self._open(closed)
-        return np.asarray(ndimage.distance_transform_edt(~taken)[1:-1, 1:-1])
 
     def _open(self, closed: Collection[Cell]) -> NDArray[np.bool_]:
         free = is_free(self.plan.map)
