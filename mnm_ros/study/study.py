@@ -190,10 +190,10 @@ def run_study(worlds: Iterable[Union[Scenario, str]], bases: Iterable[str] = (''
                                ('seeds', min(axes['seeds']), 0)):
         if value < least:
             raise InvalidValueError(f'{name} is {value!r}, expected at least {least}')
+    trials = product(scenarios, axes['bases'], axes['methods'], axes['seeds'])
     experiments = [Experiment(world, method, base, seed, radius, epsilon, delta, preset,
                               tuple((overrides or {}).items()), tail, period)
-                   for world, base, method, seed in product(
-                  scenarios, axes['bases'], axes['methods'], axes['seeds'])]
+                   for world, base, method, seed in trials]
     for experiment in experiments:
         _check(experiment, jobs)
     courses = dict(completed(explore, experiments, min(jobs, len(experiments))))
