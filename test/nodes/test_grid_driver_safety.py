@@ -29,14 +29,15 @@ from unicycle import TICK, Unicycle
 Drive = Callable[..., DrivenRobot]
 SEQ = 7
 SIZE = 2000.0    # m: cells so large that nobody arrives meanwhile
+TIMEOUT = 3.0    # s without a pose: more than ``Unicycle`` waits for a command that is late
 LONG = {'cell_size': SIZE, 'origin_x': -SIZE / 2, 'origin_y': -SIZE / 2, 'columns': 3, 'rows': 1,
-        'move_timeout': 1e6}
+        'move_timeout': 1e6, 'pose_timeout': TIMEOUT}
 
 
 @pytest.fixture
 def driving(drive: Drive) -> DrivenRobot:
     """Return a robot on its way east, by the order SEQ."""
-    robot = drive(pose_timeout=0.5, **LONG)
+    robot = drive(**LONG)
     robot.send(EAST, SEQ)
     robot.wait_until_driving()
     return robot
@@ -101,7 +102,7 @@ def test_pose_lost(driving: DrivenRobot) -> None:
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
     count = len(driving.platform.commands)
     driving.peer.wait_for(lambda: len(driving.platform.commands) > count + 3, 'more zeros')
-    assert 'no pose on /odom for 0.5 s: stopped' in driving.process.output
+    assert f'no pose on /odom for {TIMEOUT:g} s: stopped' in driving.process.output
     driving.peer.spin(0.3)
     assert at_rest(driving) and not driving.answers(SEQ)
     driving.platform.x = SIZE
@@ -114,7 +115,7 @@ def test_pose_lost(driving: DrivenRobot) -> None:
 def test_the_last_pose_again_and_again_is_no_pose(driving: DrivenRobot) -> None:
     driving.platform.frozen = True
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
-    assert 'no pose on /odom for 0.5 s: stopped' in driving.process.output
+    assert f'no pose on /odom for {TIMEOUT:g} s: stopped' in driving.process.output
 
 
 @pytest.mark.parametrize('pace', [2e-5, -2e-5, -1.0])
@@ -122,7 +123,7 @@ def test_stamps_that_creep_or_run_back_are_no_poses(driving: DrivenRobot, pace: 
     driving.platform.pace = pace
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
     what = 'advance of the stamps of poses' if pace > 0 else 'pose'
-    assert f'no {what} on /odom for 0.5 s: stopped' in driving.process.output
+    assert f'no {what} on /odom for {TIMEOUT:g} s: stopped' in driving.process.output
     driving.peer.spin(0.6)
     assert at_rest(driving) and not driving.answers(SEQ)
     driving.platform.pace = 1.0
@@ -214,7 +215,7 @@ def test_a_base_that_wants_the_other_type_is_waited_for(
 
 
 def test_stop_and_free(drive: Drive) -> None:
-    driving = drive(pose_timeout=0.5, **LONG)
+    driving = drive(**LONG)
     with driving.peer.client(SetBool, 'stop') as call:    # is found before it drives
         driving.send(EAST, SEQ)
         driving.wait_until_driving()
