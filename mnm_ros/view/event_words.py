@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import re
 import time
 
 from mnm_ros.core.model.counts import usual
@@ -13,6 +14,11 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, place, places
 
 _MOST_NAMED = 5    # states in a sentence
+_ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pause',
+          'resume': 'told to go on', 'home': 'sent home', 'rest': 'sent home to rest',
+          'recover': 'told to recover', 'save': 'told to save', 'load': 'told to load',
+          'cancel': 'told to give up its goal', 'change': 'the simulated world is to change'}
+"""What is said of what was asked for, by ``Event.what``."""
 
 
 def moment(seconds: float, form: str = '%a %H:%M') -> str:
@@ -22,12 +28,34 @@ def moment(seconds: float, form: str = '%a %H:%M') -> str:
 
 def told(event: Event, description: RobotDescription) -> str:
     """Return the sentence about an event."""
+    if event.what is not None:
+        return _asked(event, description)
     if event.change is not None and event.change.before and event.change.after:
         hint = event.kind == 'hint'
         return ('hint, outside of the promise: ' * hint) + _pair(event.change, description, hint)
     if event.ways is not None:
         return f'{event.text}: {_ways(event.ways, description)}'
     return named(event.text, description)
+
+
+def _asked(event: Event, description: RobotDescription) -> str:
+    """Return what somebody has asked for, where and from where, or what has become of a goal."""
+    target = '' if event.target is None else place(event.target, description)
+    if event.kind == 'goal' and event.what != 'goal':
+        return _one_step(event.text.replace(
+            f'{event.what} {event.target}', f'{event.what} {target}', 1))
+    here = event.state is not None and event.kind in ('stop', 'free', 'command')
+    said, more = (f'goal {target}', '') if event.kind == 'goal' else (
+        event.text, '') if event.kind == 'setting' else (
+        _ASKED.get(event.what or '', event.what or ''), event.text and f': {event.text}')
+    return ''.join((
+        f'{event.robot}: ' if event.robot else '', said,
+        f' at {place(event.state or 0, description)}' if here else '',
+        f', by {event.by}', f' ({event.user})' if event.user else '', named(more, description)))
+
+
+def _one_step(text: str) -> str:
+    return re.sub(r'\b1 steps\b', '1 step', text)
 
 
 def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:

@@ -58,6 +58,8 @@ class Page:
 
     def __init__(self, shared: SharedLayers) -> None:
         self._shared = shared
+        # A browser without an address is one of a test.
+        self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
         self._then: PastView | None = None    # None for now
         self._sent: Layers = {}
@@ -110,8 +112,9 @@ class Page:
             if (commands := self._shared.commands) is not None:
                 with box('bar-row'):
                     for name in BAR:
-                        self._button(name, CONTROLS[name].label, partial(commands.press, name)
-                                     ).tooltip(CONTROLS[name].effect)
+                        pressed = partial(commands.press, name, self._by)
+                        self._button(name, CONTROLS[name].label, pressed).tooltip(
+                            CONTROLS[name].effect)
                     self._text('bar', 'told').props('role=status')
             with box('past-bar').props('role=status') as self._past_bar:
                 with box('past-when'):
@@ -157,8 +160,8 @@ class Page:
                 if name in (*BAR, 'cancel'):
                     continue
                 with box('control'):
-                    self._button(name, control.label, partial(commands.press, name)
-                                 ).tooltip(control.effect)
+                    self._button(name, control.label,
+                                 partial(commands.press, name, self._by)).tooltip(control.effect)
                     self._text(f'{name} result', 'result')
             with box('control'):
                 self._button('go', 'Go', self._go).tooltip('sends the robot to the chosen state')
@@ -166,7 +169,7 @@ class Page:
                     {}, label='to state', with_input=True,
                     on_change=self._on_select).props(
                         'dense options-dense outlined').classes('select')
-                self._button('cancel', 'Cancel', partial(commands.press, 'cancel'))
+                self._button('cancel', 'Cancel', partial(commands.press, 'cancel', self._by))
             self._text('go result', 'result')
 
     def _timeline_card(self) -> None:
@@ -351,7 +354,7 @@ class Page:
 
     def _go(self) -> None:
         if self._shared.commands and self._chosen is not None:
-            self._shared.commands.go(self._chosen)
+            self._shared.commands.go(self._chosen, self._by)
 
 
 def _told(outcome: CommandOutcome | None, refused: str) -> str:
