@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 import json
 from typing import Any, Union
@@ -66,6 +66,8 @@ class WaysChange:
     :ivar found: those that were not reached before.
     :ivar reached: all that are, if any is lost.
     :ivar by: states that most of the other ways pass now and did not before, in this order.
+    :ivar away: how many steps those that are lost are away by now, if a way is known.
+    :ivar radius: ``L``, beyond which nothing is looked for; 0 if it is not told.
     """
 
     other: tuple[int, ...] = ()
@@ -73,6 +75,8 @@ class WaysChange:
     found: tuple[int, ...] = ()
     reached: tuple[int, ...] = ()
     by: tuple[int, ...] = ()
+    away: Mapping[int, float] = field(default_factory=dict)
+    radius: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -146,8 +150,9 @@ def _change(what: str, found: Any) -> PairChange:
 
 def _ways(what: str, found: Any) -> WaysChange:
     states = listed(integer)
-    return WaysChange(**read_object(
-        what, found, dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states)))
+    return WaysChange(**read_object(what, found, {
+        **dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states),
+        'away': by_state('state', number), 'radius': number}))
 
 
 class LastPairs:

@@ -17,7 +17,7 @@ from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.named import named
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.web.decisions import decisions_table, without_figures
+from mnm_ros.view.web.decisions import decisions_table, in_plain_words, without_figures
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
     BAR,
@@ -82,7 +82,7 @@ class Page:
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
                     with box(f'tile tile-{name}') as self._tiles[name]:
                         self._text(f'{name} value', 'value')
-                        ui.label(name).classes('name')
+                        self._text(f'{name} label', 'name')
                         self._text(f'{name} remark', 'remark')
             with box('columns'):
                 with box('main'):
@@ -143,6 +143,7 @@ class Page:
         with card('doing-card', 'What it is doing'):
             self._machine = ui.html('', sanitize=False)
             self._text('doing', 'doing')
+            self._text('terms', 'detail')
             self._text('status', 'status')
             with box('progress') as self._progress:
                 with box('track'):
@@ -216,6 +217,8 @@ class Page:
             self._once(f'{name} there', name in tiles, tile.set_visibility)
             for label, text in zip(('value', 'remark'), tiles.get(name, ())):
                 self._say(f'{name} {label}', text)
+            if name in tiles:
+                self._say(f'{name} label', words.tile_label(name, tiles[name][0]))
         self._show_doing(heard)
         self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
         self._once('robots', robots_table(heard), self._robots.set_content)
@@ -234,7 +237,8 @@ class Page:
         self._once('kind', 'past' if self._then else '' if silence is None else 'stale',
                    lambda kind: self._page.classes(kind, remove='past stale'))
         phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
-        self._say('phase', ', '.join(filter(None, (phase or 'no explorer', stopped(heard)))))
+        self._say('phase', ', '.join(filter(None, (
+            words.PHASES.get(phase, phase) or 'no explorer', stopped(heard)))))
 
     def _show_slider(self) -> None:
         moments = self._shared.looking_back.past.moments
@@ -271,7 +275,9 @@ class Page:
     def _show_doing(self, heard: Telemetry) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', without_figures(words.doing(heard)))
+        doing = without_figures(words.doing(heard))
+        self._say('doing', in_plain_words(doing))
+        self._say('terms', doing if in_plain_words(doing) != doing else '')
         self._say('status', words.status(heard))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
