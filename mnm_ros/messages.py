@@ -301,6 +301,8 @@ _LEVEL_NAMES = {DiagnosticStatus.OK: 'ok', DiagnosticStatus.WARN: 'warning'}
 
 def _goal_values(report: GoalReport) -> Iterator[tuple[str, str]]:
     yield 'status', report.status.value
+    if report.by:
+        yield 'by', report.by
     for key in _GOAL_FIGURES:
         value = getattr(report, key)
         if value is not None:
@@ -315,7 +317,8 @@ def _decode_goal(status: DiagnosticStatus) -> GoalReport:
         if not all(-2**63 <= value < 2**63 for value in fields.values()):
             raise InvalidValueError('a number is too large, or none, expected an int64')
         return GoalReport(int(status.name), fields.pop('target', None),
-                          GoalStatus(values['status']), status.message, **fields)
+                          GoalStatus(values['status']), status.message,
+                          by=plain(values.get('by', '')), **fields)
     except (KeyError, ValueError) as error:
         raise MessageError(
             f'goal/status: goal {status.name!r} has the values {values}, expected an integer, '

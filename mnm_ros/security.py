@@ -37,8 +37,8 @@ _ON_ROBOTS = ('cmp_sim', 'diff_drive_sim', 'grid_driver', 'gym_side', 'preflight
 """The nodes that are in the namespaces of several robots."""
 
 _OF_ROBOTS = {
-    'explorer': ('action', 'action/driver', 'battery', 'heartbeat', 'rest', 'return_home',
-                 'robot_side', 'state'),
+    'explorer': ('action', 'action/driver', 'battery', 'heartbeat', 'requests', 'rest',
+                 'return_home', 'robot_side', 'state', 'stopped'),
     'dashboard': ('map', 'return_home', 'robot_side', 'stop', 'stopped', 'true_setting')}
 """What an explorer has below the namespaces of several robots, and what is seen of these."""
 
@@ -58,7 +58,7 @@ def rights(enclave: str, robots: Sequence[str] = ()) -> Iterator[tuple[str, str,
         own = [name for name in names if robots and name in _OF_ROBOTS.get(enclave, ())]
         yield kind, right, [
             *(name for name in names
-              if name not in own or name == 'heartbeat' or enclave == 'dashboard'),
+              if name not in own or name in ('heartbeat', 'requests') or enclave == 'dashboard'),
             *(f'{robot}/{name}' for robot in robots for name in own)]
 
 

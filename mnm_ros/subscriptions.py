@@ -165,7 +165,7 @@ class Subscriptions:
         event, events = Event.from_json(message.data), self.heard.events
         event = replace(event, text=messages.plain(event.text))
         # An explorer that is configured again tells the last ones again.
-        return {} if event in events else {'events': (*events, event)[-_EVENTS:]}
+        return {} if event in events else {'events': _newest((*events, event))}
 
     def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:
         self.policies = message
@@ -205,6 +205,12 @@ class Subscriptions:
         self._hear(String, f'{robot}/robot_side', self._described)
         self._hear(Int64, f'{robot}/true_setting', lambda message: {
             'true_setting': self._robots.reached(robot, self._setting(message))})
+
+
+def _newest(events: tuple[Event, ...]) -> tuple[Event, ...]:
+    """Return the last events, and before them those that say which ways are blocked."""
+    changes = [event for event in events[:-_EVENTS] if event.kind == 'change' and event.change]
+    return (*changes[-_EVENTS:], *events[-_EVENTS:])
 
 
 class Listener:

@@ -114,13 +114,17 @@ TOPICS = {
         Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is), as JSON'),
-        Topic('stopped', 'std_msgs/Bool', 'LATCHED', ROBOT_SIDES, 'navigator dashboard',
+        Topic('stopped', 'std_msgs/Bool', 'LATCHED', ROBOT_SIDES,
+              f'{_EXPLORERS} navigator dashboard',
               'whether the service `stop` keeps the robot at rest; free without this topic'),
         Topic('action/driver', 'std_msgs/Int64', 'LATCHED', 'explorer', 'explorer',
               'when each explorer started, in ns; only the first one commands the robot'),
         Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
               'instead of `action` with `advisory`: `[seq of the state message it follows, '
               'action]`'),
+        Topic('requests', 'std_msgs/String', 'STEP', f'{ROBOT_SIDES} navigator dashboard',
+              _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as JSON, beside '
+              'the call of a service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'navigator', 'explorer',
               '[what others have executed](operating.md#work-counts), one step each: `[state, '
               'action, next]`, or `[state, action]` if it was broken off'),

@@ -38,6 +38,9 @@ CALLS = {
 }
 
 
+_ASKED = {'go': 'free'}    # what they ask for, if it is not called like them
+
+
 def main(arguments: Sequence[str], program: str) -> int:
     """Call the service of a subcommand; 0 if it has succeeded."""
     command = program.split()[-1]
@@ -59,8 +62,9 @@ def main(arguments: Sequence[str], program: str) -> int:
         response = client.call(
             kind, service.name, request, f'what does: {_servers(service.servers)}',
             repeat=called.data is not None)
-    print(f'{"" if response.success else "refused: "}{response.message or "done"}',
-          file=sys.stdout if response.success else sys.stderr)
+        print(f'{"" if response.success else "refused: "}{response.message or "done"}',
+              file=sys.stdout if response.success else sys.stderr, flush=True)
+        client.record(_ASKED.get(command, command), command)
     return 0 if response.success else 1
 
 
@@ -87,7 +91,7 @@ def goal(arguments: Sequence[str], program: str) -> int:
     from mnm_ros.command.service_client import ServiceClient
     try:
         with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
-            result, status = _go(client, _state(client, given.state))
+            result, status = _go(client, _state(client, given.state), program.split()[-1])
     except ValueError as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
@@ -117,7 +121,7 @@ def _state(client: ServiceClient, text: str) -> int:
     return state
 
 
-def _go(client: ServiceClient, state: int) -> tuple[str, int]:
+def _go(client: ServiceClient, state: int, command: str) -> tuple[str, int]:
     """Return the result in words, and the exit status."""
     from mnm_ros import messages
     from std_msgs.msg import Int64, String
@@ -136,6 +140,7 @@ def _go(client: ServiceClient, state: int) -> tuple[str, int]:
     client.find(lambda: client.node.count_publishers(results.topic_name),
                 f'no node publishes {results.topic_name} (what does: navigator)')
     client.settle()
+    client.record('goal', command, state=state)
     goals.publish(Int64(data=state))
     interrupted, until = False, time.monotonic() + _FIRST_POLICIES
     try:

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+import getpass
 import os
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import Any, TYPE_CHECKING, TypeVar
 
 from mnm_ros.core.errors import NoAnswerError
+from mnm_ros.nodes.common.request_topic import RequestTopic
 import rclpy
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
@@ -24,6 +26,7 @@ _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
 _SPIN = 0.05      # s
 _SETTLE = 0.5     # s, until a node that was found has found this one, too
+_FOUND = 0.7      # s, until an explorer that is there has been found, and has heard
 _RETRY = 0.25     # s, after which a request that does no harm twice is sent again
 
 
@@ -49,6 +52,7 @@ class ServiceClient:
         self.node = Node('command', namespace=self._namespace, context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
+        self._requests = RequestTopic(self.node)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -75,6 +79,17 @@ class ServiceClient:
         """Spin until the node that was found has surely found this one, too."""
         self.wait(lambda: False, _SETTLE)
 
+    def record(self, what: str, command: str, **more: Any) -> None:
+        """
+        Say who asks for something, for the record of an explorer, if there is one.
+
+        :param what, more: as ``RequestTopic.say`` has it.
+        :param command: the subcommand.
+        """
+        self.wait(lambda: self._requests.heard, _FOUND)
+        self._requests.say(what, f'mnm_ros {command}', user=_user(), **more)
+        self._requests.wait_until_heard(_FOUND)
+
     def call(self, kind: type[Srv[_RequestT, _ResponseT]], service: str, request: _RequestT,
              servers: str, repeat: bool) -> _ResponseT:
         """
@@ -98,3 +113,11 @@ class ServiceClient:
                          _RETRY if repeat else self._timeout):
                 return next(future for future in futures if future.done()).result()
         raise NoAnswerError(f'{name} has not answered after {self._timeout:g} s')
+
+
+def _user() -> str | None:
+    """Return who is logged in; None if the system does not know."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return None

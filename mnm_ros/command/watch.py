@@ -52,13 +52,13 @@ def events(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.command.source import first
     from mnm_ros.subscriptions import Listener
-    from mnm_ros.view.event_words import moment
+    from mnm_ros.view.event_words import merged, moment
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
         heard = first(listener, given.timeout, lambda heard: heard.phase or heard.events)
         told: tuple[Event, ...] = ()
         quiet_at = time.monotonic() + _QUIET
         while given.follow or time.monotonic() < quiet_at:
-            for event in heard.events:
+            for event in merged(heard.events):
                 if event.time and event not in told:
                     print(f'{moment(event.time, "%a %H:%M:%S")}  {event.text}', flush=True)
                     quiet_at = time.monotonic() + _QUIET

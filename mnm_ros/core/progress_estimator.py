@@ -21,6 +21,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Progress
+from mnm_ros.core.progress.distance import steps_away
 from mnm_ros.core.progress.events import difference, ways, WaysChange
 from mnm_ros.core.progress.prediction import (
     factors_left,
@@ -72,7 +73,12 @@ class ProgressEstimator:
 
     def relearnt(self, following: Following) -> WaysChange | None:
         """Return what has come of the change that was noticed last; None if it is not known."""
-        return None if self._ways is None else difference(self._ways, self._ways_now(following))
+        if self._ways is None:
+            return None
+        found, home = difference(self._ways, self._ways_now(following)), self._mnm.home
+        return found if home is None or not found.lost else replace(
+            found, radius=self._problem.radius,
+            away=steps_away(home, found.lost, self._problem.actions, following))
 
     def _ways_now(self, following: Following) -> dict[int, tuple[Pair, ...]]:
         hypothesis = self._mnm.hypothesis

@@ -79,6 +79,7 @@ class GridDriver(RobotSide):
             self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
         self.create_timer(_PERIOD, self._on_time, clock=self.steady_clock)
         self.keep_stops(given['stop_dir'])
+        given.on_change = self.requests.setting
         grid = self._ways.grid
         self.get_logger().info(
             f'actions: [{", ".join(self.action_names)}]; home is state '

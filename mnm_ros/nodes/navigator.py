@@ -21,6 +21,7 @@ from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
+from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.navigating.dwell import Dwell
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
@@ -68,7 +69,9 @@ class Navigator(Node):
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
         self._home = (HomeService(self, self._on_home)
                       if self._given['reset_mode'] == 'service' else None)
-        self._pause = ExplorationPause(self)
+        requests = RequestTopic(self)
+        self._given.on_change = requests.setting
+        self._pause = ExplorationPause(self, requests)
         self._dwell = Dwell(self._pause, self._board)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._actions)
@@ -121,7 +124,7 @@ class Navigator(Node):
     def _on_request(self, request: tuple[int, int, Trust | None]) -> None:
         goal_id, target, least = request
         if not self._board.repeat(goal_id):
-            self._accept(replace(self._board.new_goal(target, goal_id),
+            self._accept(replace(self._board.new_goal(target, goal_id, 'topic goal/request'),
                                  least_trust=least.value if least else None))
 
     def _accept(self, goal: GoalReport) -> None:

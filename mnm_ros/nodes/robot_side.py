@@ -14,6 +14,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
+from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.nodes.common.stop_record import StopRecord
 from mnm_ros.protocol.exchange import Order, REPORT, StepServer
@@ -62,6 +63,7 @@ class RobotSide(Node):
 
     :ivar action_names: the names of the actions, RESET not among them.
     :ivar action_timeout: s, after which what is under way is cancelled; 0 for never.
+    :ivar requests: says who asks for what, for the record that the explorer keeps.
     :ivar steady_clock: for timers of the subclass that are not to follow simulated time.
     """
 
@@ -91,6 +93,7 @@ class RobotSide(Node):
         self._actions = messages.hear(
             self, Int64MultiArray, 'action', messages.STEP, messages.decode_step, self._on_order)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
+        self.requests = RequestTopic(self)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
         self.create_service(SetBool, 'stop', self._on_stop)
@@ -180,7 +183,8 @@ class RobotSide(Node):
         It stands until ``stop`` is called with false. An explorer that explores is paused, and
         frees the robot, too, as soon as it is told to go on.
         """
-        self._pause = self._pause or ExplorationPause(self)
+        self._pause = self._pause or ExplorationPause(self, self.requests)
+        self.requests.say('stop', 'robot', text=reason)
         self._stand = _Stand(self._pause)
         self._halt(reason)
 
@@ -233,6 +237,7 @@ class RobotSide(Node):
             self.send_state(REPORT, self._reports[-1])
         elif stand.over:
             self._reports = []    # the explorer knows
+            self.requests.say('free', 'robot', text='exploration goes on')
             self._free()
             self.get_logger().info('free: exploration goes on')
             if stand.order:

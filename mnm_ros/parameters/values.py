@@ -38,7 +38,10 @@ class Parameters:
     :param locked: returns whether the node is configured, when most parameters may not change.
     :raises ParameterError: if a value given at start is not allowed, or a parameter file cannot be
         used.
+    :ivar on_change: called with the name, the value before and the new one when one is changed.
     """
+
+    on_change: Callable[[str, Any, Any], object] = staticmethod(lambda name, before, now: None)
 
     def __init__(self, node: Node, specs: Sequence[ParameterSpec],
                  locked: Callable[[], bool] = lambda: True) -> None:
@@ -47,6 +50,7 @@ class Parameters:
         self._locked = locked
         self._found: dict[str, Any] = {}
         self._set: dict[str, Any] = {}    # those asked for since one was set last
+        self._begun = False    # whether all are declared
         let_assignments_win(node)
         for spec in specs:
             self._declare(spec)
@@ -56,6 +60,7 @@ class Parameters:
         self._keeps = hasattr(node, 'add_post_set_parameters_callback')
         if self._keeps:
             node.add_post_set_parameters_callback(lambda parameters: self._set.clear())
+        self._begun = True
 
     def __getitem__(self, name: str) -> Any:
         """Return the value; ParameterError if it must be set and is not."""
@@ -117,6 +122,10 @@ class Parameters:
                 return SetParametersResult(
                     successful=False, reason=f"parameter '{spec.name}' cannot change to "
                     f'{parameter.value!r} while the node is configured')
+        for parameter in parameters if self._begun else ():
+            before = self._node.get_parameter_or(parameter.name).value
+            if parameter.name in self._specs and before != parameter.value:
+                self.on_change(parameter.name, before, parameter.value)
         return SetParametersResult(successful=True)
 
 

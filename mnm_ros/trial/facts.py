@@ -22,7 +22,7 @@ from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.version import __version__
-from mnm_ros.view.event_words import moment, told
+from mnm_ros.view.event_words import merged, moment, told
 from mnm_ros.view.scene import KINDS
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked
@@ -213,6 +213,7 @@ class Facts:
         began = self._kept[0].step if self._kept else math.inf    # it may be kept since then
         found = [*(replace(event, text=told(event, self._description))
                    for event in self._summary.events if event.step < began), *self._kept]
+        found = merged(found)
         return [(moment(event.time, '%a %Y-%m-%d %H:%M:%S') if event.time else '', event)
                 for event in found[-_EVENTS:]], len(found)
 

@@ -28,6 +28,7 @@ from mnm_ros.located_yaml import WithExponents
 from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
+from mnm_ros.view.event_words import tone
 from mnm_ros.view.scene import KINDS, TRUSTED
 import yaml
 
@@ -127,7 +128,7 @@ def _values(saved: SavedInputs, span: str, description: RobotDescription) -> dic
         'more_targets': max(0, len(rows) - _TARGETS), 'beyond': beyond, 'more_beyond': more_beyond,
         'radius': f'{saved.identity["radius"]:g}', 'phases': phases,
         'total': max((1, *phases.values())),
-        'played': facts.played(), 'events': events, 'all_events': all_events,
+        'played': facts.played(), 'events': events, 'tone': tone, 'all_events': all_events,
         'configuration': facts.configuration(), 'versions': facts.versions()}
 
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import re
 import time
 
 from mnm_ros.core.model.counts import usual
@@ -13,6 +14,13 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, place, places
 
 _MOST_NAMED = 5    # states in a sentence
+_AT_ONCE = 1.0     # s, between a hint and the change that it has become
+_SOON = 10         # steps, the same where times are not known
+_ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pause',
+          'resume': 'told to go on', 'home': 'sent home', 'rest': 'sent home to rest',
+          'recover': 'told to recover', 'save': 'told to save', 'load': 'told to load',
+          'cancel': 'told to give up its goal', 'change': 'the simulated world is to change'}
+"""What is said of what was asked for, by ``Event.what``."""
 
 
 def moment(seconds: float, form: str = '%a %H:%M') -> str:
@@ -20,14 +28,65 @@ def moment(seconds: float, form: str = '%a %H:%M') -> str:
     return time.strftime(form, time.localtime(seconds))
 
 
+def merged(events: Sequence[Event]) -> list[Event]:
+    """Return events without the hints that a change of the same pair has followed at once."""
+    changes = [event for event in events if event.kind == 'change' and event.change]
+    return [event for event in events if not (
+        event.kind == 'hint' and event.change and any(_confirms(each, event) for each in changes))]
+
+
+def _confirms(change: Event, hint: Event) -> bool:
+    one, other = change.change, hint.change
+    return (one is not None and other is not None
+            and (one.state, one.action) == (other.state, other.action)
+            and 0 <= change.step - hint.step
+            and (change.time - hint.time < _AT_ONCE if change.time and hint.time
+                 else change.step - hint.step < _SOON))
+
+
+def tone(event: Event) -> str:
+    """Return whether what has happened is ``bad`` or ``good`` news for who uses the robot."""
+    if event.kind in ('fault', 'stop') or event.what in ('failed', 'refused'):
+        return 'bad'
+    if event.kind == 'free' or event.what == 'reached':
+        return 'good'
+    if event.ways is not None:
+        return 'bad' if event.ways.lost else 'good'
+    if event.change is not None and event.change.before and event.change.after:
+        return 'bad' if usual(event.change.after) == event.change.state else 'good'
+    return ''
+
+
 def told(event: Event, description: RobotDescription) -> str:
     """Return the sentence about an event."""
+    if event.what is not None:
+        return _asked(event, description)
     if event.change is not None and event.change.before and event.change.after:
         hint = event.kind == 'hint'
         return ('hint, outside of the promise: ' * hint) + _pair(event.change, description, hint)
     if event.ways is not None:
         return f'{event.text}: {_ways(event.ways, description)}'
     return named(event.text, description)
+
+
+def _asked(event: Event, description: RobotDescription) -> str:
+    """Return what somebody has asked for, where and from where, or what has become of a goal."""
+    target = '' if event.target is None else place(event.target, description)
+    if event.kind == 'goal' and event.what != 'goal':
+        return _one_step(event.text.replace(
+            f'{event.what} {event.target}', f'{event.what} {target}', 1))
+    here = event.state is not None and event.kind in ('stop', 'free', 'command')
+    said, more = (f'goal {target}', '') if event.kind == 'goal' else (
+        event.text, '') if event.kind == 'setting' else (
+        _ASKED.get(event.what or '', event.what or ''), event.text and f': {event.text}')
+    return ''.join((
+        f'{event.robot}: ' if event.robot else '', said,
+        f' at {place(event.state or 0, description)}' if here else '',
+        f', by {event.by}', f' ({event.user})' if event.user else '', named(more, description)))
+
+
+def _one_step(text: str) -> str:
+    return re.sub(r'\b1 steps\b', '1 step', text)
 
 
 def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
@@ -68,10 +127,26 @@ def _ways(ways: WaysChange, description: RobotDescription) -> str:
                      f'reached another way{f", by {by}" if by else ""}')
     lost = [state for state in ways.lost if description.room(state) not in rooms]
     if lost:
-        parts.append(f'{_places(lost, description)} not at all')
+        reasons: dict[str, list[int]] = {}
+        for state in lost:
+            reasons.setdefault(_out_of_reach(state, ways), []).append(state)
+        parts += [f'{_places(states, description)} not at all{why}'
+                  for why, states in reasons.items()]
     if ways.found:
         parts.append(f'new: {_places(ways.found, description)}')
     return ', '.join(parts) or 'all places are reached as before'
+
+
+def _out_of_reach(state: int, ways: WaysChange) -> str:
+    """Return why a state is lost, in brackets; nothing if that is not told."""
+    if not ways.radius:
+        return ''
+    if state not in ways.away:
+        return ' (no way there is known any more)'
+    steps = ways.away[state]
+    far = f'now {steps:.3g} step{"s" * (steps != 1)} away'
+    return (f' ({far}, beyond L = {ways.radius:g})' if steps > ways.radius else
+            f' ({far}, but not by a policy that is sure enough)')
 
 
 def _unreached(ways: WaysChange, description: RobotDescription) -> list[str]:

@@ -232,6 +232,22 @@ class Bar(NamedTuple):
     detail: str
 
 
+PHASES = {'waiting_for_robot': 'waiting for the robot', 'building/discovery': 'learning',
+          'building/evaluation': 'learning', 'checking/rediscovery': 'checking',
+          'checking/evaluation': 'checking'}
+"""What an operator calls a phase; the picture of the phases has the terms."""
+
+_TILES = {'known': ('place known', 'places known'),
+          'candidates': ('place being examined', 'places being examined'),
+          'steps': ('step', 'steps'), 'changes': ('change', 'changes'),
+          'exploration': ('exploration step', 'exploration steps')}
+
+
+def tile_label(name: str, value: str) -> str:
+    """Return what is written below a figure of ``tiles``."""
+    return _TILES[name][value != '1']
+
+
 def tiles(heard: Telemetry) -> list[tuple[str, str, str]]:
     """Return the figures to be seen first, each as name, value and a remark."""
     noticed = heard.count('changes_noticed')

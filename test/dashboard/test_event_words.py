@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import moment, told
+from mnm_ros.view.event_words import merged, moment, told, tone
 import pytest
 
 FLAT = RobotDescription(('north', 'east'), names={5: 'r1c2', 6: 'r1c3', 9: 'r0c4'})
@@ -44,6 +44,11 @@ def test_a_door_is_told_of_by_its_name(before: dict, after: dict, said: str) -> 
     (WaysChange((5,), (), (9, 1)), '1 place is now reached another way, new: r0c4, state 1'),
     (WaysChange((), tuple(range(5, 12))),
      'r1c2, r1c3, state 7, state 8, r0c4 and 2 more not at all'),
+    (WaysChange((), (9,), away={9: 5.0}, radius=4.0),
+     'r0c4 not at all (now 5 steps away, beyond L = 4)'),
+    (WaysChange((), (5, 6, 9), away={9: 3.25}, radius=4.0),
+     'r1c2, r1c3 not at all (no way there is known any more), '
+     'r0c4 not at all (now 3.25 steps away, but not by a policy that is sure enough)'),
     (WaysChange(), 'all places are reached as before')])
 def test_what_has_come_of_a_change(ways: WaysChange, sentence: str) -> None:
     assert told(Event(9, 'relearnt', 'change', ways=ways), FLAT) == f'relearnt: {sentence}'
@@ -80,3 +85,24 @@ def test_ids_become_names_where_there_are_any() -> None:
         'round 1: r1c2, state 7 found, added', '"east" in r1c3 led to r1c2', said[2],
         'action 3 in r1c2']
     assert told(Event(9, said[0]), NOWHERE) == said[0]
+
+
+def test_a_hint_that_a_change_confirms_at_once_is_no_entry_of_its_own() -> None:
+    pair, other = PairChange(5, 1, {6: 40}, {5: 4}), PairChange(6, 1, {7: 40}, {6: 4})
+    hint, other_hint = (Event(8, 'h', 'hint', each, time=AT) for each in (pair, other))
+    soon, late = (Event(9, 'c', 'change', pair, time=AT + after) for after in (0.9, 1.1))
+    assert merged([hint, other_hint, soon]) == [other_hint, soon]
+    assert merged([hint, late]) == [hint, late]
+    assert merged([Event(8, 'h', 'hint', pair), Event(9, 'c', 'change', pair)]) == [
+        Event(9, 'c', 'change', pair)]    # without times
+
+
+@pytest.mark.parametrize(('event', 'expected'), [
+    (Event(1, '', 'change', PairChange(5, 1, {6: 9}, {5: 9})), 'bad'),
+    (Event(1, '', 'change', PairChange(5, 1, {5: 9}, {6: 9})), 'good'),
+    (Event(1, '', 'change', ways=WaysChange((5,))), 'good'),
+    (Event(1, '', 'change', ways=WaysChange((5,), (6,))), 'bad'),
+    (Event(1, '', 'goal', what='reached'), 'good'), (Event(1, '', 'goal', what='failed'), 'bad'),
+    (Event(1, '', 'fault'), 'bad'), (Event(1, 'round 1', 'change'), '')])
+def test_good_news_is_not_bad(event: Event, expected: str) -> None:
+    assert tone(event) == expected

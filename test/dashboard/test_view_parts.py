@@ -148,7 +148,7 @@ def test_the_robot_is_sent_to_known_and_certified_states_only() -> None:
     assert refusal_to_go(0, early) == 'state 0 is neither known nor certified'
     doubted = replace(heard, trust={7: PolicyTrust(Trust.DOUBTED, None, None, 0, '')})
     assert refusal_to_go(7, doubted) == 'state 7 is doubted'
-    assert refusal_to_go(None, heard) == 'choose a known state first'
+    assert refusal_to_go(None, heard) == 'choose a place first'
     assert refusal_to_go(7, Telemetry(known=(7,))) == 'needs a navigator, which is not running'
 
 

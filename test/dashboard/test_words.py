@@ -14,7 +14,12 @@ from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.named import named
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
-from mnm_ros.view.web.decisions import decisions, decisions_table, without_figures
+from mnm_ros.view.web.decisions import (
+    decisions,
+    decisions_table,
+    in_plain_words,
+    without_figures,
+)
 from mnm_ros.view.web.panels import events_table, robots_table, Timeline
 import pytest
 
@@ -267,3 +272,22 @@ def test_the_page_has_the_last_one_first() -> None:
     at, then = (moment(time, '%a %H:%M:%S') for time in (NOON, NOON + 60))
     assert table.index(f'<tr class="change"><td>{then}</td><td>blocked</td>') < table.index(
         f'<td>{at}</td><td>home is &lt;here&gt;</td>')
+
+
+@pytest.mark.parametrize(('sentence', 'plain'), [
+    ('looking for what is new or has changed (rediscovery 9): sampling 6 states: '
+     '20 executions to go',
+     'Looking for what is new or has changed, trying out 6 places: moves to go: 20'),
+    ('sampling on the way to hall, to certify its policy: 1 execution to go',
+     'Trying out the way to hall: moves to go: 1'),
+    ('testing the policy to hall: 3 of 4 attempts reached it (stream 2 of 5)',
+     'Testing the way to hall: 3 of 4 attempts reached it'),
+    ('exploring', 'Exploring')])
+def test_an_operator_needs_no_terms(sentence: str, plain: str) -> None:
+    assert in_plain_words(sentence) == plain
+
+
+@pytest.mark.parametrize(('name', 'value', 'label'), [
+    ('changes', '1', 'change'), ('changes', '2', 'changes'), ('known', '0', 'places known')])
+def test_figures_are_named_as_many_as_they_are(name: str, value: str, label: str) -> None:
+    assert words.tile_label(name, value) == label

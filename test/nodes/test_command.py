@@ -124,7 +124,8 @@ def what_has_happened_is_printed(*here: str) -> None:
     assert all(re.match(r'\S+ \d\d:\d\d:\d\d  ', line) for line in told), told
     texts = [line.split('  ', 1)[1] for line in told]
     assert 'home is state 0, building the first hypothesis' in texts
-    assert texts[-1] == 'paused: service explore called'
+    assert texts[-2].startswith('told to pause at state ')
+    assert texts[-1] == 'paused by mnm_ros pause'
 
 
 def wait_for_line(path: Path, pattern: str) -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 import json
 from typing import Any, Union
@@ -30,7 +30,8 @@ from mnm_ros.core.progress.json_values import (
     value,
 )
 
-KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fault', 'done')
+KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fault', 'done',
+         'stop', 'free', 'goal', 'command', 'setting')
 """What ``Event.kind`` may be."""
 
 
@@ -65,6 +66,8 @@ class WaysChange:
     :ivar found: those that were not reached before.
     :ivar reached: all that are, if any is lost.
     :ivar by: states that most of the other ways pass now and did not before, in this order.
+    :ivar away: how many steps those that are lost are away by now, if a way is known.
+    :ivar radius: ``L``, beyond which nothing is looked for; 0 if it is not told.
     """
 
     other: tuple[int, ...] = ()
@@ -72,6 +75,8 @@ class WaysChange:
     found: tuple[int, ...] = ()
     reached: tuple[int, ...] = ()
     by: tuple[int, ...] = ()
+    away: Mapping[int, float] = field(default_factory=dict)
+    radius: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,13 @@ class Event:
     :ivar ways: what has come of a change, if it is about that.
     :ivar time: in s since 1970; 0 in the core, which has no clock.
     :ivar seconds: the mean time of each action so far, where it tells that there was a stop.
+    :ivar by: from where it comes that something was asked for: ``page 192.0.2.7``, ``service
+        stop``, ``battery``, ``hour``, ``nav2``, ``mnm_ros goal``.
+    :ivar user: who used ``mnm_ros``.
+    :ivar what: was asked for, as ``Request.what``, or ``reached`` and its like of a goal.
+    :ivar state, name: where the robot was, and what the robot side calls that.
+    :ivar robot: of several.
+    :ivar goal, target: the id of a goal, and where it leads.
     """
 
     step: int
@@ -95,6 +107,14 @@ class Event:
     ways: Union[WaysChange, None] = None
     time: float = 0.0
     seconds: Union[Mapping[int, float], None] = None
+    by: Union[str, None] = None
+    user: Union[str, None] = None
+    what: Union[str, None] = None
+    state: Union[int, None] = None
+    name: Union[str, None] = None
+    robot: Union[str, None] = None
+    goal: Union[int, None] = None
+    target: Union[int, None] = None
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
@@ -111,7 +131,9 @@ class Event:
         return cls(**{'step': 0, 'text': '', **read_object('event', load('event', told), {
             'step': integer, 'text': text, 'kind': text, 'time': _time,
             'change': maybe(_change), 'ways': maybe(_ways),
-            'seconds': maybe(by_state('action', number))})})
+            'seconds': maybe(by_state('action', number)),
+            **dict.fromkeys(('by', 'user', 'what', 'name', 'robot'), maybe(text)),
+            **dict.fromkeys(('state', 'goal', 'target'), maybe(integer))})})
 
 
 _time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
@@ -128,8 +150,9 @@ def _change(what: str, found: Any) -> PairChange:
 
 def _ways(what: str, found: Any) -> WaysChange:
     states = listed(integer)
-    return WaysChange(**read_object(
-        what, found, dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states)))
+    return WaysChange(**read_object(what, found, {
+        **dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states),
+        'away': by_state('state', number), 'radius': number}))
 
 
 class LastPairs:

@@ -276,6 +276,7 @@ class GoalReport:
     :ivar least_trust: that its policy needs; None for what the navigator asks for.
     :ivar stays: s for which the robot stays there from ``ended`` on, as long as it does; else
         None.
+    :ivar by: from where it comes: ``topic goal``, ``topic goal/request`` or ``nav2``.
     """
 
     id: int    # noqa: A003
@@ -290,6 +291,7 @@ class GoalReport:
     least_trust: str | None = None
     expected_seconds_left: float | None = None
     stays: float | None = None
+    by: str = ''
 
     def over(self, status: GoalStatus, how: str, ended: int | None) -> GoalReport:
         """Return the report of its end; ``how`` is as for ``GoalStatus.sentence``."""

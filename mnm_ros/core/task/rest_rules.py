@@ -14,6 +14,7 @@ from mnm_ros.core.errors import InvalidValueError
 WORK_FIRST = 'work comes first'
 """Begins the reason of a rest that is for goals alone, so that these are taken meanwhile."""
 
+_BATTERY, _HOUR = 'battery ', 'outside of '    # begin what the others say
 _SILENT = 60.0    # s without a message after which a battery counts as silent
 _PERCENT = 1.5    # what says more than that counts in percent instead of from 0 to 1
 _EXPECTED = 'expected 0 to 1'
@@ -57,6 +58,12 @@ class Hours:
         if self.begin < self.end:
             return self.begin <= moment < self.end
         return moment >= self.begin or moment < self.end
+
+
+def asked_by(reason: str) -> str:
+    """Return what makes the robot rest for a reason: ``battery``, ``hour`` or ``work``."""
+    return ('battery' if reason.startswith(_BATTERY) else
+            'hour' if reason.startswith(_HOUR) else 'work')
 
 
 class RestRules:
@@ -118,9 +125,9 @@ class RestRules:
         why, until = [], []
         if self._low:
             was = '' if self._percent < low else 'was '
-            why.append(f'battery {math.floor(self._percent)}%, {was}below {low:g}%')
+            why.append(f'{_BATTERY}{math.floor(self._percent)}%, {was}below {low:g}%')
             until.append(f'at {max(low, charged):g}%')
         if between and moment not in Hours.parse(between):
-            why.append(f'outside of {between}')
+            why.append(f'{_HOUR}{between}')
             until.append(f'at {Hours.parse(between).begin:%H:%M}')
         return f'{", ".join(why)}; goes on {" and ".join(until)}' if why else ''

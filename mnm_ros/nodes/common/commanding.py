@@ -15,6 +15,7 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from rclpy.task import Future
@@ -100,9 +101,11 @@ class ExplorationPause:
     Only a pause that this node has asked for is ended by it, and only if nobody else has asked for
     one, too. A robot that rests is left alone, but only until it is to go on: a pause is asked for
     then, too.
+
+    :param requests: where it is said that it asks for that, for a goal or a stop that is told.
     """
 
-    def __init__(self, node: NodeInterface) -> None:
+    def __init__(self, node: NodeInterface, requests: RequestTopic | None = None) -> None:
         self._node = node
         self._heard = False
         self._phase: Phase | None = None    # None also for one that is not known here
@@ -112,6 +115,7 @@ class ExplorationPause:
         self._ask_at = self._doubted_until = -math.inf
         self._going_on: Future[SetBool.Response] | None = None
         self._client = node.create_client(SetBool, 'explore')
+        self._requests = requests or RequestTopic(node)
         self._phases = node.create_subscription(
             String, 'phase', self._on_phase, messages.LATCHED)
         node.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
@@ -151,6 +155,7 @@ class ExplorationPause:
             return now >= self._doubted_until
         if self._heard and now >= self._ask_at and self._client.service_is_ready():
             self._asked, self._ask_at = self._asked + 1, now + _ASK_EVERY
+            self._requests.say('pause', part_of='goal')
             self._client.call_async(SetBool.Request(data=False))
         return False
 
@@ -164,6 +169,7 @@ class ExplorationPause:
         self._ask_at = -math.inf
         if asked and self._client.service_is_ready() and self._phase not in _OVER:
             self._doubted_until, self._pauses = now + _HEARD, 0
+            self._requests.say('resume', part_of='goal')
             self._going_on = self._client.call_async(SetBool.Request(data=True))
             self._going_on.add_done_callback(self._on_response)
 

@@ -40,8 +40,18 @@ class Services:
         node.create_service(Trigger, 'save', self._on_save)
         node.create_service(Trigger, 'load', self._on_load)
 
+    def _recorded(self, service: str, what: str, answer: tuple[bool, str]) -> tuple[bool, str]:
+        """Have it on record that a service was called, and why in vain."""
+        success, text = answer
+        self._session.record.called(service, what, '' if success else f'refused, {text}')
+        return answer
+
     @answering
     def _on_explore(self, request: SetBool.Request) -> tuple[bool, str]:
+        return self._recorded('explore', 'resume' if request.data else 'pause',
+                          self._explore(request))
+
+    def _explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
         if exploration.state is RunState.FAULT:
             return False, f'{session.status}; {way_back(exploration)}'
@@ -59,6 +69,9 @@ class Services:
 
     @answering
     def _on_recover(self, _: Trigger.Request) -> tuple[bool, str]:
+        return self._recorded('recover', 'recover', self._recover())
+
+    def _recover(self) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
         if not session.fault:
             return False, f'there is no fault; {session.status}'
@@ -76,10 +89,13 @@ class Services:
 
     @answering
     def _on_save(self, _: Trigger.Request) -> tuple[bool, str]:
-        return self._session.exploration_store.save()
+        return self._recorded('save', 'save', self._session.exploration_store.save())
 
     @answering
     def _on_load(self, _: Trigger.Request) -> tuple[bool, str]:
+        return self._recorded('load', 'load', self._load())
+
+    def _load(self) -> tuple[bool, str]:
         session = self._session
         if session.running:
             return False, 'exploring: call explore with false first'

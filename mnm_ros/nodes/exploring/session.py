@@ -30,6 +30,7 @@ from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
+from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.nodes.exploring.work_first import WorkFirst
 from mnm_ros.nodes.exploring.work_topic import WorkTopic
@@ -48,6 +49,7 @@ class ExplorationSession:
     :ivar node: the same, as far as it is that of the session.
     :ivar exploration_store: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
+    :ivar record: of what people, and other nodes, ask for.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
 
@@ -65,10 +67,16 @@ class ExplorationSession:
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
         kept = self.exploration_store.events
+        events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(
-            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile,
-            EventTopic(node, kept.past, kept.append) if kept else EventTopic(node))
+            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events)
         self._link = self._new_link()
+        self.record = OperatorRecord(
+            node, self._guard, parameters['robots'] if parameters.is_set('robots') else (),
+            self._publishers.asked, lambda: self.exploration.steps, self._link.last_seen,
+            kept.past if kept else ())
+        events.on_goals, parameters.on_change = self.record.goals, self.record.setting
+        self._publishers.reason_to_wait = lambda: self.record.waiting
         self._link.after_description = self._declare
         self._link.reason_to_rest = WorkFirst(
             node, parameters, self._guard, lambda: self.exploration).reason
@@ -254,6 +262,7 @@ class ExplorationSession:
     def close(self) -> None:
         """Remove all topics, services and timers; write the counts if asked to."""
         self.exploration_store.abandon()
+        del self._parameters.on_change
         self._guard.close()
         self._link.close()
         self._publishers.close(self.exploration, self._link)
@@ -313,6 +322,7 @@ class ExplorationSession:
         deadline = self._started + (self._parameters['max_duration'] or math.inf)
         limits = step_limits(self._parameters, deadline)
         self._guard.look()
+        self.record.tick(now)
         if self._guard.busy:    # what is said of the exploration stays as it was before the plan
             self._link.tick_while_busy(limits, now)
             self._publishers.republish(self._parameters['republish_period'], now)
@@ -320,6 +330,7 @@ class ExplorationSession:
             return
         self._most_states = self._allowed_states()
         self._link.tick(limits, now)
+        self.record.rests(self._link.resting)
         if self._link.profile.text:
             self.exploration_store.describe(self._link.profile.text)
         self._call(self._publishers.news, self.exploration, self._link, now)

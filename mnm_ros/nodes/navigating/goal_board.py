@@ -41,12 +41,14 @@ class GoalBoard:
         nanoseconds: int = self._node.get_clock().now().nanoseconds
         return nanoseconds
 
-    def new_goal(self, target: int | None, goal_id: int | None = None) -> GoalReport:
+    def new_goal(self, target: int | None, goal_id: int | None = None,
+                 by: str = 'topic goal') -> GoalReport:
         """Return a goal that has just come, with an id of its own if it came without one."""
         if goal_id is None:
             goal_id = self._last_id = max(time.time_ns(), self._last_id + 1)
         return GoalReport(
-            goal_id, target, GoalStatus.WAITING, f'waiting to go to {target}', accepted=self.now)
+            goal_id, target, GoalStatus.WAITING, f'waiting to go to {target}', accepted=self.now,
+            by=by)
 
     def report(self, goal_id: int) -> GoalReport | None:
         """Return what was last told of a goal; None if that is forgotten."""

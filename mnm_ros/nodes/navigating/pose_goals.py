@@ -151,7 +151,7 @@ class PoseGoals:
         if isinstance(found, Refusal):
             self._refuse(journey, found)
             return None
-        goal = self._board.new_goal(found)
+        goal = self._board.new_goal(found, by='nav2')
         self._open[goal.id] = journey
         return goal
 

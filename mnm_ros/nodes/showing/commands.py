@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from mnm_ros.navigator_client import NavigatorClient
+from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, never, RepeatedCalls
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
@@ -43,6 +44,8 @@ class Commands:
         for control in CONTROLS.values():
             self._client(control.service)
         self._navigator = NavigatorClient(node)
+        self._requests = RequestTopic(node)
+        self._by = ''    # who has pressed the control last
 
     def offered(self) -> frozenset[str]:
         """Return the services that are there; those of robots if any robot has them."""
@@ -62,9 +65,11 @@ class Commands:
             f', about {left:.1f} steps to go{in_time(report.expected_seconds_left)}')
         return CommandOutcome(f'{report.text}{more}', goal.reached if goal.over else None)
 
-    def press(self, name: str) -> None:
-        """Do what a control stands for, at once."""
+    def press(self, name: str, by: str = '') -> None:
+        """Do what a control stands for, at once; ``by`` is who has pressed it, for the record."""
         with self._lock:
+            self._by = by
+            self._requests.say(name, by)
             if name in _WHOLE:
                 for each in _WHOLE:
                     self._errands.pop(each, iter(()))
@@ -76,9 +81,10 @@ class Commands:
                 }.get(name, lambda: self._ask(name))()
             self._advance()
 
-    def go(self, state: int) -> None:
-        """Send the robot to a state."""
-        self._navigator.go(state)
+    def go(self, state: int, by: str = '') -> None:
+        """Send the robot to a state; ``by`` is who has asked for that, for the record."""
+        goal = self._navigator.go(state)
+        self._requests.say('goal', by, goal=goal.id, state=state)
 
     def look(self) -> None:
         """Carry on with what takes time; to be called several times a second."""
@@ -123,6 +129,7 @@ class Commands:
         """Free the robots that are there, which know best if they were stopped; return success."""
         clients = {robot: client for robot, client in self._at('stop').items()
                    if client.service_is_ready()}
+        self._requests.say('free', self._by)
         calls = RepeatedCalls(clients, SetBool.Request(data=False))
         while clients and (outcome := calls.look(time.monotonic())).good is not True:
             yield outcome
@@ -143,6 +150,7 @@ class Commands:
         if self._client('cancel').service_is_ready():
             for outcome in self._ask('cancel', lambda response: response.success):
                 yield CommandOutcome(f'ending the goal: {outcome.text}', None)
+        self._requests.say('pause', self._by, part_of='home')
         for outcome in self._ask('pause') if self._explorer_there else ():
             yield CommandOutcome(f'first, {outcome.text}', None)
         if not (yield from self._free()):
@@ -151,6 +159,7 @@ class Commands:
         while self._exploring:
             if time.monotonic() > asked + _ASK_EVERY:    # a navigator may have let it go on
                 asked = time.monotonic()
+                self._requests.say('pause', self._by, part_of='home')
                 self._client('explore').call_async(SetBool.Request(data=False))
             yield CommandOutcome('first, exploration pauses after the current step', None)
         yield from self._ask('home', lambda response: not response.success and (

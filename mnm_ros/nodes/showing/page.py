@@ -17,7 +17,7 @@ from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.named import named
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.web.decisions import decisions_table, without_figures
+from mnm_ros.view.web.decisions import decisions_table, in_plain_words, without_figures
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
     BAR,
@@ -58,6 +58,8 @@ class Page:
 
     def __init__(self, shared: SharedLayers) -> None:
         self._shared = shared
+        # A browser without an address is one of a test.
+        self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
         self._then: PastView | None = None    # None for now
         self._sent: Layers = {}
@@ -80,7 +82,7 @@ class Page:
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
                     with box(f'tile tile-{name}') as self._tiles[name]:
                         self._text(f'{name} value', 'value')
-                        ui.label(name).classes('name')
+                        self._text(f'{name} label', 'name')
                         self._text(f'{name} remark', 'remark')
             with box('columns'):
                 with box('main'):
@@ -110,8 +112,9 @@ class Page:
             if (commands := self._shared.commands) is not None:
                 with box('bar-row'):
                     for name in BAR:
-                        self._button(name, CONTROLS[name].label, partial(commands.press, name)
-                                     ).tooltip(CONTROLS[name].effect)
+                        pressed = partial(commands.press, name, self._by)
+                        self._button(name, CONTROLS[name].label, pressed).tooltip(
+                            CONTROLS[name].effect)
                     self._text('bar', 'told').props('role=status')
             with box('past-bar').props('role=status') as self._past_bar:
                 with box('past-when'):
@@ -140,6 +143,7 @@ class Page:
         with card('doing-card', 'What it is doing'):
             self._machine = ui.html('', sanitize=False)
             self._text('doing', 'doing')
+            self._text('terms', 'detail')
             self._text('status', 'status')
             with box('progress') as self._progress:
                 with box('track'):
@@ -157,8 +161,8 @@ class Page:
                 if name in (*BAR, 'cancel'):
                     continue
                 with box('control'):
-                    self._button(name, control.label, partial(commands.press, name)
-                                 ).tooltip(control.effect)
+                    self._button(name, control.label,
+                                 partial(commands.press, name, self._by)).tooltip(control.effect)
                     self._text(f'{name} result', 'result')
             with box('control'):
                 self._button('go', 'Go', self._go).tooltip('sends the robot to the chosen state')
@@ -166,7 +170,7 @@ class Page:
                     {}, label='to state', with_input=True,
                     on_change=self._on_select).props(
                         'dense options-dense outlined').classes('select')
-                self._button('cancel', 'Cancel', partial(commands.press, 'cancel'))
+                self._button('cancel', 'Cancel', partial(commands.press, 'cancel', self._by))
             self._text('go result', 'result')
 
     def _timeline_card(self) -> None:
@@ -213,6 +217,8 @@ class Page:
             self._once(f'{name} there', name in tiles, tile.set_visibility)
             for label, text in zip(('value', 'remark'), tiles.get(name, ())):
                 self._say(f'{name} {label}', text)
+            if name in tiles:
+                self._say(f'{name} label', words.tile_label(name, tiles[name][0]))
         self._show_doing(heard)
         self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
         self._once('robots', robots_table(heard), self._robots.set_content)
@@ -231,7 +237,8 @@ class Page:
         self._once('kind', 'past' if self._then else '' if silence is None else 'stale',
                    lambda kind: self._page.classes(kind, remove='past stale'))
         phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
-        self._say('phase', ', '.join(filter(None, (phase or 'no explorer', stopped(heard)))))
+        self._say('phase', ', '.join(filter(None, (
+            words.PHASES.get(phase, phase) or 'no explorer', stopped(heard)))))
 
     def _show_slider(self) -> None:
         moments = self._shared.looking_back.past.moments
@@ -268,7 +275,9 @@ class Page:
     def _show_doing(self, heard: Telemetry) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', without_figures(words.doing(heard)))
+        doing = without_figures(words.doing(heard))
+        self._say('doing', in_plain_words(doing))
+        self._say('terms', doing if in_plain_words(doing) != doing else '')
         self._say('status', words.status(heard))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
@@ -351,7 +360,7 @@ class Page:
 
     def _go(self) -> None:
         if self._shared.commands and self._chosen is not None:
-            self._shared.commands.go(self._chosen)
+            self._shared.commands.go(self._chosen, self._by)
 
 
 def _told(outcome: CommandOutcome | None, refused: str) -> str:

@@ -15,7 +15,7 @@ from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.event_words import merged, moment
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -184,7 +184,7 @@ class View:
     def _events(self, rows: int, width: int) -> list[Text]:
         """Return the last events, newest first, none of them cut, as many as there is room."""
         lines: list[Text] = []
-        for event in reversed(self.heard.events):
+        for event in reversed(merged(self.heard.events)):
             at = moment(event.time, '%H:%M:%S')
             wrapped = textwrap.wrap(event.text, max(10, width - 9)) or ['']
             if len(lines) + len(wrapped) > rows:

@@ -57,6 +57,24 @@ def without_figures(sentence: str) -> str:
     return _FOR.sub(lambda found: f', {_proof(_share(found))}', against)
 
 
+_PLAIN = tuple((re.compile(found), said) for found, said in (
+    (r'looking for what is new or has changed \(rediscovery \d+\): ',
+     'looking for what is new or has changed, '),
+    (r' \(stream \d+ of [^)]*\)$', ''), (r'^check-run: ', ''),
+    (r'sampling on the way to (.*), to certify its policy: ', r'trying out the way to \1: '),
+    (r'sampling (\d+) states: ', r'trying out \1 places: '),
+    (r'sampling 1 state: ', 'trying out a place: '),
+    (r'([\d,]+) executions? to go', r'moves to go: \1'),
+    (r'policy to ', 'way to ')))
+
+
+def in_plain_words(sentence: str) -> str:
+    """Return a sentence about what is done in the words of an operator, without terms."""
+    for found, said in _PLAIN:
+        sentence = found.sub(said, sentence)
+    return sentence[:1].upper() + sentence[1:]
+
+
 def _share(found: re.Match[str]) -> float:
     evidence, threshold = (float(figure.rstrip('.')) for figure in found.groups())
     return evidence / threshold if threshold else 0.0

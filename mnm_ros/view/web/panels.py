@@ -8,7 +8,7 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.event_words import merged, moment, tone
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
 from mnm_ros.view.words import whole
@@ -80,10 +80,10 @@ def robots_table(heard: Telemetry) -> str:
 def events_table(heard: Telemetry) -> str:
     """Return what has happened as HTML, the last first."""
     return '<table>' + ''.join(
-        f'<tr class="{escape(event.kind)}"><td>'
+        f'<tr class="{escape(f"{event.kind} {tone(event)}".strip())}"><td>'
         f'{moment(event.time, "%a %H:%M:%S") if event.time else f"step {whole(event.step)}"}</td>'
         f'<td>{escape(event.text)}</td></tr>'
-        for event in reversed(heard.events)) + '</table>'
+        for event in reversed(merged(heard.events))) + '</table>'
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
@@ -285,7 +285,7 @@ def refusal_to_go(state: int | None, heard: Telemetry) -> str:
     if not heard.navigator:
         return 'needs a navigator, which is not running'
     if state is None:
-        return 'choose a known state first'
+        return 'choose a place first'
     if state in heard.knowledge.goals:
         return ''
     return f'state {heard.description.name(state)} is ' + (

@@ -82,6 +82,9 @@ class FleetLink(Link):
             'unanswered': round(self._links[name].unanswered(now), 1)})
             for name, member in self._members.items()]
 
+    def last_seen(self, robot: str = '') -> int | None:
+        return self._links[robot].last_seen() if robot in self._links else None
+
     def unanswered(self, now: float) -> float:
         return max(link.unanswered(now) for link in self._links.values())
 

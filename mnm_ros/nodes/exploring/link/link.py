@@ -65,6 +65,10 @@ class Link(ABC):
         """Return the last order, as ``WayAnswer`` has it; None for several robots."""
         return None
 
+    def last_seen(self, robot: str = '') -> int | None:
+        """Return the state in which the robot, or one of several, was seen last, if any."""
+        return None
+
     @property
     def resting(self) -> str:
         """Why a robot without a name goes home to rest, or rests; else nothing."""

@@ -105,6 +105,7 @@ class RobotLink(Link):
         self.profile = RobotProfile(
             node, parameters['actions'], guard.while_open(self._on_description))
         self._rest = RestTopics(node, parameters, guard)
+        self._seen: int | None = None    # the state that was told last, for whomever
         self._looked = -float('inf')    # when the graph was looked at last
         self._looking_since = time.monotonic()
 
@@ -120,6 +121,9 @@ class RobotLink(Link):
     @property
     def resting(self) -> str:
         return self.loop.resting
+
+    def last_seen(self, robot: str = '') -> int | None:
+        return self._seen
 
     def missing(self, now: float) -> str:
         if (self.loop.task.state is not RunState.WAITING_FOR_ROBOT    # else it is not asked for
@@ -277,6 +281,7 @@ class CommandLink(RobotLink):
 
     def _on_state(self, step: tuple[int, int]) -> None:
         seq, state = step
+        self._seen = state
         now = time.monotonic()
         if self._last_reset:
             self._last_reset.on_state(seq, state)
@@ -365,6 +370,7 @@ class AdviceLink(RobotLink):
             self._guard.call(self.loop.on_order, *step, time.monotonic())
 
     def _on_state(self, step: tuple[int, int]) -> None:
+        self._seen = step[1]
         self._look_who_answers()
         if not self._objection:
             self._guard.call(self.loop.on_state, *step, time.monotonic())

@@ -36,6 +36,7 @@ class EventTopic:
     :param past: what has happened before, oldest first.
     :param keep: called with each event.
     :param clock: returns s since 1970.
+    :ivar on_goals: called with what is heard of goals.
     """
 
     def __init__(self, node: NodeInterface, past: Sequence[Event] = (),
@@ -55,6 +56,8 @@ class EventTopic:
             self._on_goals)
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
         self._change = ('', '')    # the last one, in the words of the core and of people
+        self._asked: Event | None = None    # the last that may be why it is paused, or goes on
+        self.on_goals: Callable[[Sequence[GoalReport]], object] = lambda reports: None
 
     def pass_time(self, step: int) -> None:
         """Take note of how many steps there are by now; to be called about once a second."""
@@ -68,7 +71,11 @@ class EventTopic:
         text = told(event, description)
         if event.change is not None:
             self._change = event.text, text
-        event = replace(event, text=text)
+        event = replace(event, text=text, name=None if event.state is None else (
+            description.names.get(event.state)))
+        if event.kind == 'command' and event.what in ('pause', 'resume', 'home'):
+            self._asked = event
+        event = self._caused(event, why)
         if self._goal is not None and self._by_navigator(why):
             goal = place(self._goal, description)
             event = replace(event, text=f'{event.text}, for the goal {goal}')
@@ -98,7 +105,19 @@ class EventTopic:
                 self.tell(Event(step, f'{robot.name}: {robot.status}', 'fault' if (
                     robot.state is RunState.FAULT) else 'robot'), description)
 
+    def _caused(self, event: Event, why: str) -> Event:
+        """Return a pause with who has asked for it, if that is known."""
+        asked = self._asked
+        if why != EXPLORE_CALLED or asked is None or asked.what == 'resume':
+            return event
+        by = asked.by or ''
+        if self._goal is not None or by == EXPLORE_CALLED.removesuffix(' called'):
+            return replace(event, by=event.by or by)
+        return replace(event, by=by, text=event.text.replace(
+            f': {EXPLORE_CALLED}', f'{" to go home," if asked.what == "home" else ""} by {by}'))
+
     def _on_goals(self, reports: Sequence[GoalReport]) -> None:
+        self.on_goals(reports)
         self._goal = next((report.target for report in reversed(reports)
                            if not report.status.over), None)
         self._stay = next((report for report in reversed(reports) if report.stays), None)

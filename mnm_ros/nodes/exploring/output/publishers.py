@@ -13,6 +13,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
@@ -40,6 +41,7 @@ class Publishers:
 
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
+    :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
@@ -58,6 +60,8 @@ class Publishers:
         self._stopped = ''    # the kind of the event that told so, until it goes on
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
+        self._untold: list[tuple[Event, str]] = []    # stops, and why, until it is known for whom
+        self.reason_to_wait: Callable[[], bool] = lambda: False
         self._counted = (0, -math.inf)    # steps and when
         self._timeouts = 0
         self._level = DiagnosticStatus.STALE
@@ -73,6 +77,7 @@ class Publishers:
                 # Several robots pause one by one, and a plan cannot be paused.
                 phase, status = Phase.PAUSED, 'paused: the node is ending'
             self._tell_stop(phase, status, exploration, link)
+        self._tell_due(True)
 
     def republish(self, period: float, now: float) -> None:
         """Publish all values again every ``period`` s, for nodes that lost them; 0: never."""
@@ -112,6 +117,7 @@ class Publishers:
                 self._publish(self._status, String(data=status))
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
+        self._tell_due(not self.reason_to_wait())
         self._live.news(exploration, status, names, now)
         self._trust.news(exploration, link.loop.seconds, names, self._picture.watched, now)
         self._picture.news(exploration, self._profile().description, Caption(
@@ -121,6 +127,10 @@ class Publishers:
         """Publish a decision, and log it."""
         event = self._events.tell(event, self._names)
         self._node.get_logger().info(f'step {event.step}: {event.text}')
+
+    def asked(self, event: Event) -> None:
+        """Publish what somebody has asked for, and log it."""
+        self._node.get_logger().info(self._events.tell(event, self._names).text)
 
     def restarted(self, step: int) -> None:
         """Tell that it goes on from what was kept."""
@@ -228,10 +238,18 @@ class Publishers:
             return
         if kind or self._stopped:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
-            self._events.tell(Event(
+            self._untold.append((Event(
                 exploration.steps, status if kind else 'exploring', kind or self._stopped,
-                seconds=seconds if kind else None), self._names, exploration.why if kind else '')
+                seconds=seconds if kind else None,
+                by=asked_by(link.resting) if kind == 'rest' else None),
+                exploration.why if kind else ''))
         self._stopped = kind or ''
+
+    def _tell_due(self, due: bool) -> None:
+        """Publish the stops that wait, unless it may still be heard who has asked for them."""
+        while due and self._untold:
+            event, why = self._untold.pop(0)
+            self._events.tell(event, self._names, why)
 
 
 def way_back(exploration: Exploration) -> str:

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Who asks for what, as it is said on ``requests`` beside the call of a service: JSON objects.
+
+The standard services do not tell who calls them. A reader ignores keys that are not known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+import json
+from typing import Union
+
+from mnm_ros.core.progress.json_values import integer, load, maybe, read_object, text
+
+
+@dataclass(frozen=True)
+class Request:
+    """
+    What a node is about to ask another one for, or has just asked for.
+
+    :ivar what: ``stop``, ``free``, ``pause``, ``resume``, ``home``, ``recover``, ``save``,
+        ``load``, ``cancel``, ``change``, ``goal`` or ``setting``.
+    :ivar by: from where it comes: ``page 192.0.2.7``, ``mnm_ros stop``, ``navigator``.
+    :ivar user: who uses ``mnm_ros``.
+    :ivar part_of: what it is done for that is told of itself, such as ``goal``.
+    :ivar goal, state: the id of a goal, if it has one yet, and where it leads.
+    :ivar text: more of it, for people.
+    """
+
+    what: str
+    by: str
+    user: Union[str, None] = None
+    part_of: Union[str, None] = None
+    goal: Union[int, None] = None
+    state: Union[int, None] = None
+    text: Union[str, None] = None
+
+    def to_json(self) -> str:
+        """Return it as one JSON object without line breaks."""
+        return json.dumps({key: value for key, value in asdict(self).items() if value is not None},
+                          separators=(',', ':'))
+
+    @classmethod
+    def from_json(cls, told: str) -> Request:
+        """
+        Read what ``to_json`` has returned.
+
+        :raises ValueError: says which entry is wrong and what was expected.
+        """
+        return cls(**{'what': '', 'by': '', **read_object('request', load('request', told), {
+            'what': text, 'by': text, 'user': maybe(text), 'part_of': maybe(text),
+            'goal': maybe(integer), 'state': maybe(integer), 'text': maybe(text)})})

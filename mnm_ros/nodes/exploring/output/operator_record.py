@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who did what: each thing that somebody asks for becomes an event, wherever it was asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+import time
+
+from mnm_ros import messages
+from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.request import Request
+from mnm_ros.core.task.navigation import GoalReport
+from mnm_ros.core.task.rest_rules import asked_by
+from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from std_msgs.msg import Bool, String
+
+_GRACE = 1.0      # s, in which it is heard who has called a service
+_FRESH = 5.0      # s, for which what was said on requests is waited for,
+_AGAIN = 1.5      # and for which a call may be the same once more
+_MOST = 30        # of what was said on requests, which are kept
+_LONGEST = 200    # characters of what another node says
+_AT_ONCE = ('home', 'cancel', 'change', 'setting')    # what others than the explorer are asked for
+_KINDS = {'stop': 'stop', 'free': 'free', 'goal': 'goal', 'setting': 'setting'}
+
+
+@dataclass
+class _Heard:
+    """
+    What was said on ``requests``, when in s, and for which robots it has been told of.
+
+    :ivar robot: that has said it; empty for all others.
+    """
+
+    request: Request
+    robot: str
+    at: float
+    told: set[str] = field(default_factory=set)
+
+
+@dataclass
+class _Open:
+    """What has happened without that it is known yet for whom."""
+
+    event: Event
+    until: float
+
+
+class OperatorRecord:
+    """
+    Makes events of calls, goals, stops and parameters, and says from where they come.
+
+    The services do not tell who calls them. Pages, commands and navigators say it on
+    ``requests``, just before or after; what nobody has said a second later has come by the
+    service itself.
+
+    :param robots: the namespaces of several; empty for one without a name.
+    :param tell: called with each event, which lacks nothing but the time and the names.
+    :param steps: returns how many there are by now.
+    :param last_seen: returns the state in which the robot, or one of several, was seen last.
+    :param past: what has happened before.
+    """
+
+    def __init__(self, node: NodeInterface, guard: CallbackGuard, robots: Sequence[str],
+                 tell: Callable[[Event], object], steps: Callable[[], int],
+                 last_seen: Callable[[str], int | None], past: Iterable[Event] = ()) -> None:
+        self._name = node.get_name()
+        self._tell, self._steps, self._last_seen = tell, steps, last_seen
+        self._heard: list[_Heard] = []
+        self._open: list[_Open] = []
+        self._stopped: dict[str, bool] = {}
+        self._goals: dict[int, bool] = {}    # those told of, and whether they are over
+        self._from: dict[int, Event] = {}    # how each has begun
+        self._rest = ''
+        for event in past:
+            if event.kind in ('stop', 'free'):
+                self._stopped[event.robot or ''] = event.kind == 'stop'
+            elif event.kind == 'goal' and event.goal is not None:
+                self._goals[event.goal] = event.what != 'goal'
+        self._met_goals = bool(self._goals)
+        for robot in dict.fromkeys(('', *robots)):
+            self._hear_requests(node, guard, robot)
+        for robot in robots or ('',):
+            self._hear_stops(node, guard, robot)
+
+    @property
+    def waiting(self) -> bool:
+        """Whether something has happened, and it is not known yet for whom."""
+        return bool(self._open)
+
+    def called(self, service: str, what: str, text: str = '') -> None:
+        """Take note of a call of a service of the explorer; ``text`` is why it was refused."""
+        self._add(what, f'service {service}', text=text)
+
+    def setting(self, name: str, before: object, now: object) -> None:
+        """Take note of a parameter of the explorer that has changed."""
+        self._tell(self._event('setting', BY_PARAMETERS,
+                               text=changed(self._name, name, before, now)))
+
+    def rests(self, reason: str) -> None:
+        """Take note of why the robot is sent home to rest, or of the end of that."""
+        if reason and not self._rest:
+            self._tell(self._event('rest', asked_by(reason), text=reason))
+        self._rest = reason
+
+    def goals(self, reports: Iterable[GoalReport]) -> None:
+        """Take note of what has become of goals, those excepted that were over before."""
+        for report in reports:
+            by, over = report.by or 'topic goal', report.status.over
+            if report.id not in self._goals:
+                known = report.target is not None and (self._met_goals or not over)
+                self._goals[report.id] = not known
+                if known:
+                    self._add('goal', by, goal=report.id, target=report.target)
+            if over and not self._goals[report.id]:
+                self._goals[report.id] = True
+                self._open.append(_Open(self._event(
+                    report.status.value, by, text=report.text, goal=report.id,
+                    target=report.target), 0.0))
+        self._met_goals = True
+        for goal_id in [*self._goals][:-10 * _MOST]:
+            del self._goals[goal_id]
+            self._from.pop(goal_id, None)
+        self._look(time.monotonic())
+
+    def tick(self, now: float) -> None:
+        """Tell what has waited long enough; to be called often."""
+        if self._open:
+            self._look(now)
+
+    def _hear_requests(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
+        messages.hear(node, String, f'{robot}/requests'.lstrip('/'), messages.STEP,
+                      lambda message: Request.from_json(message.data),
+                      guard.while_open(lambda request: self._on_request(robot, request)))
+
+    def _hear_stops(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
+        def on_stopped(message: Bool) -> None:
+            before, self._stopped[robot] = self._stopped.get(robot, False), message.data
+            if message.data is not before:
+                self._add('stop' if message.data else 'free', 'service stop', robot=robot)
+        messages.hear(node, Bool, f'{robot}/stopped'.lstrip('/'), messages.LATCHED,
+                      lambda message: message, guard.while_open(on_stopped))
+
+    def _add(self, what: str, service: str, robot: str = '', text: str = '',
+             goal: int | None = None, target: int | None = None) -> None:
+        """Tell of something as soon as it is known from where it comes."""
+        now = time.monotonic()
+        event = self._event(what, service, robot, text, goal, target)
+        waits = service.startswith(('service ', 'topic '))
+        self._open.append(_Open(event, now + _GRACE if waits else now))
+        self._look(now)
+
+    def _event(self, what: str, by: str, robot: str = '', text: str = '',
+               goal: int | None = None, target: int | None = None) -> Event:
+        kind = _KINDS.get(what, 'command' if goal is None else 'goal')
+        return Event(self._steps(), text, kind, by=by, what=what, robot=robot or None,
+                     state=self._last_seen(robot), goal=goal, target=target)
+
+    def _on_request(self, robot: str, request: Request) -> None:
+        request = replace(
+            request, by=_short(request.by), user=request.user and _short(request.user),
+            text=request.text and _short(request.text))
+        now = time.monotonic()
+        if request.what in _AT_ONCE:
+            if not request.part_of:
+                self._tell(replace(self._event(
+                    request.what, request.by, robot, request.text or ''), user=request.user))
+            return
+        heard = _Heard(request, robot, now)
+        self._heard = [*self._heard, heard][-_MOST:]
+        self._look(now)
+        if request.what == 'stop' and not request.part_of:    # one that is stopped once more
+            for each, stopped in self._stopped.items():
+                if stopped and not heard.told and robot in ('', each):
+                    self._add('stop', 'service stop', robot=each)
+
+    def _look(self, now: float) -> None:
+        """Tell what is known by now, or has waited long enough, in its order."""
+        while self._open:
+            event, until = self._open[0].event, self._open[0].until
+            heard = self._asked(event, now) if until else None
+            if heard is None and now < until:
+                return
+            del self._open[0]
+            if heard is not None:
+                request, again = heard.request, (event.robot or '') in heard.told
+                heard.told.add(event.robot or '')
+                if again or request.part_of and event.kind == 'command':
+                    continue
+                event = replace(event, by=request.by, user=request.user,
+                                text=event.text or request.text or '')
+            if event.goal is not None:
+                begun = self._from.setdefault(event.goal, event)
+                event = replace(event, by=begun.by, user=begun.user)
+            self._tell(event)
+
+    def _asked(self, event: Event, now: float) -> _Heard | None:
+        """Return what was said of it on ``requests``, what was told of it already last."""
+        fitting = [each for each in self._heard if each.request.what == event.what
+                   and now < each.at + _FRESH
+                   and each.robot in ('', event.robot) and (
+                       event.goal is None or each.request.goal == event.goal
+                       or each.request.goal is None and each.request.state == event.target)]
+        again = [each for each in fitting if (event.robot or '') in each.told]
+        if len(again) < len(fitting):
+            return next(each for each in fitting if each not in again)
+        # Without an answer a call is made again.
+        return again[-1] if (again and event.kind == 'command'
+                             and now < again[-1].at + _AGAIN) else None
+
+
+def _short(said: str) -> str:
+    return messages.plain(said)[:_LONGEST]

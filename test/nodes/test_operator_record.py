@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who did what is told once, with where the robot was and from where it came."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from mnm_ros import messages
+from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.request import Request
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.exploring.output import operator_record
+from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import told
+from node_processes import Peer, ScriptedRobot
+import pytest
+from std_msgs.msg import Bool, String
+from std_srvs.srv import SetBool, Trigger
+from test_command import command
+
+HOUSE = RobotDescription(('go',), names={5: 'hall', 7: 'kitchen'})
+
+
+class World:
+    """A record, what is said to it, and a clock."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *past: Event,
+                 robots: tuple[str, ...] = ()) -> None:
+        self.now = 100.0
+        self.events: list[Event] = []
+        self.topics: dict[str, Callable[[Any], None]] = {}
+        monkeypatch.setattr(
+            operator_record, 'time', SimpleNamespace(monotonic=lambda: self.now))
+        self.record = OperatorRecord(
+            SimpleNamespace(get_name=lambda: 'explorer', create_subscription=self._hear),
+            SimpleNamespace(while_open=lambda callback: callback), robots, self.events.append,
+            lambda: 42, lambda robot: 5, past)
+
+    def _hear(self, kind: type, topic: str, callback: Callable, qos: object) -> None:
+        self.topics[topic] = callback
+
+    def say(self, what: str, by: str, topic: str = 'requests', **more: Any) -> None:
+        self.topics[topic](String(data=Request(what, by, **more).to_json()))
+
+    def stopped(self, stopped: bool, robot: str = '') -> None:
+        self.topics[f'{robot}/stopped'.lstrip('/')](Bool(data=stopped))
+
+    def after(self, seconds: float) -> list[str]:
+        """Return what is told by so many s later, and has not been before."""
+        self.now += seconds
+        self.record.tick(self.now)
+        found, self.events[:] = [told(event, HOUSE) for event in self.events], []
+        return found
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> World:
+    return World(monkeypatch)
+
+
+@pytest.mark.parametrize('first', [True, False])
+def test_a_call_is_that_of_who_says_so_before_or_after(world: World, first: bool) -> None:
+    if first:
+        world.say('pause', 'page 192.0.2.7')
+    world.record.called('explore', 'pause')
+    if not first:
+        assert world.after(0.2) == []
+        world.say('pause', 'page 192.0.2.7')
+    assert world.after(0.0) == ['told to pause at hall, by page 192.0.2.7']
+    world.record.called('explore', 'pause')    # once more, as no answer was heard
+    assert world.after(5.0) == []
+
+
+def test_a_call_that_nobody_speaks_of_comes_by_the_service(world: World) -> None:
+    world.record.called('recover', 'recover', 'refused, there is no fault')
+    assert world.record.waiting and world.after(0.9) == []
+    assert world.after(0.2) == [
+        'told to recover at hall, by service recover: refused, there is no fault']
+    assert not world.record.waiting
+    world.record.called('save', 'save')
+    world.say('save', 'mnm_ros save', user='anna')
+    assert world.after(0.0) == ['told to save at hall, by mnm_ros save (anna)']
+
+
+def test_stops_are_told_by_what_the_robot_says_and_each_press(world: World) -> None:
+    world.stopped(False)
+    assert world.after(9.0) == []
+    world.say('stop', 'page 192.0.2.7')
+    assert world.after(0.0) == []
+    for _ in range(3):
+        world.stopped(True)
+    world.say('stop', 'page 192.0.2.8')
+    world.stopped(True)
+    assert world.after(0.0) == [f'stopped at hall, by page 192.0.2.{n}' for n in (7, 8)]
+    world.stopped(False)
+    assert world.after(2.0) == ['free to move again at hall, by service stop']
+    world.say('free', 'page 192.0.2.7')    # one that is free
+    assert world.after(2.0) == []
+
+
+def test_a_stop_is_remembered_over_a_restart(monkeypatch: pytest.MonkeyPatch) -> None:
+    past = Event(1, 'r2: stopped', 'stop', what='stop', robot='r2', by='robot')
+    world = World(monkeypatch, past, robots=('r1', 'r2'))
+    world.stopped(True, 'r2')
+    assert world.after(2.0) == []
+    world.say('stop', 'robot', 'r1/requests', text='bumped into something')
+    world.stopped(True, 'r1')
+    world.stopped(False, 'r2')
+    assert world.after(2.0) == ['r1: stopped at hall, by robot: bumped into something',
+                                'r2: free to move again at hall, by service stop']
+
+
+def test_what_is_done_for_something_else_is_not_told_of_itself(world: World) -> None:
+    world.say('home', 'page 192.0.2.7')
+    world.say('pause', 'page 192.0.2.7', part_of='home')
+    world.record.called('explore', 'pause')
+    assert world.after(3.0) == ['sent home at hall, by page 192.0.2.7']
+
+
+def test_a_goal_and_its_result_are_told_once(world: World) -> None:
+    waiting = GoalReport(3, 7, GoalStatus.WAITING, 'waiting', by='topic goal')
+    reached = waiting.over(GoalStatus.REACHED, 'in 1 steps', 9)
+    old = GoalReport(1, 7, GoalStatus.REACHED, 'reached 7 in 4 steps')
+    world.record.goals([old])
+    world.record.goals([old, waiting])
+    world.record.goals([old, reached])
+    world.say('goal', 'mnm_ros goal', state=7)
+    world.record.goals([old, reached])
+    events = [*world.events]
+    assert world.after(0.0) == ['goal kitchen, by mnm_ros goal', 'reached kitchen in 1 step']
+    assert {(event.by, event.goal, event.target, event.state) for event in events} == {
+        ('mnm_ros goal', 3, 7, 5)}
+    world.record.goals([reached, GoalReport(4, 7, GoalStatus.WAITING, 'waiting', by='nav2')])
+    assert world.after(0.0) == ['goal kitchen, by nav2']
+
+
+def test_battery_and_hours_send_home(world: World) -> None:
+    for reason in ('', 'battery 14%, below 20%; goes on at 80%', 'battery 15%', '',
+                   'outside of 22:00-06:00'):
+        world.record.rests(reason)
+    assert [(event.kind, event.by) for event in world.events] == [
+        ('command', 'battery'), ('command', 'hour')]
+    assert world.after(0.0)[0] == (
+        'sent home to rest at hall, by battery: battery 14%, below 20%; goes on at 80%')
+
+
+def test_it_is_told_logged_and_kept(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """Calls, a parameter and a goal, of which an explorer that is started again knows, too."""
+    process = explorer(checkpoint_dir=str(tmp_path))
+    heard = peer.listen(String, 'events', messages.EVENTS)
+
+    def has(kind: str, what: str, by: str) -> dict[str, Any]:
+        def found() -> list[dict[str, Any]]:
+            return [event for message in heard
+                    if (event := json.loads(message.data))['kind'] == kind
+                    and event.get('what') == what and event.get('by') == by]
+        return peer.wait_for(found, f'{what} by {by}')[-1]
+
+    peer.wait_for(lambda: len(robot.executed) > 10, 'steps')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    assert has('command', 'pause', 'service explore')['state'] in (0, 1, 2)
+    peer.call(Trigger, 'save', Trigger.Request())
+    has('command', 'save', 'service save')
+    assert command('resume').returncode == 0
+    assert has('command', 'resume', 'mnm_ros resume')['user']
+    peer.set_parameter('explorer', 'step_timeout', 7.0)
+    assert 'step_timeout is now 7.0' in has('setting', 'setting', 'service set_parameters')['text']
+    assert process.stop() == 0
+    assert 'told to pause at state' in process.output
+    heard.clear()
+    explorer(checkpoint_dir=str(tmp_path))
+    has('command', 'pause', 'service explore')
+    has('setting', 'setting', 'service set_parameters')
