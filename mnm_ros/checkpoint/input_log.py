@@ -9,14 +9,15 @@ any SQLite browser, pandas or R opens it. Its tables:
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
-  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred) and ``state`` as given to
+  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred, 6 timed) and ``state`` as given to
   ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the other kinds, the one
   that was open (-2 if it was RESET, -1 if there was none); and ``chain``, a CRC-32 over this row
   and all before it.
 - ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
   none of a RESET that the exploration has played without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
-  that others have ordered it is ``[state, action, next state or null, robot]``.
+  that others have ordered it is ``[state, action, next state or null, robot]``, and of seconds
+  that steps take ``StepTimes`` as JSON.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -48,11 +49,13 @@ from mnm_ros.core.inputs import (
     Observation,
     Preference,
     Relocation,
+    TimesInput,
     Update,
     WorkObservation,
 )
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.step_times import StepTimes
 
 FORMAT = 1
 COMPANIONS = ('', '-wal', '-shm', '-journal')
@@ -314,11 +317,18 @@ def _encoded(made: Input) -> tuple[int, int, int, str]:
         return 2, 0, action, made.robot
     if isinstance(made, Preference):
         return 5, made.state, action, ''
+    kind, told = _told(made)
+    text = json.dumps(told)
+    return kind, zlib.crc32(text.encode()), action, text
+
+
+def _told(made: WorkObservation | DeclarationInput | TimesInput) -> tuple[int, Any]:
+    """Return the kind of an input that is more than a state, and what it says."""
     if isinstance(made, WorkObservation):
-        text = json.dumps([made.state, made.action, made.after, made.robot])
-        return 4, zlib.crc32(text.encode()), action, text
-    text = json.dumps(made.declaration.to_json())
-    return 3, zlib.crc32(text.encode()), action, text
+        return 4, [made.state, made.action, made.after, made.robot]
+    if isinstance(made, TimesInput):
+        return 6, made.times.to_json()
+    return 3, made.declaration.to_json()
 
 
 def _decoded(kind: int, state: int, action: int, text: str) -> Input:
@@ -332,15 +342,22 @@ def _decoded(kind: int, state: int, action: int, text: str) -> Input:
         return Interruption(asked, sys.intern(text))
     if kind == 5:
         return Preference(state, asked)
-    if kind not in (3, 4):
-        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 5')
+    if kind not in (3, 4, 6):
+        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 6')
     if zlib.crc32(text.encode()) != state:
         raise InvalidValueError(f'the text of an input of kind {kind} has CRC-32 '
                                 f'{zlib.crc32(text.encode())}, expected {state}')
+    return _heard(kind, json.loads(text), asked)
+
+
+def _heard(kind: int, told: Any, asked: int | None) -> Input:
+    """Return the input of ``_told``."""
     if kind == 4:
-        origin, played, after, robot = json.loads(text)
+        origin, played, after, robot = told
         return WorkObservation(origin, played, after, asked, sys.intern(robot))
-    return DeclarationInput(Declaration.from_json(json.loads(text)), asked)
+    if kind == 6:
+        return TimesInput(StepTimes.from_json(told), asked)
+    return DeclarationInput(Declaration.from_json(told), asked)
 
 
 def set_aside(path: Path) -> Path:

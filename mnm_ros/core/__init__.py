@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         Observation,
         Preference,
         Relocation,
+        TimesInput,
         Update,
         WorkObservation,
     )
@@ -71,6 +72,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations, TransitionRows
     from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.core.model.problem import Problem, RESET
+    from mnm_ros.core.model.step_times import StepCosts, StepTimes
     from mnm_ros.core.model.support import Support
     from mnm_ros.core.paper.discovery import Discovery
     from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
@@ -98,9 +100,10 @@ __all__ = [
     'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem',
     'Progress',
     'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
-    'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
-    'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
-    'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
+    'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepCosts', 'StepTask', 'StepTimes',
+    'StepsToGo', 'Support', 'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy',
+    'UnknownStateError', 'Update', 'WaysChange', 'WorkObservation', 'new_base', 'play',
+    'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -110,7 +113,7 @@ _NAMES = {
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput InputListener Interruption Observation Preference Relocation '
-              'Update WorkObservation',
+              'TimesInput Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
     'mnm.options': 'Settings',
@@ -120,6 +123,7 @@ _NAMES = {
     'model.empirical_model': 'EmpiricalModel Equations TransitionRows',
     'model.policy': 'Hypothesis Policy',
     'model.problem': 'Problem RESET',
+    'model.step_times': 'StepCosts StepTimes',
     'model.support': 'Support',
     'paper.discovery': 'Discovery',
     'paper.incremental': 'BaseParts IncrementalBase',

@@ -23,6 +23,7 @@ from mnm_ros.core.inputs import (
     PLACING,
     Preference,
     Relocation,
+    TimesInput,
     Update,
     WorkObservation,
 )
@@ -37,6 +38,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
@@ -94,7 +96,8 @@ class Exploration(PausableTask):
         self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self.homing.misses = point['misses']
-        self.problem = replace(settings.problem, support=self._mnm.support)
+        self.problem = replace(
+            settings.problem, support=self._mnm.support, costs=self._mnm.costs)
         self._observed = TransitionRecord(point['counts'], point.get('outdated'))
         if self.home is not None:
             self._observed.met.add(self.home)
@@ -375,6 +378,21 @@ class Exploration(PausableTask):
             return None
         return self.take(DeclarationInput(declared))
 
+    def learn_times(self, times: StepTimes) -> Update | None:
+        """
+        Choose by seconds from now on where steps do not take the same time.
+
+        They replace what was told of the same pairs and actions before, at any time. The promise
+        is of steps, as ever.
+
+        :returns: What has come of it; None if just that is known already.
+        :raises ValueError: if one of the actions is none.
+        """
+        for action in (*times.actions, *(action for _, action in times.pairs)):
+            as_action(action, self.problem.actions)
+        known = self._mnm.costs.times
+        return None if known.updated(times) == known else self.take(TimesInput(times))
+
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
@@ -386,15 +404,7 @@ class Exploration(PausableTask):
             if made.asked is not None:
                 self.next_action()
             made = replace(made, asked=self._open)
-            if isinstance(made, DeclarationInput):
-                mnm.declare(made.declaration, self._observed.next_states)
-            elif isinstance(made, WorkObservation):
-                self._take_work(made.state, made.action, made.after)
-            elif isinstance(made, Preference):
-                mnm.prefer(made.state)
-            else:
-                self.last_state = made.state if isinstance(made, Relocation) else None
-                mnm.interrupt()
+            self._hear(made)
         if isinstance(made, PLACING):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
@@ -411,6 +421,21 @@ class Exploration(PausableTask):
         for listener in self.listeners:
             listener.hear(update)
         return update
+
+    def _hear(self, made: Input) -> None:
+        """Take an input that is no step of the exploration."""
+        mnm = self._mnm
+        if isinstance(made, DeclarationInput):
+            mnm.declare(made.declaration, self._observed.next_states)
+        elif isinstance(made, WorkObservation):
+            self._take_work(made.state, made.action, made.after)
+        elif isinstance(made, Preference):
+            mnm.prefer(made.state)
+        elif isinstance(made, TimesInput):
+            mnm.learn_times(made.times)
+        else:
+            self.last_state = made.state if isinstance(made, Relocation) else None
+            mnm.interrupt()
 
     def _take_step(self, action: int, state: int) -> None:
         here, self.last_state = self.last_state, state

@@ -15,6 +15,7 @@ from typing import ClassVar, NamedTuple, Union
 
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.events import Event
 
 
@@ -121,8 +122,24 @@ class DeclarationInput:
     robot: ClassVar[str] = ''
 
 
-Input = Union[
-    Observation, Relocation, Interruption, WorkObservation, Preference, DeclarationInput]
+@dataclass(frozen=True, slots=True)
+class TimesInput:
+    """
+    It was told how many seconds steps take.
+
+    What is played from now on depends on it, and nothing of what holds: of ways, tests and samples
+    that serve as well, those are taken that take less time.
+
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    times: StepTimes
+    asked: int | None = None
+    robot: ClassVar[str] = ''
+
+
+Input = Union[Observation, Relocation, Interruption, WorkObservation, Preference,
+              DeclarationInput, TimesInput]
 
 PLACING = (Observation, Relocation, Interruption)
 """Those that say where the robot is; with all others it stays, and so does what was asked for."""

@@ -33,6 +33,7 @@ from mnm_ros.core.inputs import (
     PLACING,
     Preference,
     Relocation,
+    TimesInput,
     WorkObservation,
 )
 from mnm_ros.core.knowledge.knowledge import StateKind, Transition
@@ -114,7 +115,8 @@ def states_csv(learnt: ExportContents) -> bytes:
 
 
 _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
-          DeclarationInput: 'declared', Preference: 'preferred', WorkObservation: 'worked'}
+          DeclarationInput: 'declared', Preference: 'preferred', WorkObservation: 'worked',
+          TimesInput: 'timed'}
 
 
 def log_csv(learnt: ExportContents) -> bytes:
@@ -237,6 +239,10 @@ def log_mcap(learnt: ExportContents) -> bytes:
         if isinstance(made, DeclarationInput):
             writer.write_message(
                 '/status', text, {'data': json.dumps(made.declaration.to_json())}, now)
+            continue
+        if isinstance(made, TimesInput):
+            writer.write_message(
+                '/status', text, {'data': json.dumps({'seconds': made.times.to_json()})}, now)
             continue
         if isinstance(made, WorkObservation):
             writer.write_message(f'{before}work', numbers, {'data': [

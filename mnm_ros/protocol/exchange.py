@@ -103,15 +103,23 @@ class AnswerTimes:
         self._asked = action, now
         self._asked_at = self._clock() if self._clock else 0.0
 
-    def end(self, now: float | None) -> None:
-        """Take note of the answer, or if ``now`` is None that none is waited for any more."""
+    def end(self, now: float | None) -> float | None:
+        """
+        Take note of the answer, or if ``now`` is None that none is waited for any more.
+
+        :returns: What it has taken, as in ``seconds``; None if that is not known.
+        """
+        found = None
         if self._asked is not None and now is not None:
             action, since = self._asked
             self._answers[action] += 1
             self._weigh(self._real, action, now - since)
+            found = None if self._clock else now - since
             if self._clock and self._asked_at:
-                self._weigh(self.seconds, action, self._clock() - self._asked_at)
+                found = self._clock() - self._asked_at
+                self._weigh(self.seconds, action, found)
         self._asked = None
+        return found
 
     def _weigh(self, means: dict[int, float], action: int, taken: float) -> None:
         mean = means.get(action, taken)

@@ -12,6 +12,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.exchange import AnswerTimes, REPORT, StateMeaning, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
+from mnm_ros.protocol.pair_times import PairTimes
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
 _GRACE = 0.3
@@ -39,6 +40,7 @@ class StepLoop(RobotLoop):
         self._client = StepClient(first_seq, self.timer)
         self._return_home = ReturnHome(call_home, self.timer) if call_home else None
         self._answers = AnswerTimes(clock)
+        self._pair_times = PairTimes()
         self._send = send
         self._yield_reason = ''
         self._joined = self._left = False    # others, since the last step began
@@ -182,8 +184,18 @@ class StepLoop(RobotLoop):
         self._answers.end(None)
 
     def _observe(self, action: int, state: int, now: float) -> None:
-        self._answers.end(now)
+        self._time(action, self._answers.end(now))
         super()._observe(action, state, now)
+
+    def _time(self, action: int, seconds: float | None) -> None:
+        """Take note of how long a step has taken, and tell the task once that is news."""
+        here = self.task.last_state
+        if here is None or seconds is None or self.over:
+            return
+        self._pair_times.add(here, action, seconds)
+        news = self._pair_times.news()
+        if news is not None:
+            self.task.learn_times(news)
 
     def _next_step(self, now: float) -> None:
         if self._yield_reason:

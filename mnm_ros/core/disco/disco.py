@@ -19,6 +19,7 @@ import math
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
+from mnm_ros.core.disco.homeward import Homeward
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.disco.sample import Sampling
@@ -86,7 +87,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
     """
 
     state: DiscoPhase
-    ADDED = ('_preferred',)
+    ADDED = ('_preferred', '_homeward')
     _outdated = False    # whether the last plan says no more what is to be done
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,
@@ -96,7 +97,9 @@ class Disco(PhaseMachine, BaseAlgorithm):
         self._parts = parts
         self._at_once = bool(policies)
         self._rows = TransitionRows(parts.counts, problem.actions, problem.support)
-        self._sampling = Sampling(parts.counts, self._rows, parts.horizon)
+        self._sampling = Sampling(
+            parts.counts, self._rows, parts.horizon, problem.costs)
+        self._homeward = Homeward(self._sampling, problem.costs)
         self._ruling_out = Exclusion(
             problem, home, self._rows, self._sampling, parts.planner, self._at_once)
         self._certifier = Certifier(
@@ -332,6 +335,8 @@ class Disco(PhaseMachine, BaseAlgorithm):
             action = self._sampling.lacking(self._here)
             if action is not None:
                 return action
+        if not attempts.under_way and self._here != home:
+            return self._homeward.action(self._here)
         return attempts.action(self._here)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
@@ -353,8 +358,9 @@ class Disco(PhaseMachine, BaseAlgorithm):
         assert attempts is not None
         if not attempts.under_way and here is not None and (
                 action != RESET or self._sampling.urgent):
-            self._sampling.observe(here, action, state)
+            self._walk(here, action, state)
             return
+        self._homeward.begin()
         episode = attempts.observe(state)
         self.episode_over = episode is not None
         if episode is not None and (self._certifier.judge(episode)
@@ -362,6 +368,15 @@ class Disco(PhaseMachine, BaseAlgorithm):
             self._certifier.attempts = None
             self.trigger('attempted')
             self._plan()
+
+    def _walk(self, here: int, action: int, state: int) -> None:
+        """Make a step between two attempts: for a sample, or on the way home."""
+        attempts, sampling = self._certifier.attempts, self._sampling
+        assert attempts is not None
+        if here in sampling.open or sampling.urgent or not self._problem.costs:
+            sampling.observe(here, action, state)
+        if self._problem.costs and state == self._rows.states[0] and not sampling.urgent:
+            attempts.observe(state)    # as after a RESET
 
     def _plan(self) -> None:
         """Find out what is left to do: to sample, to certify, or nothing."""
@@ -389,6 +404,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
                 return
             if len(certifier.known) == before and (again and not near or not ruling_out.lacks(
                     tuple(certifier.known))):
+                certifier.quicken()
                 self.trigger('nothing_left')
                 return
 

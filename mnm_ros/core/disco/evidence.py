@@ -15,7 +15,8 @@ import math
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.step_times import StepCosts
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
 import numpy as np
@@ -131,7 +132,7 @@ class Offer:
     :ivar policy: that is attempted.
     :ivar test: that goes on; None for a new one.
     :ivar attempts: that lack.
-    :ivar steps: of these, with the RESET before each.
+    :ivar steps: of these, with what the RESET before each costs.
     """
 
     policy: Policy
@@ -149,11 +150,15 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
 
     :param horizon: of the policies.
     :param limit: the expected steps to certify.
+    :param costs: of the RESET before each attempt; None for one.
     """
 
-    def __init__(self, horizon: int, limit: float) -> None:
+    ADDED = ('_costs',)
+
+    def __init__(self, horizon: int, limit: float, costs: StepCosts | None = None) -> None:
         self._horizon = horizon
         self._limit = limit
+        self._costs = StepCosts() if costs is None else costs
         self._begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
         self._given_up: list[tuple[Policy, BettingEvaluation]] = []
 
@@ -240,4 +245,5 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
                 nats: float) -> Offer:
         """Return the offer of a test that lacks so many nats, of a policy of so many steps."""
         gain = math.log1p(max(_LEAST_MARGIN, self._limit - steps) / (self._horizon + 1))
-        return Offer(policy, test, nats / gain, nats / gain * (steps + 1))
+        return Offer(policy, test, nats / gain, nats / gain * (
+            steps + self._costs.of(policy.target, RESET)))

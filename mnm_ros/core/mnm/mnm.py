@@ -19,6 +19,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.step_times import StepCosts, StepTimes
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
@@ -62,6 +63,7 @@ class Mnm(PhaseMachine):
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
     :param recollection: with which the first stream begins.
     :ivar support: what is declared of where pairs lead, and what was added to it.
+    :ivar costs: what steps take, as far as that is known.
     :ivar log: what was decided, and how many changes were noticed and relearnt.
     :ivar round: number of the round, 0 before the first RESET.
     :ivar runs: runs of the base algorithm so far.
@@ -82,8 +84,10 @@ class Mnm(PhaseMachine):
                         else Support.from_state(resume.get('support')))
         if resume is None:
             self.support.declared = self.support.declared.audited()
-        self._settings = replace(
-            settings, problem=replace(settings.problem, support=self.support))
+        self.costs = (settings.problem.costs.copy() if resume is None
+                      else StepCosts.from_state(resume.get('times')))
+        self._settings = replace(settings, problem=replace(
+            settings.problem, support=self.support, costs=self.costs))
         self._seed = seed
         self._new_base = new_base
         self._new_schedule = new_schedule
@@ -132,6 +136,7 @@ class Mnm(PhaseMachine):
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
             **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
+            **({'times': self.costs.times.to_json()} if self.costs.is_to_keep else {}),
             **({'preferred': list(self._preferred)} if self._preferred else {}),
         }
 
@@ -254,6 +259,10 @@ class Mnm(PhaseMachine):
         driver = self.checking or self.building
         if driver is not None:
             driver.prefer(self._preferred)
+
+    def learn_times(self, times: StepTimes) -> None:
+        """Choose what is played by these times, too, from now on."""
+        self.costs.learn(times)
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:

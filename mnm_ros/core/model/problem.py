@@ -6,10 +6,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.integers import as_count
+from mnm_ros.core.model.step_times import StepCosts
 from mnm_ros.core.model.support import Support
 
 RESET = -1
@@ -33,16 +34,21 @@ class Problem:
     :ivar support: where actions may lead, as far as that is declared:
         ``Support(Declaration(...))``. An exploration takes a copy, to which it adds the
         ends that were not declared.
+    :ivar costs: what steps take, as far as that is known; of it, too, an exploration takes a
+        copy. What is played depends on it, and never what holds.
     :raises ValueError: with the field, its value and what was expected.
 
     Source: Lim & Auer 2012, section 2.
     """
+
+    ADDED: ClassVar = ('costs',)    # since the first snapshots
 
     actions: int
     radius: float
     epsilon: float
     delta: float
     support: Support = field(default_factory=Support, compare=False, repr=False)
+    costs: StepCosts = field(default_factory=StepCosts, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'actions', as_count(self.actions))    # as it may be of numpy

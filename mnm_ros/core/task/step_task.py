@@ -10,6 +10,7 @@ from enum import Enum
 
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.step_times import StepTimes
 from transitions import Machine
 
 
@@ -100,6 +101,9 @@ class StepTask(ABC):
 
         :param after: where it has led; None if it was broken off.
         """
+
+    def learn_times(self, times: StepTimes) -> object:
+        """Take note of how long steps take, where that is of use; optional."""
 
     @abstractmethod
     def pause(self, reason: str) -> None:

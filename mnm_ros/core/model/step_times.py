@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How many seconds steps take: by that it is chosen what is played, and never what holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+import math
+from statistics import fmean
+from typing import Any
+
+from mnm_ros.core.errors import InvalidValueError
+import numpy as np
+from numpy.typing import NDArray
+
+Pair = tuple[int, int]
+
+_RESET = -1    # ``RESET`` of problem.py, which imports this
+
+LONGEST = 86_400.0    # s, a day
+MAX_TIMED = 400_000   # pairs
+_EXPECTED = f'expected seconds above 0, at most {LONGEST:g}'
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """
+    The mean time of steps in seconds.
+
+    :ivar actions: by action, RESET among them.
+    :ivar pairs: by state and action, RESET among the actions; what is not there takes as long as
+        the action does elsewhere.
+    :raises ValueError: with the action, what was found and what was expected.
+    """
+
+    actions: Mapping[int, float] = field(default_factory=dict)
+    pairs: Mapping[Pair, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if len(self.pairs) > MAX_TIMED:
+            raise InvalidValueError(
+                f'seconds has {len(self.pairs)} pairs, expected at most {MAX_TIMED}')
+        for action, seconds in self.actions.items():
+            _check(f'action {action}', action, seconds)
+        for (state, action), seconds in self.pairs.items():
+            _check(f'state {state}, action {action}', action, seconds)
+
+    def updated(self, later: StepTimes) -> StepTimes:
+        """Return these with those that were told later in place of what was there before."""
+        return StepTimes({**self.actions, **later.actions}, {**self.pairs, **later.pairs})
+
+    @cached_property
+    def usual(self) -> Mapping[int, float]:
+        """Return the mean time by action, also of those that are known of single states alone."""
+        found: dict[int, list[float]] = {}
+        for (_, action), seconds in self.pairs.items():
+            found.setdefault(action, []).append(seconds)
+        return {**{action: fmean(each) for action, each in found.items()}, **self.actions}
+
+    @cached_property
+    def move(self) -> float:
+        """Return the mean time of an action that is not RESET; 0 if none is known."""
+        moves = [seconds for action, seconds in self.usual.items() if action != _RESET]
+        return fmean(moves) if moves else 0.0
+
+    def __bool__(self) -> bool:
+        """Return whether enough is known to choose by it: a move, and RESET."""
+        return self.move > 0 and _RESET in self.usual
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {'actions': [[*each] for each in self.actions.items()],
+                'pairs': [[*pair, seconds] for pair, seconds in self.pairs.items()]}
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Sequence[Any]]) -> StepTimes:
+        """Return what ``to_json`` was called on."""
+        return cls(dict(found['actions']),
+                   {(state, action): seconds for state, action, seconds in found['pairs']})
+
+
+def _check(what: str, action: Any, seconds: Any) -> None:
+    if type(action) is not int or action < _RESET:
+        raise InvalidValueError(f'{what}: expected an action, or {_RESET} for RESET')
+    if type(seconds) not in (int, float) or not (
+            math.isfinite(seconds) and 0 < seconds <= LONGEST):
+        raise InvalidValueError(f'seconds of {what} are {seconds!r}, {_EXPECTED}')
+
+
+class StepCosts:
+    """
+    What steps cost, in times of a mean move: 1 each as long as no times are known.
+
+    All parts of an exploration share one object, as they do ``Support``; a snapshot leaves it out.
+
+    :ivar times: that are known.
+    :ivar changes: how often they have changed.
+    """
+
+    in_snapshots = False
+
+    def __init__(self, times: StepTimes | None = None) -> None:
+        self.times = times or StepTimes()
+        self.changes = 0
+
+    def __bool__(self) -> bool:
+        """Return whether steps differ."""
+        return bool(self.times)
+
+    @property
+    def is_to_keep(self) -> bool:
+        """Whether there is anything that a checkpoint has to have."""
+        return bool(self.times.actions or self.times.pairs)
+
+    @classmethod
+    def from_state(cls, state: Mapping[str, Any] | None) -> StepCosts:
+        """Return what a checkpoint has kept of the times."""
+        return cls(None if state is None else StepTimes.from_json(state))
+
+    def copy(self) -> StepCosts:
+        """Return another one, which changes by itself."""
+        return StepCosts(self.times)
+
+    def learn(self, times: StepTimes) -> None:
+        """Take other times, or more."""
+        self.times = self.times.updated(times)
+        self.changes += 1
+
+    def of(self, state: int, action: int) -> float:
+        """Return what a step costs."""
+        times = self.times
+        if not times:
+            return 1.0
+        found = times.pairs.get((state, action))
+        return (times.usual.get(action, times.move) if found is None else found) / times.move
+
+    def table(self, states: Sequence[int], actions: int) -> NDArray[np.float64]:
+        """Return what steps cost as [state, action], RESET being the last action."""
+        times = self.times
+        if not times:
+            return np.ones((len(states), actions + 1))
+        usual = [times.usual.get(action, times.move) for action in (*range(actions), _RESET)]
+        found = np.tile(np.array(usual), (len(states), 1))
+        number = {state: index for index, state in enumerate(states)}
+        for (state, action), seconds in times.pairs.items():
+            if state in number:
+                found[number[state], action] = seconds
+        return found / times.move
