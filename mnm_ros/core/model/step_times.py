@@ -9,11 +9,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 import math
 from statistics import fmean
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from mnm_ros.core.errors import InvalidValueError
-import numpy as np
-from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Pair = tuple[int, int]
 
@@ -138,6 +140,8 @@ class StepCosts:
 
     def table(self, states: Sequence[int], actions: int) -> NDArray[np.float64]:
         """Return what steps cost as [state, action], RESET being the last action."""
+        # Not above: who asks what a problem is may have no numpy.
+        import numpy as np
         times = self.times
         if not times:
             return np.ones((len(states), actions + 1))
