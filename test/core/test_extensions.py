@@ -42,7 +42,7 @@ class Corridor:
             for after in ([] if declared and state else [end] * 9 + [state]):
                 counts.add(state, action, after)
                 self.rows.add(state, action, after)
-        self.tests = PolicyTests(12, PROBLEM.limit)
+        self.tests = PolicyTests(12, PROBLEM)
         self.ways = PolicyExtensions(self.tests, counts, self.model, self.problem)
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:

@@ -31,7 +31,7 @@ class Begun:
         for state in (0, 1):
             self.add(state, 0, state, slips)
         self.evidence = CertificateEvidence(PROBLEM, HORIZON, 0.06)
-        self.tests = PolicyTests(HORIZON, PROBLEM.limit)
+        self.tests = PolicyTests(HORIZON, PROBLEM)
         first = self.tests.offer(to(0, 0), 2.0, self.model, self.evidence)
         assert first.policy == to(0, 0) and first.test is None
         self.tests.begin(first, self.evidence)

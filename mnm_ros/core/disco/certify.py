@@ -19,7 +19,12 @@ from dataclasses import dataclass, field, replace
 import math
 from typing import ClassVar, NamedTuple
 
-from mnm_ros.core.disco.evidence import CertificateEvidence, NATS_TO_BEGIN, PolicyTests
+from mnm_ros.core.disco.evidence import (
+    CertificateEvidence,
+    DeclaredTest,
+    NATS_TO_BEGIN,
+    PolicyTests,
+)
 from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
@@ -107,7 +112,7 @@ class Certifier:
         self._sampling = sampling
         self._reach = reach
         self._planner = planner
-        self._tests = PolicyTests(horizon, problem.limit, problem.costs)
+        self._tests = PolicyTests(horizon, problem)
         self._failed = FailedCertificates(evidence.counts)
         self.known: dict[int, Policy] = {}
         self.estimates: dict[int, float] = {}
@@ -248,13 +253,21 @@ class Certifier:
         while found:
             found = False
             for policy, test in tuple(self._tests.values()):
-                if test.lacking <= 0 and all(state in self.known for state in policy.states):
-                    given = self.evidence[-1].needs_map(test)
-                    self._make_known(policy, test.mean_steps, self.evidence[-1], given)
+                if not all(state in self.known for state in policy.states):
+                    continue
+                given = test.lacking > 0 or self.evidence[-1].needs_map(test)
+                if test.lacking <= 0 or self._certified_by_pairs(policy, test):
+                    steps = (test.mean_steps if test.arrived else
+                             self._model(self.evidence[-1], policy).certify().steps)
+                    self._make_known(policy, steps, self.evidence[-1], given)
                     if given:
                         self._by_place = (*self._by_place, policy.target)
                     found = True
         return len(self.known) > before
+
+    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation) -> bool:
+        return isinstance(test, DeclaredTest) and test.certified_by_pairs(
+            policy, self.evidence[-1].counts, self._problem)
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""

@@ -12,17 +12,53 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 import math
 
-from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.step_times import StepCosts
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
+from mnm_ros.core.statistics.joint import JointEvidence, JointModel
 import numpy as np
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
+_BY_ATTEMPTS = 0.5    # of the delta of a test whose pairs are declared
+_EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
+
+
+class DeclaredTest(BettingEvaluation):
+    """
+    A test of a policy of which it is declared where all its pairs lead.
+
+    A part of its delta is for its attempts, and the rest for whatever its pairs did since it
+    began, see ``joint.py``: either certifies.
+
+    :param horizon, limit: of the attempts.
+    :param nats: that each part takes.
+    :param pairs: what is seen of them.
+    """
+
+    def __init__(self, horizon: int, limit: float, nats: float, pairs: JointEvidence) -> None:
+        super().__init__(horizon, limit, limit, math.exp(-nats))
+        self._pairs = pairs
+        self._looked = 0    # executions of the pair with the fewest, when it was not enough
+
+    @property
+    def executions(self) -> int:
+        """Return those of the pair with the fewest that has any."""
+        return min(self._pairs.executions, default=0)
+
+    def certified_by_pairs(self, policy: Policy, counts: Counts, problem: Problem) -> bool:
+        """Return whether the pairs suffice, as far as there is reason to look."""
+        nats, fewest = self.evidence[1], self.executions
+        if fewest <= self._looked or nats > fewest * math.log(problem.limit):
+            return False    # a pair that fails all but this seldom is plausible
+        self._looked = fewest
+        balls = self._pairs.balls(nats + math.log(_BY_ATTEMPTS / (1 - _BY_ATTEMPTS)), counts)
+        return JointModel(counts, balls, policy, problem.limit,
+                          problem.support).bound() <= problem.limit
 
 
 class CertificateEvidence:
@@ -73,10 +109,14 @@ class CertificateEvidence:
         """Return what the next test takes: the logarithm of one over its error probability."""
         return self._log(self._free())
 
-    def new_test(self) -> BettingEvaluation:
-        """Return a test of one more policy."""
+    def new_test(self, policy: Policy | None = None) -> BettingEvaluation:
+        """Return a test of one more policy; the pairs of one that is given may count, too."""
         limit, place = self._problem.limit, self._free()
-        test = BettingEvaluation(self._longest, limit, limit, math.exp(-self._log(place)))
+        pairs = () if policy is None else declared_pairs(policy, self._problem.support)
+        test = DeclaredTest(
+            self._longest, limit, self._log(place) - math.log(_BY_ATTEMPTS),
+            JointEvidence(self.sets, pairs)) if pairs else BettingEvaluation(
+                self._longest, limit, limit, math.exp(-self._log(place)))
         self._places[place + len(self._given)] = test
         return test
 
@@ -96,7 +136,7 @@ class CertificateEvidence:
     def needs_map(self, test: BettingEvaluation) -> bool:
         """Return whether a test lacks capital where none has left its place given the map."""
         return bool(self._given) and any(
-            each is test and test.evidence[1] - test.lacking < self._log(place)
+            each is test and test.evidence[1] - test.lacking < self._takes(test, place)
             for place, each in self._places.items())
 
     def restore(self) -> None:
@@ -108,7 +148,7 @@ class CertificateEvidence:
         """Tell each test what it takes in its place."""
         before = 0
         for place, each in self._places.items():
-            each.require(self._log(place - before))
+            each.require(self._takes(each, place - before))
             before += each in self._given
 
     def forget(self, state: int, action: int) -> None:
@@ -120,8 +160,23 @@ class CertificateEvidence:
         """Return the place behind all tests that have not left theirs."""
         return max(self._places, default=0) + 1 - len(self._given)
 
+    def _takes(self, test: BettingEvaluation, place: int) -> float:
+        """Return the nats that the attempts of a test take in a place."""
+        return self._log(place) - math.log(
+            _BY_ATTEMPTS if isinstance(test, DeclaredTest) else 1.0)
+
     def _log(self, place: int) -> float:
         return math.log(place * (place + 1) / self._delta)
+
+
+def declared_pairs(policy: Policy, support: Support) -> tuple[Pair, ...]:
+    """Return the pairs that a policy may come to; none unless all of them are declared."""
+    if not support:
+        return ()
+    pairs = [pair for pair in policy.may_play(
+        policy.states[0], lambda state, action: support.ends(state, action) or ())
+        if pair[1] != RESET]
+    return tuple(pairs) if all(support.ends(*pair) for pair in pairs) else ()
 
 
 @dataclass(frozen=True)
@@ -149,16 +204,16 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     are equally short, that changes with nearly every sample.
 
     :param horizon: of the policies.
-    :param limit: the expected steps to certify.
-    :param costs: of the RESET before each attempt; None for one.
+    :param problem: with the expected steps to certify.
     """
 
-    ADDED = ('_costs',)
+    ADDED = ('_costs', '_support')
 
-    def __init__(self, horizon: int, limit: float, costs: StepCosts | None = None) -> None:
+    def __init__(self, horizon: int, problem: Problem) -> None:
         self._horizon = horizon
-        self._limit = limit
-        self._costs = StepCosts() if costs is None else costs
+        self._limit = problem.limit
+        self._support = problem.support
+        self._costs = problem.costs
         self._begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
         self._given_up: list[tuple[Policy, BettingEvaluation]] = []
 
@@ -199,7 +254,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         if offer.test is None:
             if target in self._begun:
                 self._given_up.append(self._begun[target])
-            self._begun[target] = offer.policy, evidence.new_test()
+            self._begun[target] = offer.policy, evidence.new_test(offer.policy)
 
     def end(self, target: int) -> None:
         """End the test of a target; what it was given of the delta is spent."""
@@ -244,6 +299,14 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     def offered(self, policy: Policy, test: BettingEvaluation | None, steps: float,
                 nats: float) -> Offer:
         """Return the offer of a test that lacks so many nats, of a policy of so many steps."""
-        gain = math.log1p(max(_LEAST_MARGIN, self._limit - steps) / (self._horizon + 1))
-        return Offer(policy, test, nats / gain, nats / gain * (
+        margin = max(_LEAST_MARGIN, self._limit - steps)
+        attempts = nats / math.log1p(margin / (self._horizon + 1))
+        pairs = len(declared_pairs(policy, self._support)) if (
+            test is None or isinstance(test, DeclaredTest)) else 0
+        if pairs:    # mostly it takes so many executions of the pair that is seldom executed
+            takes = nats if test is None else test.evidence[1]
+            made = test.executions if isinstance(test, DeclaredTest) else 0
+            attempts = min(attempts, max(
+                1.0, (takes + _EXCESS * pairs) / math.log1p(margin) - made))
+        return Offer(policy, test, attempts, attempts * (
             steps + self._costs.of(policy.target, RESET)))

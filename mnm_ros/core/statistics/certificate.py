@@ -49,6 +49,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 import math
+from typing import Protocol
 
 from mnm_ros.core.model.counts import Counts, Floats, Pair
 from mnm_ros.core.model.policy import Policy
@@ -56,6 +57,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
+from mnm_ros.core.statistics.predictions import Predictions, Record
 import numpy as np
 
 
@@ -68,6 +70,7 @@ class ConfidenceSets:
     :param support: with the chances of pairs where they are declared.
     """
 
+    ADDED = ('_predictions',)
     _support: Support | None = None
 
     def __init__(self, delta: float, counts: Counts, support: Support | None = None) -> None:
@@ -76,6 +79,7 @@ class ConfidenceSets:
         if support is not None:    # without, a snapshot is as it was before there was any
             self._support = support
             self._bets: dict[Pair, tuple[float, float]] = {}
+            self._predictions = Predictions()
         self._price: dict[Pair, float] = {}
         self._lost: dict[Pair, int] = {}
         self._begun = 0
@@ -88,6 +92,8 @@ class ConfidenceSets:
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition, and add it to the counts."""
         pair = (state, action)
+        if self._support is not None and state in self._support.declared.successors:
+            self._foretell(pair, next_state)
         if self._lost or self._support is not None and self._bets or pair not in self._price:
             count = self._counts.next_states(state, action).get(next_state, 0)
             self._predict(pair, count, next_state)
@@ -99,6 +105,8 @@ class ConfidenceSets:
     def add_censored(self, state: int, action: int) -> None:
         """Take note of a step that was broken off: it led to a reserved place."""
         pair = (state, action)
+        if self._support is not None and state in self._support.declared.successors:
+            self._foretell(pair, None)
         self._predict(pair, self._lost.get(pair, 0))
         self._lost[pair] = self._lost.get(pair, 0) + 1
 
@@ -107,11 +115,23 @@ class ConfidenceSets:
         self._price.pop((state, action), None)
         if self._support is not None:
             self._bets.pop((state, action), None)
+            self._predictions.forget((state, action))
         self._lost.pop((state, action), None)
 
     def lost(self, pair: Pair) -> int:
         """Return how many steps of the pair were broken off."""
         return self._lost.get(pair, 0)
+
+    def record(self, pair: Pair) -> Record | None:
+        """Return what was predicted of a pair while it was declared (``joint.py``), if any."""
+        return None if self._support is None else self._predictions.record(pair)
+
+    def _foretell(self, pair: Pair, came: int | None) -> None:
+        """Predict a transition of a pair that is declared, by what all of these did."""
+        assert self._support is not None
+        ends = self._support.declared.successors[pair[0]][pair[1]]
+        if ends:
+            self._predictions.add(pair, ends, came)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """
@@ -183,6 +203,16 @@ class Certificate:
     weights: dict[Pair, float]
 
 
+class Balls(Protocol):
+    """What is plausible of pairs, as far as a model asks for it."""
+
+    def ball(self, state: int, action: int) -> tuple[list[float], float]:
+        """Return ``f`` in the order of the counts, the reserved place last, and the radius."""
+
+    def lost(self, pair: Pair) -> int:
+        """Return how many steps of the pair were broken off."""
+
+
 class PolicyModel:
     """
     One stationary policy under the sets: what is certain about it, and what is not.
@@ -194,7 +224,7 @@ class PolicyModel:
     :param support: where pairs may lead; mass on what was never seen is in there.
     """
 
-    def __init__(self, counts: Counts, sets: ConfidenceSets, policy: Policy, limit: float,
+    def __init__(self, counts: Counts, sets: Balls, policy: Policy, limit: float,
                  support: Support | None = None) -> None:
         self._policy = policy
         self._limit = limit
@@ -233,22 +263,13 @@ class PolicyModel:
     def certify(self) -> Certificate:
         """Return the certificate: what the policy takes at most."""
         known = len(self._policy.states)
-        values = np.full(known + 2, 1 + self._limit)
-        values[-1] = 0.0
+        values = self._at_last()
         tilts = np.full(known, np.nan)
         plain = values.copy()
         for _ in range(self._policy.horizon):
-            top = np.full(known, values.max())
-            if self._closed.any():    # what was never seen is no worse than what is declared
-                top = np.where(self._closed, values[self._ends].max(axis=1), top)
-            ahead = np.where(self._reserved, top[:, None], values[self._following])
-            _, gain = least_mean(self._fractions, np.maximum(
-                0.0, top[:, None] - ahead), self._radius, tilts)
-            steps = 1 + top - gain
-            plain = self._step_back(
-                plain, 1 + (self._frequencies * plain[self._following]).sum(axis=1),
-                max(1 + self._limit, 1 + plain[0]))
-            values = self._step_back(values, steps, max(1 + self._limit, 1 + values[0]))
+            steps, ahead = self._worst(values, tilts)
+            plain = self._plain_before(plain)
+            values = self._step_back(values, steps)
         _, least = least_mean(self._fractions, ahead, self._radius, np.full(known, np.nan))
         visits = self._visits()
         weights = visits.sum(axis=0) * np.where(self._resets, 0.0, steps - 1 - least)
@@ -267,8 +288,7 @@ class PolicyModel:
             takes a tenth of the time.
         """
         known = len(self._policy.states)
-        values = np.full(known + 2, 1 + self._limit)
-        values[-1] = 0.0
+        values = self._at_last()
         tilts = np.full(known, np.nan)
         for _ in range(self._policy.horizon):
             # A step that was broken off may have led anywhere, to the target as well.
@@ -278,8 +298,31 @@ class PolicyModel:
             values = self._step_back(values, 1 + least, min(1 + self._limit, 1 + values[0]))
         return float(values[0])
 
-    def _step_back(self, values: Floats, steps: Floats, outside: float) -> Floats:
+    def _at_last(self) -> Floats:
+        """Return ``V_G`` by column: of the known states, elsewhere, and of the target."""
+        values = np.full(len(self._policy.states) + 2, 1 + self._limit)
+        values[-1] = 0.0
+        return values
+
+    def _worst(self, values: Floats, tilts: Floats) -> tuple[Floats, Floats]:
+        """Return the most steps that the known states take before ``values``, and those ahead."""
+        top = np.full(len(tilts), values.max())
+        if self._closed.any():    # what was never seen is no worse than what is declared
+            top = np.where(self._closed, values[self._ends].max(axis=1), top)
+        ahead = np.where(self._reserved, top[:, None], values[self._following])
+        _, gain = least_mean(self._fractions, np.maximum(
+            0.0, top[:, None] - ahead), self._radius, tilts)
+        return 1 + top - gain, ahead
+
+    def _plain_before(self, values: Floats) -> Floats:
+        """Return what they take before ``values`` if the counts are the truth."""
+        return self._step_back(
+            values, 1 + (self._frequencies * values[self._following]).sum(axis=1))
+
+    def _step_back(self, values: Floats, steps: Floats, outside: float | None = None) -> Floats:
         """Return ``V_h`` by column from ``V_{h+1}`` and what the known states take."""
+        if outside is None:
+            outside = max(1 + self._limit, 1 + values[0])
         steps = np.where(self._resets, 1 + values[0], steps)
         result = np.concatenate([steps, [outside, 0.0]])
         return result

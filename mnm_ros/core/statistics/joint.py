@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+One budget of nats for all pairs of a policy: certificates where it is declared what pairs lead to.
+
+**The budget.** Take a policy that is fixed when its test begins, and the pairs ``x`` that it may
+come to by then. From then on, let ``R_x`` be the product of predicted (``predictions.py``) over
+true probabilities of what followed ``x``. The product of all ``R_x`` is a nonnegative
+supermartingale that starts at 1, whoever chooses which pair is executed when. So with probability
+``1 - d``, at all times (Ville),
+
+    sum over x of n_x KL(f_x || P_x)  <=  B = log(1/d) + sum over x of G_x,
+
+with ``f_x`` the frequencies of what followed in ``n_x`` executions, and the excess code length
+``G_x`` the code length of the predictions less ``n_x`` times the entropy of ``f_x``. A state that
+was not declared when it followed counts in ``G_x`` alone, as if it had been certain. So all pairs
+*together* are off by no more than ``B``, where a ball for each pair grants as much to each.
+
+**The certificate.** ``V_h`` is what ``certificate.py`` defines, for rows ``P``. Each row is in the
+ball ``n_x KL(f_x || P_x) <= B``; let ``U_h`` be the bound that this gives. Put the states in any
+order. Backwards over the horizon, for ``b <= B``,
+
+    W_h(x, e, b) = 1 + max over Q with n_x KL(f_x || Q) <= e of Q A_{h+1},
+    Z_h(x, b) = max over e <= b of W_h(x, e, b - e),
+
+where ``A_{h+1}`` is ``W_{h+1}(x, e, b)`` in ``x`` itself, ``Z_{h+1}(y, b)`` in a ``y`` behind it
+in the order, and ``U_{h+1}`` elsewhere. If ``x`` takes ``e`` nats, and what is behind it no more
+than ``b`` together, ``V_h(x) <= W_h(x, e, b)``; if both take no more than ``b``, ``V_h(x) <=
+Z_h(x, b)``: by induction, as what is behind a ``y`` behind ``x`` is behind ``x``, too. So
+``V_0(home) <= Z_0(home, B)``. Nats are counted in whole units: a row that takes some between two
+numbers of units has the ball of the upper one, and takes the lower one.
+
+A step that was broken off, and what is plausible of a pair where one was, is as in
+``certificate.py``. Where an end is added, more is plausible from then on; the product is the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+import math
+
+from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
+from mnm_ros.core.statistics.kl_ball import least_mean
+from mnm_ros.core.statistics.predictions import Record
+import numpy as np
+
+_UNITS = 24    # of the budget
+_BISECTIONS = 30
+
+
+class JointEvidence:
+    """
+    What speaks for a policy since now.
+
+    :param sets: that take note of transitions, with predictions of what is declared.
+    :param pairs: that the policy may come to.
+    """
+
+    def __init__(self, sets: ConfidenceSets, pairs: Sequence[Pair]) -> None:
+        self._sets = sets
+        self._before = {pair: sets.record(pair) for pair in pairs}
+
+    def balls(self, nats: float, counts: Counts) -> JointBalls:
+        """Return what is plausible of the pairs, with a chance of ``exp(-nats)`` to err."""
+        records = {}
+        for pair, before in self._before.items():
+            record = self._sets.record(pair)
+            if record is not None:
+                records[pair] = record.since(before)
+        return JointBalls(nats, counts, self._sets, records)
+
+    @property
+    def executions(self) -> tuple[int, ...]:
+        """Return how often each pair was executed that was."""
+        found = (self._sets.record(pair) for pair in self._before)
+        since = [record.since(before) for record, before in zip(found, self._before.values())
+                 if record is not None]
+        return tuple(made for made in (
+            record.lost + sum(record.tally.values()) for record in since) if made)
+
+
+class JointBalls:
+    """
+    The balls of some pairs, each with the whole budget.
+
+    :ivar budget: ``B``.
+    """
+
+    def __init__(self, nats: float, counts: Counts, sets: ConfidenceSets,
+                 records: dict[Pair, Record]) -> None:
+        self._counts, self._sets, self._records = counts, sets, records
+        self.budget = nats + math.fsum(map(_excess, records.values()))
+
+    def made(self, pair: Pair) -> int:
+        """Return ``n_x``."""
+        record = self._records.get(pair)
+        return 0 if record is None else record.lost + sum(record.tally.values())
+
+    def lost(self, pair: Pair) -> int:
+        """Return how many steps of the pair were ever broken off."""
+        return self._sets.lost(pair)
+
+    def ball(self, state: int, action: int) -> tuple[list[float], float]:
+        """Return ``f`` in the order of the counts, the reserved place last, and the radius."""
+        pair, nexts = (state, action), self._counts.next_states(state, action)
+        made = self.made(pair)
+        if not made:
+            return [0.0] * (len(nexts) + 1), math.inf
+        record = self._records[pair]
+        tally = [*(record.tally.get(end, 0) for end in nexts), record.lost]
+        return [count / made for count in tally], self.budget / made
+
+
+def _excess(record: Record) -> float:
+    """Return ``G_x``."""
+    counts = [count for count in (*record.tally.values(), record.lost) if count]
+    made = sum(counts)
+    return record.paid + math.fsum(count * math.log(count / made) for count in counts)
+
+
+class JointModel(PolicyModel):
+    """
+    One policy under the joint budget.
+
+    :param counts: of the run.
+    :param balls: of the pairs of the policy.
+    :param policy, limit, support: as for ``PolicyModel``.
+    """
+
+    def __init__(self, counts: Counts, balls: JointBalls, policy: Policy, limit: float,
+                 support: Support) -> None:
+        super().__init__(counts, balls, policy, limit, support)
+        self._budget = balls.budget
+        self._made = np.array([balls.made(pair) for pair in zip(
+            policy.states, policy.actions[0])])
+
+    def bound(self) -> float:
+        """Return steps that ``E[X]`` of an attempt does not exceed."""
+        alone = self._backwards()
+        bound = float(alone[-1][0])
+        if bound > self._limit and not self._resets[0]:
+            bound = min(bound, self._together(alone))
+        return bound
+
+    def _backwards(self) -> list[Floats]:
+        """Return what the pairs take at worst, each for itself, from the end on."""
+        values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
+        for _ in range(self._policy.horizon):
+            values.append(self._step_back(values[-1], self._worst(values[-1], tilts)[0]))
+        return values
+
+    def _together(self, alone: Sequence[Floats]) -> float:
+        """Return the same by the joint budget, from ``U`` at the end and backwards."""
+        rows = self.rows()
+        kernels = _Kernels([self.slots(row) for row in rows], rows, self._budget,
+                           self._made[rows], self._closed[rows])
+        taken = np.full((len(kernels.shares), len(rows)), 1 + self._limit)    # W
+        together = np.full((_UNITS + 1, len(rows)), 1 + self._limit)    # Z
+        for elsewhere in alone[:-1]:
+            taken = 1 + kernels.worst(taken, together, elsewhere)
+            together = np.maximum.reduceat(taken, kernels.first_shares)
+        return float(together[_UNITS, 0])
+
+    def rows(self) -> list[int]:
+        """Return the states that it may come to and play no RESET in, far ones first."""
+        known = len(self._resets)
+        met, todo = {0: None}, [0]
+        while todo:
+            row = todo.pop()
+            for column in self.slots(row):
+                if column < known and not self._resets[column] and column not in met:
+                    met[column] = None
+                    todo.append(column)
+        plain = self._at_last()
+        for _ in range(self._policy.horizon):
+            plain = self._plain_before(plain)
+        return [0, *sorted((row for row in met if row), key=lambda row: (-plain[row], row))]
+
+    def slots(self, row: int) -> dict[int, float]:
+        """Return the columns to which a row may lead, and how often it did, if it is closed."""
+        found = dict.fromkeys(self._ends[row].tolist() if self._closed[row] else (), 0.0)
+        for column, fraction, reserved in zip(
+                self._following[row].tolist(), self._fractions[row].tolist(),
+                self._reserved[row].tolist()):
+            if not reserved and (fraction or not self._closed[row]):
+                found[column] = found.get(column, 0.0) + fraction
+        return found
+
+
+class _Kernels:
+    """
+    The rows of some states, and which distributions are plausible of each.
+
+    :param slots: of each row, by column.
+    :param rows: their columns, in the order of the states.
+    :param budget: ``B``.
+    :param made: executions of each row.
+    :param closed: whether a row leads nowhere else.
+    :ivar shares: units that a row takes, and that are left behind it, by their sum.
+    :ivar first_shares: where each sum begins.
+    """
+
+    def __init__(self, slots: Sequence[dict[int, float]], rows: Sequence[int], budget: float,
+                 made: Indices, closed: Bools) -> None:
+        place = {column: number for number, column in enumerate(rows)}
+        width = max(2, max(map(len, slots)))
+        self._columns = np.zeros((len(rows), width), dtype=np.intp)
+        self._fractions = np.zeros((len(rows), width))
+        for number, each in enumerate(slots):
+            columns = [*each] or [0]
+            self._columns[number] = columns + columns[:1] * (width - len(columns))
+            self._fractions[number, :len(each)] = [*each.values()]
+        own = np.arange(len(rows))[:, None]
+        self._behind = np.vectorize(lambda column: place.get(column, -1), otypes=[np.intp])(
+            self._columns)
+        self._here = self._behind == own
+        self._later = self._behind > own
+        self._closed = closed
+        self.shares = np.array([(own, both - own) for both in range(_UNITS + 1)
+                                for own in range(both + 1)])
+        self.first_shares = np.flatnonzero(self.shares[:, 0] == 0)
+        self._own, self._left = self.shares.T
+        levels = budget / _UNITS * np.minimum(_UNITS, np.arange(_UNITS + 1) + 1)
+        radius = np.full((len(levels), len(rows)), np.inf)
+        np.divide(levels[:, None], made, out=radius, where=made > 0)
+        self._radius = radius[self._own]
+        self._two = closed & np.array([len(each) <= 2 for each in slots])
+        self._more = np.flatnonzero(~self._two)
+        self._tilts: Floats | None = None
+        one = np.array([len(each) == 1 for each in slots])
+        least, most = _between(np.where(one, 1.0, self._fractions[:, 0]), radius)
+        least[:, one] = most[:, one] = 1.0
+        self._least, self._most = least[self._own], most[self._own]
+
+    def worst(self, taken: Floats, together: Floats, elsewhere: Floats) -> Floats:
+        """
+        Return what is to come after a step in the worst case, as [share, row].
+
+        :param taken, together: ``W`` as [share, row], and ``Z`` as [units, row].
+        :param elsewhere: ``U``, as [column].
+        """
+        ahead = np.where(self._later, together[:, self._behind], elsewhere[self._columns])
+        ahead = np.where(self._here, taken[..., None], ahead[self._left])
+        one, other = ahead[..., 0], ahead[..., 1]
+        chance = np.where(one > other, self._most, self._least)
+        result = other + chance * (one - other)
+        if len(self._more):
+            result[..., self._more] = self._worst_of_more(
+                ahead[:, self._more], float(elsewhere.max()))
+        return result
+
+    def _worst_of_more(self, ahead: Floats, highest: float) -> Floats:
+        """Do the same for rows that lead to more than two columns, or anywhere."""
+        top = np.where(self._closed[self._more], ahead.max(axis=-1), highest)
+        gains = np.maximum(0.0, top[..., None] - ahead).reshape(-1, ahead.shape[-1])
+        fractions = np.broadcast_to(self._fractions[self._more], ahead.shape).reshape(
+            gains.shape)
+        radius = np.broadcast_to(self._radius[:, self._more], top.shape).ravel()
+        if self._tilts is None:
+            self._tilts = np.full(len(gains), np.nan)
+        _, gain = least_mean(fractions, gains, radius, self._tilts)
+        found: Floats = top - gain.reshape(top.shape)
+        return found
+
+
+def _between(fractions: Floats, radius: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the most chance of one of two, as [level, row], a little too wide."""
+    bounds = []
+    for end in (0.0, 1.0):
+        inner = np.broadcast_to(fractions, radius.shape).copy()
+        outer = np.full(radius.shape, end)
+        for _ in range(_BISECTIONS):
+            middle = (inner + outer) / 2
+            inside = _divergence(fractions, middle) <= radius
+            inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
+        bounds.append(np.where(np.isinf(radius), end, outer))
+    return bounds[0], bounds[1]
+
+
+def _divergence(one: Floats, other: Floats) -> Floats:
+    """Return ``KL(Bernoulli(one) || Bernoulli(other))``."""
+    with np.errstate(divide='ignore', invalid='ignore'):
+        found: Floats = (np.where(one > 0, one * np.log(one / other), 0.0)
+                         + np.where(one < 1, (1 - one) * np.log((1 - one) / (1 - other)), 0.0))
+    return found

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""One budget for all pairs of a policy: never wrong beyond its delta, and sooner than balls."""
+
+from __future__ import annotations
+
+import math
+
+from binomial import binomial_tail
+from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs, DeclaredTest
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
+from mnm_ros.core.statistics.evaluation import BettingEvaluation
+from mnm_ros.core.statistics.joint import JointEvidence, JointModel
+from mnm_ros.core.statistics.predictions import Predictions
+from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
+from mnm_ros.simulation.ground_truth import expected_steps
+import numpy as np
+import pytest
+
+HORIZON, LIMIT = 24, 12.0
+
+
+def ring(rng: np.random.Generator, states: int, most: int) -> TableCmp:
+    """Return a CMP of one action, that leads on, and now and then elsewhere."""
+    table: dict[tuple[int, int], Outcomes] = {}
+    for state in range(states):
+        size = int(rng.integers(0, min(most, states + 1)))
+        others = rng.choice(states, size=size, replace=False).tolist()
+        ends = [state + 1, *(other for other in others if other != state + 1)]
+        chances = rng.dirichlet([6.0, *(1.0,) * (len(ends) - 1)])
+        table[state, 0] = tuple(zip(ends, chances.tolist()))
+    table[states, 0] = ((states, 1.0),)
+    return TableCmp(0, 1, table)
+
+
+def policy_of(states: int, horizon: int = HORIZON) -> Policy:
+    """Return the policy to what is behind these states."""
+    return Policy(states, horizon, tuple(range(states)), ((0,) * states,))
+
+
+def executed(cmp: TableCmp, rng: np.random.Generator, states: int, times: int,
+             nats: float) -> tuple[Counts, ConfidenceSets, JointEvidence, Support]:
+    """Execute the pairs by turns; from a random moment on there is evidence for a policy."""
+    declared = Support(support(cmp))
+    counts = Counts()
+    sets = ConfidenceSets(math.exp(-nats), counts, declared)
+    evidence = JointEvidence(sets, declared_pairs(policy_of(states), declared))
+    begin = rng.integers(0, times)
+    for number in range(times):
+        if number == begin:
+            evidence = JointEvidence(sets, declared_pairs(policy_of(states), declared))
+        for state in range(states):
+            ends, chances = zip(*cmp.transitions(state, 0))
+            sets.add(state, 0, int(rng.choice(ends, p=chances)))
+    return counts, sets, evidence, declared
+
+
+@pytest.mark.parametrize('most', [2, 4])
+def test_what_it_says_is_hardly_ever_wrong(most: int) -> None:
+    """The bound is below the truth at any of many looks in hardly more than delta of the runs."""
+    delta, runs, wrong = 0.3, 100, 0
+    for seed in range(runs):
+        rng = np.random.default_rng(seed)
+        states = int(rng.integers(1, 4))
+        cmp, policy = ring(rng, states, most), policy_of(states)
+        truth = expected_steps(cmp, policy)
+        declared, counts = Support(support(cmp)), Counts()
+        sets = ConfidenceSets(delta, counts, declared)
+        evidence = JointEvidence(sets, declared_pairs(policy, declared))
+        missed = False
+        for _ in range(8):
+            for state in np.repeat(range(states), 2).tolist():
+                ends, chances = zip(*cmp.transitions(state, 0))
+                sets.add(state, 0, int(rng.choice(ends, p=chances)))
+            # tau <= m exactly when E[X] <= m: at a limit just below the truth it must not hold.
+            limit = truth * (1 - 1e-9)
+            model = JointModel(
+                counts, evidence.balls(-math.log(delta), counts), policy, limit, declared)
+            missed = missed or model.bound() <= limit
+        wrong += missed
+    assert binomial_tail(runs, delta, wrong) > 1e-3, wrong
+
+
+def test_one_budget_takes_fewer_executions_than_one_for_each_pair() -> None:
+    states, nats = 8, 8.0
+    policy, cmp = policy_of(states), TableCmp(0, 1, {
+        (state, 0): ((state + 1, 0.95), (state, 0.05)) for state in range(9)})
+    counts, sets, evidence, declared = executed(
+        cmp, np.random.default_rng(0), states, 26, nats)
+    evidence._before = dict.fromkeys(evidence._before)    # all of them count
+    alone = PolicyModel(counts, sets, policy, LIMIT, declared).certify().bound
+    joint = JointModel(counts, evidence.balls(nats, counts), policy, LIMIT, declared).bound()
+    assert joint < LIMIT < alone, (joint, alone)
+
+
+def test_more_evidence_and_a_larger_chance_to_err_never_raise_the_bound() -> None:
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        cmp = ring(rng, 4, 4)
+        counts, _, evidence, declared = executed(cmp, rng, 4, 20, 3.0)
+        bounds = [JointModel(counts, evidence.balls(nats, counts), policy_of(4), LIMIT,
+                             declared).bound() for nats in (1.0, 2.0, 4.0, 8.0)]
+        assert bounds == sorted(bounds), (seed, bounds)
+
+
+def test_predictions_are_probabilities_whatever_was_seen() -> None:
+    """All that may come, one chance for what was not declared included, has 1 together."""
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        ends = tuple(rng.choice(6, size=int(rng.integers(1, 4)), replace=False).tolist())
+        history = [(int(rng.integers(3)), came if came < 6 else None)
+                   for came in rng.integers(0, 7, size=20).tolist()]
+        chances = {}
+        for came in (*range(6), None):
+            predictions = Predictions()
+            for state, before in history:
+                predictions.add((state, 0), ends, before)
+            record = predictions.record((0, 0))
+            before_that = record.paid if record else 0.0
+            tally = record.tally if record else {}
+            predictions.add((0, 0), ends, came)
+            after = predictions.record((0, 0))
+            assert after is not None
+            known = came is None or came in ends or came in tally
+            chances[came if known else -1] = math.exp(before_that - after.paid)
+        chances.setdefault(-1, 0.0)    # all has been seen
+        assert sum(chances.values()) <= 1 + 1e-9, chances
+
+
+def test_an_end_that_was_missing_counts_as_certain_when_it_comes_first() -> None:
+    """The support knows it by then, and predictions must not."""
+    declared = Support(Declaration({0: ((1,),)}))
+    sets = ConfidenceSets(0.1, Counts(), declared)
+    evidence = JointEvidence(sets, [(0, 0)])
+    declared.refute(0, 0, 5)
+    sets.add(0, 0, 5)
+    record = sets.record((0, 0))
+    assert record is not None and record.paid > 1 and not sum(record.tally.values())
+    sets.add(0, 0, 5)
+    assert evidence.executions == (1,)
+
+
+def test_only_what_is_declared_as_a_whole_is_tested_by_its_pairs() -> None:
+    problem = Problem(1, 6.0, 1.0, 0.1, Support(Declaration({0: ((1, 0),), 1: ((2, 1),)})))
+    evidence = CertificateEvidence(problem, HORIZON, 0.05)
+    tests = [evidence.new_test(policy_of(states)) for states in (2, 3)]
+    assert [type(test) for test in tests] == [DeclaredTest, BettingEvaluation]
+    nats = [test.evidence[1] for test in tests]
+    evidence.release(tests[0], given=True)
+    assert tests[1].evidence[1] < nats[1]
+    evidence.restore()
+    assert [test.evidence[1] for test in tests] == nats
+
+
+def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
+    declared = Support(Declaration({0: ((1, 0),)}))
+    bounds = []
+    for broken in (0, 3):
+        counts = Counts()
+        sets = ConfidenceSets(0.1, counts, declared)
+        evidence = JointEvidence(sets, [(0, 0)])
+        for number in range(30):
+            if number < broken:
+                sets.add_censored(0, 0)
+            sets.add(0, 0, 1)
+        bounds.append(JointModel(counts, evidence.balls(3.0, counts), policy_of(1), 4.0,
+                                 declared).bound())
+    assert bounds[0] < 1.5 < bounds[1], bounds
