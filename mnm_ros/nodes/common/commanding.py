@@ -115,7 +115,7 @@ class ExplorationPause:
         self._ask_at = self._doubted_until = -math.inf
         self._going_on: Future[SetBool.Response] | None = None
         self._client = node.create_client(SetBool, 'explore')
-        self._requests = requests or RequestTopic(node)
+        self._requests = requests
         self._phases = node.create_subscription(
             String, 'phase', self._on_phase, messages.LATCHED)
         node.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
@@ -155,7 +155,7 @@ class ExplorationPause:
             return now >= self._doubted_until
         if self._heard and now >= self._ask_at and self._client.service_is_ready():
             self._asked, self._ask_at = self._asked + 1, now + _ASK_EVERY
-            self._requests.say('pause', part_of='goal')
+            self._record('pause')
             self._client.call_async(SetBool.Request(data=False))
         return False
 
@@ -169,9 +169,13 @@ class ExplorationPause:
         self._ask_at = -math.inf
         if asked and self._client.service_is_ready() and self._phase not in _OVER:
             self._doubted_until, self._pauses = now + _HEARD, 0
-            self._requests.say('resume', part_of='goal')
+            self._record('resume')
             self._going_on = self._client.call_async(SetBool.Request(data=True))
             self._going_on.add_done_callback(self._on_response)
+
+    def _record(self, what: str) -> None:
+        if self._requests is not None:
+            self._requests.say(what, part_of='goal')
 
     @property
     def _offered(self) -> bool:

@@ -76,12 +76,15 @@ class EventTopic:
         if event.kind == 'command' and event.what in ('pause', 'resume', 'home'):
             self._asked = event
         event = self._caused(event, why)
-        if self._goal is not None and self._by_navigator(why):
-            goal = place(self._goal, description)
-            event = replace(event, text=f'{event.text}, for the goal {goal}')
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
         return event
+
+    def for_goal(self, why: str, description: RobotDescription) -> str:
+        """Return for which goal it is paused now, to be added to why; nothing if for none."""
+        if self._goal is None or not self._by_navigator(why):
+            return ''
+        return f', for the goal {place(self._goal, description)}'
 
     def explained(self, status: str, why: str, description: RobotDescription) -> str:
         """Return a status with why the robot stays where a goal was reached, if it does."""
@@ -111,7 +114,7 @@ class EventTopic:
         if why != EXPLORE_CALLED or asked is None or asked.what == 'resume':
             return event
         by = asked.by or ''
-        if self._goal is not None or by == EXPLORE_CALLED.removesuffix(' called'):
+        if by == EXPLORE_CALLED.removesuffix(' called'):
             return replace(event, by=event.by or by)
         return replace(event, by=by, text=event.text.replace(
             f': {EXPLORE_CALLED}', f'{" to go home," if asked.what == "home" else ""} by {by}'))

@@ -238,11 +238,12 @@ class Publishers:
             return
         if kind or self._stopped:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
+            goal = self._events.for_goal(exploration.why, self._names) if kind else ''
             self._untold.append((Event(
-                exploration.steps, status if kind else 'exploring', kind or self._stopped,
-                seconds=seconds if kind else None,
+                exploration.steps, f'{status}{goal}' if kind else 'exploring',
+                kind or self._stopped, seconds=seconds if kind else None,
                 by=asked_by(link.resting) if kind == 'rest' else None),
-                exploration.why if kind else ''))
+                exploration.why if kind and not goal else ''))
         self._stopped = kind or ''
 
     def _tell_due(self, due: bool) -> None:
