@@ -14,9 +14,16 @@ from mnm_ros.core.errors import InvalidValueError
 WORK_FIRST = 'work comes first'
 """Begins the reason of a rest that is for goals alone, so that these are taken meanwhile."""
 
+_BATTERY = 'battery'    # begins a reason for which the robot has to be charged
+
 _SILENT = 60.0    # s without a message after which a battery counts as silent
 _PERCENT = 1.5    # what says more than that counts in percent instead of from 0 to 1
 _EXPECTED = 'expected 0 to 1'
+
+
+def is_for_battery(reason: str) -> bool:
+    """Return whether a robot rests for its battery, by what ``RestRules.reason`` has returned."""
+    return reason.startswith(_BATTERY)
 
 
 @dataclass(frozen=True)
@@ -118,7 +125,7 @@ class RestRules:
         why, until = [], []
         if self._low:
             was = '' if self._percent < low else 'was '
-            why.append(f'battery {math.floor(self._percent)}%, {was}below {low:g}%')
+            why.append(f'{_BATTERY} {math.floor(self._percent)}%, {was}below {low:g}%')
             until.append(f'at {max(low, charged):g}%')
         if between and moment not in Hours.parse(between):
             why.append(f'outside of {between}')
