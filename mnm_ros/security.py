@@ -17,7 +17,7 @@ import sys
 from xml.sax.saxutils import quoteattr
 
 from mnm_ros import topics
-from mnm_ros.topics import ACTIONS, SERVICES, TOPICS
+from mnm_ros.topics import ACTIONS, CALLED_ACTIONS, SERVICES, TOPICS
 
 _NODE_TOPICS = ('/parameter_events', '/rosout')
 _NODE_SERVICES = (
@@ -77,6 +77,7 @@ def _rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
     yield 'service', 'request', [
         service.name for service in SERVICES if enclave in service.clients.split()]
     yield 'action', 'execute', [*ACTIONS] if enclave == 'navigator' else []
+    yield 'action', 'call', [*CALLED_ACTIONS] if enclave == 'grid_driver' else []
 
 
 def policy(namespace: str = '/', robots: Sequence[str] = ()) -> str:

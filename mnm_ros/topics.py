@@ -168,7 +168,7 @@ TOPICS = {
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
               'what [has happened](operating.md#what-has-happened), as JSON; the last 50 for a '
               'late subscriber'),
-        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator',
+        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator grid_driver',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
         Topic('pauses', 'std_msgs/Int64', 'LATCHED', _EXPLORERS, 'navigator',
@@ -273,6 +273,9 @@ SERVICES = (
 ACTIONS = ('navigate_to_pose', 'navigate_through_poses', 'follow_waypoints',
            'compute_path_to_pose', 'compute_path_through_poses')
 """Those of nav2 that the navigator serves, where ``nav2_msgs`` is installed."""
+
+CALLED_ACTIONS = ('navigate_to_pose', 'dock_robot', 'undock_robot', 'dock', 'undock')
+"""Those of nav2 and of the platform that ``grid_driver`` calls, with ``drive`` and ``docking``."""
 
 DIAGNOSTICS = {
     'round': '1 for the first hypothesis, and one more after each restart',

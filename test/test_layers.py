@@ -81,7 +81,8 @@ ROOMS = {
                      ' parameters nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',
-    'nodes/mobile': 'core/model driving plan robot_description messages parameters nodes/common',
+    'nodes/mobile': 'core/model core/task driving plan robot_description messages parameters'
+                    ' nodes/common',
     'nodes': 'core protocol driving plan simulation trial robot_description messages parameters'
              ' nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
 }

@@ -17,6 +17,7 @@ from mnm_ros.driving.grid import Ways
 from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.docking import Docking
 from mnm_ros.nodes.mobile.driver_setup import (
     check,
     describe,
@@ -74,6 +75,8 @@ class GridDriver(RobotSide):
         self._answer_from = -math.inf     # and for this time
         self._reported_state: int | None = None    # where the explorer believes the robot
         self._outcomes = self.create_publisher(String, 'outcome', messages.LATCHED)
+        self._docking = None if given['docking'] == 'none' else Docking(
+            self, given, lambda told: self._outcomes.publish(String(data=told)))
         hear_bumps(self, given['bump_type'], self._on_bump)
         if given['use_map'] and plan is None:
             self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
@@ -94,7 +97,7 @@ class GridDriver(RobotSide):
 
     def return_home(self) -> int | None:
         """Begin the way home; return the state if the robot is still at rest there."""
-        if self._tracker.at_rest_at_home:
+        if self._tracker.at_rest_at_home and self._is_free:
             self._action = RESET
             self._publish_outcome(Outcome.REACHED.value)
             return self._tracker.home_state
@@ -137,11 +140,15 @@ class GridDriver(RobotSide):
         super().send_state(seq, state)
 
     def leave(self) -> bool:
+        if self._docking:
+            self._docking.stop()
         return super().leave() and self._base_mover.idle
 
     def close(self) -> None:
         """Make zero velocity the last command, and give up a goal, after an exception, too."""
         self._abort('the node is ending')
+        if self._docking:
+            self._docking.stop()
         self._base_mover.close()
 
     @property
@@ -150,10 +157,17 @@ class GridDriver(RobotSide):
         return _ASTRAY * self._ways.grid.cell_size
 
     @property
+    def _is_free(self) -> bool:
+        """Whether the robot is neither on its dock nor on the way onto it, or off it."""
+        return self._docking is None or self._docking.free
+
+    @property
     def _missing(self) -> str:
         """Return what has to come before a maneuver can begin."""
         if not self._tracker.fresh:
             return f'pose on {self._poses.name}'
+        if self._docking and not self._docking.free:
+            return f'robot that is off its dock: {self._docking.detail}'.removesuffix(': ')
         if self._given['use_map'] and self._ways.free is None:
             return 'map'
         mover = self._home_mover if self._action == RESET else self._base_mover
@@ -308,7 +322,8 @@ class GridDriver(RobotSide):
             if self._can_answer:
                 self._mover.stop(pose)    # where it has stopped may not have been known then
                 self._send_pending_answer()
-        elif not self.busy and not self._stopped and self._reported_state not in (None, state):
+        elif not (self.busy or self._stopped or self._docking and self._docking.away) and (
+                self._reported_state not in (None, state)):
             self.get_logger().info(f'the robot was moved from state {before} to {state}')
             self._tracker.reached_home = None
             self.report(state)
@@ -347,6 +362,11 @@ class GridDriver(RobotSide):
     def _on_time(self) -> None:
         """Do what cannot wait for a pose."""
         self._poses.ask_for_latched()
+        if self._docking:
+            last = self._tracker.last
+            self._docking.tick(last.pose if last else None,
+                               self._tracker.at_rest_at_home and not self.busy,
+                               self._requested is not None, self._stopped)
         settled = self._tracker.settle()
         if settled:
             self._go_on(settled)

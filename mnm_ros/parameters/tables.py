@@ -228,13 +228,17 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   '0.5 at rest only; with cmd_vel', minimum=0, maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
+    ParameterSpec('docking', 'none', 'to be charged, dock by dock_robot of nav2, or dock of an '
+                  'iRobot Create', choices=('none', 'nav2', 'irobot')),
+    ParameterSpec('dock_id', '', 'of the dock, for nav2; empty for the only one'),
     _coordinate('home_x', 0.0, 'm, x of the home pose'),
     _coordinate('home_y', 0.0, 'm, y of the home pose'),
     ParameterSpec('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi,
                   maximum=math.pi),
     ParameterSpec('home_retries', 3, 'legs of a way home that may fail before it fails',
                   minimum=0, maximum=1000),
-    _time('home_timeout', 300.0, 's, for a way home with all retries; for each call of dock'),
+    _time('home_timeout', 300.0, 's, for a way home with all retries; for each call of dock, and '
+          'each goal to dock'),
     _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
     ParameterSpec('max_detour', 2.0, 'times the straight way, or the side of a cell if that is '
