@@ -9,14 +9,15 @@ any SQLite browser, pandas or R opens it. Its tables:
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
-  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred) and ``state`` as given to
+  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred, 6 look) and ``state`` as given to
   ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the other kinds, the one
   that was open (-2 if it was RESET, -1 if there was none); and ``chain``, a CRC-32 over this row
   and all before it.
 - ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
   none of a RESET that the exploration has played without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
-  that others have ordered it is ``[state, action, next state or null, robot]``.
+  that others have ordered it is ``[state, action, next state or null, robot]``, and of a look
+  ``[state, action]``, or nothing but brackets for all that is closed.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -45,6 +46,7 @@ from mnm_ros.core.inputs import (
     DeclarationInput,
     Input,
     Interruption,
+    LookInput,
     Observation,
     Preference,
     Relocation,
@@ -314,11 +316,15 @@ def _encoded(made: Input) -> tuple[int, int, int, str]:
         return 2, 0, action, made.robot
     if isinstance(made, Preference):
         return 5, made.state, action, ''
+    told: Any
     if isinstance(made, WorkObservation):
-        text = json.dumps([made.state, made.action, made.after, made.robot])
-        return 4, zlib.crc32(text.encode()), action, text
-    text = json.dumps(made.declaration.to_json())
-    return 3, zlib.crc32(text.encode()), action, text
+        kind, told = 4, [made.state, made.action, made.after, made.robot]
+    elif isinstance(made, LookInput):
+        kind, told = 6, [] if made.state is None else [made.state, made.action]
+    else:
+        kind, told = 3, made.declaration.to_json()
+    text = json.dumps(told)
+    return kind, zlib.crc32(text.encode()), action, text
 
 
 def _decoded(kind: int, state: int, action: int, text: str) -> Input:
@@ -332,15 +338,24 @@ def _decoded(kind: int, state: int, action: int, text: str) -> Input:
         return Interruption(asked, sys.intern(text))
     if kind == 5:
         return Preference(state, asked)
-    if kind not in (3, 4):
-        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 5')
+    if kind not in (3, 4, 6):
+        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 6')
     if zlib.crc32(text.encode()) != state:
         raise InvalidValueError(f'the text of an input of kind {kind} has CRC-32 '
                                 f'{zlib.crc32(text.encode())}, expected {state}')
+    told = json.loads(text)
+    if kind == 3:
+        return DeclarationInput(Declaration.from_json(told), asked)
+    return _with_text(kind, told, asked)
+
+
+def _with_text(kind: int, told: Any, asked: int | None) -> Input:
+    """Return what others have had executed, or a look."""
     if kind == 4:
-        origin, played, after, robot = json.loads(text)
+        origin, played, after, robot = told
         return WorkObservation(origin, played, after, asked, sys.intern(robot))
-    return DeclarationInput(Declaration.from_json(json.loads(text)), asked)
+    state, action = told or (None, 0)
+    return LookInput(state, action, asked)
 
 
 def set_aside(path: Path) -> Path:

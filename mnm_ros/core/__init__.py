@@ -49,6 +49,7 @@ if TYPE_CHECKING:
         DeclarationInput,
         InputListener,
         Interruption,
+        LookInput,
         Observation,
         Preference,
         Relocation,
@@ -91,16 +92,15 @@ __all__ = [
     'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError',
     'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase', 'InputListener',
     'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
-    'LaunchError', 'Member', 'MessageError', 'MissingPackageError', 'MnmError', 'Navigation',
-    'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan',
-    'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS',
-    'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
+    'LaunchError', 'LookInput', 'Member', 'MessageError', 'MissingPackageError', 'MnmError',
+    'Navigation', 'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism',
+    'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook',
+    'PRESETS', 'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
     'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem',
-    'Progress',
-    'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation',
-    'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo', 'Support',
-    'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update',
-    'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
+    'Progress', 'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection',
+    'Relocation', 'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepTask', 'StepsToGo',
+    'Support', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError',
+    'Update', 'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -109,8 +109,8 @@ _NAMES = {
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput InputListener Interruption Observation Preference Relocation '
-              'Update WorkObservation',
+    'inputs': 'DeclarationInput InputListener Interruption LookInput Observation Preference '
+              'Relocation Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
     'mnm.options': 'Settings',
