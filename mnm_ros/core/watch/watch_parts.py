@@ -108,5 +108,5 @@ class WatchParts:
             'reach': snapshot.take(self.reach),
             'pauses': self.pauses.to_state(),
             'blocked': self.blocked.to_state(),
-            'closed': self.closed.to_state(),
+            **({'closed': closed} if (closed := self.closed.to_state()) else {}),
         }
