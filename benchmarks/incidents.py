@@ -103,11 +103,14 @@ class Player:
     :param simulator: what moves the robot.
     :param incidents: how often what happens.
     :param seed: of when it happens.
+    :param looks: steps after which the learner is told each time to look at what is closed.
     :ivar interruptions: so far.
     """
 
-    def __init__(self, simulator: Simulator, incidents: Incidents, seed: int) -> None:
-        self.interruptions = 0
+    def __init__(self, simulator: Simulator, incidents: Incidents, seed: int,
+                 looks: int = 0) -> None:
+        self.interruptions = self._steps = 0
+        self._looks = looks
         self._simulator = simulator
         self._incidents = incidents
         self._rng = np.random.default_rng(seed)
@@ -118,6 +121,10 @@ class Player:
     def step(self, learner: Learner) -> None:
         """Play one action."""
         simulator, incidents = self._simulator, self._incidents
+        if self._looks and self._steps % self._looks == 0 and isinstance(
+                learner, (Mnm, Exploration)):
+            learner.look(None)
+        self._steps += 1
         action, before = learner.next_action(), simulator.state
         state = simulator.step(action)
         still = state == before and action != RESET

@@ -65,7 +65,7 @@ def command(family: str, seed: int, configuration: Configuration) -> str:
     """Return the command that replays a trial."""
     words = ['benchmarks/promise', '--replay', family, str(seed)]
     for option in ('preset', 'base', 'radius', 'epsilon', 'delta', 'change_after', 'budget',
-                   'declare'):
+                   'declare', 'looks'):
         value = getattr(configuration, option)
         if value != getattr(DEFAULTS, option):
             words += [f'--{option.replace("_", "-")}', f'{value:.12g}' if isinstance(
@@ -214,6 +214,8 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     add('--declare', default='', choices=('', *DECLARATIONS), metavar='KIND',
         help='declare where actions lead: true, partly false or false; what is false and was not '
         'refuted is assumed to be true')
+    parser.number('looks', DEFAULTS.looks, 'steps after which it is told each time to look at '
+                  'what is closed; 0: never', least=0)
     add('--set', nargs='+', default=[], metavar='OPTION=VALUE',
         help='override parts or constants of the preset')
     parsed = parser.read(arguments)
@@ -222,7 +224,7 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parsed.configurations = [
         Configuration(preset, base, tuple(sorted(parsed.set)), parsed.alone, parsed.radius,
                       parsed.epsilon, parsed.delta, parsed.change_after, parsed.budget,
-                      parsed.declare)
+                      parsed.declare, parsed.looks)
         for preset in parsed.preset for base in parsed.base]
     check(parser, parsed.configurations)
     return parsed

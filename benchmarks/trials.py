@@ -64,6 +64,7 @@ class Configuration:
     budget: steps to the first hypothesis, and again after each change, before a trial is given
         up as unfinished.
     declare: where actions lead, of ``DECLARATIONS``, or '' for nothing.
+    looks: steps after which it is told each time to look at what is closed; 0 for never.
     """
 
     preset: str = 'onboard'
@@ -76,6 +77,7 @@ class Configuration:
     change_after: int = 2000
     budget: int = 300_000
     declare: str = ''
+    looks: int = 0
 
     def settings(self, actions: int, radius: float) -> Settings:
         """Return the settings of the explorer; ValueError if an option is not allowed."""
@@ -197,7 +199,8 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
     outcome = Outcome(radius, reachable=tuple(
         len(reachable_states(setting.cmp, radius)) for setting in scenario.settings))
     simulator = Simulator(scenario, simulator_seed)
-    player = Player(simulator, INCIDENTS.get(family, Incidents()), simulator_seed)
+    player = Player(simulator, INCIDENTS.get(family, Incidents()), simulator_seed,
+                    configuration.looks)
     world: _World = simulator
     interrupted: Union[Player, Robots] = player
 

@@ -19,6 +19,7 @@ from mnm_ros.core.inputs import (
     Input,
     InputListener,
     Interruption,
+    LookInput,
     Observation,
     PLACING,
     Preference,
@@ -356,6 +357,23 @@ class Exploration(PausableTask):
         """
         return self.take(Preference(as_state(state)))
 
+    @property
+    def closed(self) -> Mapping[Pair, int]:
+        """Return the ways that are closed, and how often it was looked again in vain."""
+        return self._mnm.closed
+
+    def look(self, state: int | None = None, action: int = 0) -> Update:
+        """
+        Look again whether a way is still closed, or all that are; for a clock, or a person.
+
+        From the first call on, a way that closes is left alone until it is named here.
+
+        :raises InvalidTypeError: if one of them is no integer.
+        :raises InvalidValueError: if there is no such action, or no such state.
+        """
+        return self.take(LookInput() if state is None else LookInput(
+            as_state(state), as_action(action, self.problem.actions, 'action to look at', False)))
+
     def relocate(self, state: int) -> Update:
         return self.take(Relocation(as_state(state)))
 
@@ -404,7 +422,7 @@ class Exploration(PausableTask):
             if made.asked is not None:
                 self.next_action()
             made = replace(made, asked=self._open)
-            self._hear(made)
+            self._take_other(made)
         if isinstance(made, PLACING):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
@@ -422,21 +440,6 @@ class Exploration(PausableTask):
             listener.hear(update)
         return update
 
-    def _hear(self, made: Input) -> None:
-        """Take an input that is no step of the exploration."""
-        mnm = self._mnm
-        if isinstance(made, DeclarationInput):
-            mnm.declare(made.declaration, self._observed.next_states)
-        elif isinstance(made, WorkObservation):
-            self._take_work(made.state, made.action, made.after)
-        elif isinstance(made, Preference):
-            mnm.prefer(made.state)
-        elif isinstance(made, TimesInput):
-            mnm.learn_times(made.times)
-        else:
-            self.last_state = made.state if isinstance(made, Relocation) else None
-            mnm.interrupt()
-
     def _take_step(self, action: int, state: int) -> None:
         here, self.last_state = self.last_state, state
         self._observed.add(here, action, state)
@@ -447,6 +450,23 @@ class Exploration(PausableTask):
         if not self.homing.missed(action, state):
             self._mnm.observe(action, state)
         self._audit.step(self.steps)
+
+    def _take_other(self, made: Input) -> None:
+        """Take what is no observation."""
+        mnm = self._mnm
+        if isinstance(made, DeclarationInput):
+            mnm.declare(made.declaration, self._observed.next_states)
+        elif isinstance(made, WorkObservation):
+            self._take_work(made.state, made.action, made.after)
+        elif isinstance(made, Preference):
+            mnm.prefer(made.state)
+        elif isinstance(made, LookInput):
+            mnm.look(None if made.state is None else (made.state, made.action))
+        elif isinstance(made, TimesInput):
+            mnm.learn_times(made.times)
+        else:
+            self.last_state = made.state if isinstance(made, Relocation) else None
+            mnm.interrupt()
 
     def _take_work(self, state: int, action: int, after: int | None) -> None:
         self.work += 1

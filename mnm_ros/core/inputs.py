@@ -138,8 +138,26 @@ class TimesInput:
     robot: ClassVar[str] = ''
 
 
+@dataclass(frozen=True, slots=True)
+class LookInput:
+    """
+    It is time to look again at a way that is closed: ``action`` in ``state``.
+
+    From the first one on, ways that have closed are left alone until it comes: the exploration
+    has no clock. What is executed next has no influence on the promise.
+
+    :ivar state: None for all that are closed.
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    state: int | None = None
+    action: int = 0
+    asked: int | None = None
+    robot: ClassVar[str] = ''
+
+
 Input = Union[Observation, Relocation, Interruption, WorkObservation, Preference,
-              DeclarationInput, TimesInput]
+              DeclarationInput, TimesInput, LookInput]
 
 PLACING = (Observation, Relocation, Interruption)
 """Those that say where the robot is; with all others it stays, and so does what was asked for."""

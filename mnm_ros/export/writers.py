@@ -29,6 +29,7 @@ from typing import Any
 from mnm_ros.core.inputs import (
     DeclarationInput,
     Interruption,
+    LookInput,
     Observation,
     PLACING,
     Preference,
@@ -116,7 +117,7 @@ def states_csv(learnt: ExportContents) -> bytes:
 
 _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
           DeclarationInput: 'declared', Preference: 'preferred', WorkObservation: 'worked',
-          TimesInput: 'timed'}
+          TimesInput: 'timed', LookInput: 'look'}
 
 
 def log_csv(learnt: ExportContents) -> bytes:
@@ -139,6 +140,8 @@ def log_csv(learnt: ExportContents) -> bytes:
         if isinstance(made, WorkObservation):
             step = made.state, made.action, learnt.description.action_name(made.action)
             after = made.after
+        if isinstance(made, LookInput) and made.state is not None:
+            step = made.state, made.action, learnt.description.action_name(made.action)
         rows.append((number, _KINDS[type(made)], *step, after,
                      *([made.robot or None] if robots else [])))
         before = after if isinstance(made, PLACING) else before
@@ -250,6 +253,10 @@ def log_mcap(learnt: ExportContents) -> bytes:
             continue
         if isinstance(made, Preference):
             writer.write_message('/goal', number_of_state, {'data': made.state}, now)
+            continue
+        if isinstance(made, LookInput):
+            pair = () if made.state is None else (made.state, made.action)
+            writer.write_message('/look', numbers, {'data': pair}, now)
             continue
         begun = made.action if isinstance(made, Observation) else made.asked
         if begun is not None:

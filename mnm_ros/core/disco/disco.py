@@ -309,6 +309,9 @@ class Disco(PhaseMachine, BaseAlgorithm):
     def avoid(self, pairs: Collection[Pair]) -> None:
         self._sampling.avoid(pairs)
 
+    def leave_closed(self, pairs: Collection[Pair]) -> None:
+        self._sampling.leave_closed(pairs)
+
     def better(self, policy: Policy) -> Policy | None:
         return self._certifier.better(policy)
 

@@ -42,7 +42,7 @@ class Sampling:
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
-    ADDED = ('_avoided', '_costs', '_beyond')
+    ADDED = ('_avoided', '_behind', '_beyond', '_closed', '_costs')
 
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int,
                  costs: StepCosts | None = None) -> None:
@@ -57,6 +57,8 @@ class Sampling:
         self._wanted: dict[Pair, int] = {}
         self._urgent: dict[Pair, None] = {}
         self._avoided: dict[Pair, None] = {}
+        self._closed: dict[Pair, None] = {}
+        self._behind: dict[int, None] = {}    # states to which no way seems to lead but those
         self._preferred: dict[int, None] = {}
         self._way: dict[int, int] = {}
         self._led: dict[int, Policy] = {}
@@ -129,8 +131,15 @@ class Sampling:
 
     def avoid(self, pairs: Collection[Pair]) -> None:
         """Leave these pairs alone for now, as long as there is anything else to sample."""
-        self._avoided = dict.fromkeys(pairs)
+        self._avoided = dict.fromkeys((*pairs, *self._closed))
         self._stale = True
+
+    def leave_closed(self, pairs: Collection[Pair]) -> None:
+        """Leave these pairs alone likewise, and what lies behind them."""
+        left = [pair for pair in self._avoided if pair not in self._closed]
+        self._closed = dict.fromkeys(pairs)
+        self._behind = {}
+        self.avoid(left)
 
     def prefer(self, state: int) -> None:
         """Sample what a state lacks now before other states."""
@@ -234,7 +243,8 @@ class Sampling:
     def _not_avoided(self) -> list[int]:
         """Return the states that lack more than what is avoided."""
         return [state for state in self._preferred or self.open
-                if (state, self.lacking(state)) not in self._avoided]
+                if (state, self.lacking(state)) not in self._avoided
+                and state not in self._behind]
 
     def observe(self, here: int, action: int, state: int) -> None:
         """Take note of a step made for a sample."""
@@ -245,6 +255,8 @@ class Sampling:
         self.samples += sampled
         if state in self._trips:
             del self._trips[state]
+        if self._behind:
+            self._behind.pop(state, None)
         self.reopen(here)
         if (here, action) in self._urgent:
             del self._urgent[here, action]
@@ -301,6 +313,8 @@ class Sampling:
         which no way leads that is declared.
         """
         home = self._rows.states[0]
+        if self._closed and not self._urgent and not self._preferred and self._find_behind():
+            return self.action(here)
         if here != home:
             return RESET
         # What cannot be reached by any way that is known is urgent no more.
@@ -321,6 +335,18 @@ class Sampling:
                 self._trips[state] = self._trips.get(state, 0) + 1
                 self.reopen(state)
         return self._least_tried(here)
+
+    def _find_behind(self) -> bool:
+        """Leave alone what no way seems to lead to but those that are closed; return if any."""
+        found = [state for state in self._not_avoided() if self._is_behind(state)]
+        self._behind.update(dict.fromkeys(found))
+        self._stale = self._stale or bool(found)
+        return bool(found)
+
+    def _is_behind(self, state: int) -> bool:
+        """Return whether the policy that led to a state, if any, plays what is closed."""
+        policy = self._led.get(state)
+        return policy is None or policy.plays(frozenset(self._closed))
 
     def _least_tried(self, here: int) -> int:
         visits = [self._counts.visits(here, action) + self._rows.carried((here, action))

@@ -266,6 +266,13 @@ class BaseAlgorithm(ABC):
         They take the place of those that were avoided so far.
         """
 
+    def leave_closed(self, pairs: Collection[Pair]) -> None:
+        """
+        Leave these pairs alone as well, as they are closed for long; optional.
+
+        What lies behind them is left alone, too. They take the place of those so far.
+        """
+
     def restart_confidence(self, delta: float) -> None:
         """
         Certify by what is learnt from now on alone, too, and be wrong with that at ``delta``.

@@ -135,6 +135,18 @@ class CheckingPhase(ABC):
         return {}
 
     @property
+    def closed(self) -> Mapping[Pair, int]:
+        """Return the pairs that are closed, and how often it was looked again in vain."""
+        return {}
+
+    def look(self, pair: Pair | None) -> None:
+        """
+        Look again at a pair that is closed, or at all that are if None; optional.
+
+        Others are left alone from then on, until they are told of, too.
+        """
+
+    @property
     def at_restart_point(self) -> bool:
         """Whether ``to_state`` says all there is to say at this moment."""
         return False

@@ -101,6 +101,7 @@ class Mnm(PhaseMachine):
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
         self._preferred: tuple[int, ...] = ()
+        self._looks = False    # whether it is told when to look at what is closed
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
 
@@ -138,12 +139,14 @@ class Mnm(PhaseMachine):
             **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
             **({'times': self.costs.times.to_json()} if self.costs.is_to_keep else {}),
             **({'preferred': list(self._preferred)} if self._preferred else {}),
+            **({'looks': True} if self._looks else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
         self._settings = replace(self._settings, former=state.get('former', True))
         self._preferred = tuple(state.get('preferred', ()))
+        self._looks = state.get('looks', False)
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
@@ -264,6 +267,17 @@ class Mnm(PhaseMachine):
         """Choose what is played by these times, too, from now on."""
         self.costs.learn(times)
 
+    @property
+    def closed(self) -> Mapping[Pair, int]:
+        """Return the pairs that are closed, and how often it was looked again in vain."""
+        return self.checking.closed if self.checking else {}
+
+    def look(self, pair: Pair | None) -> None:
+        """Look again at a pair that is closed, or at all; others are left alone from now on."""
+        self._looks = True
+        if self.checking is not None:
+            self.checking.look(pair)
+
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
         """
@@ -375,6 +389,8 @@ class Mnm(PhaseMachine):
         if self.hypothesis is None:    # it rests on nothing from before what was noticed
             self.log.settle()
         self.checking = self._check_policies(result.policies, transitions=transitions)
+        if self._looks:
+            self.checking.look(None)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')

@@ -77,20 +77,33 @@ class BlockedPairs:
             'asked': [[*pair] for pair in self._asked],
             'opened': [[*pair, times] for pair, times in self._opened.items()]}
 
-    def begin(self, base: BaseAlgorithm, known: Collection[int]) -> None:
-        """Let a run that begins carry what is known to be blocked of these states."""
-        seen = {} if self._rate >= 1 or self.noticed else {
+    def begin(self, base: BaseAlgorithm, known: Collection[int],
+              closed: Collection[Pair] = ()) -> None:
+        """
+        Let a run that begins carry what is known to be blocked of these states.
+
+        :param closed: pairs of which it is carried whatever is noticed or declared.
+        """
+        at_rest = self._rate < 1 and not self.noticed
+        seen = {
             pair: CarriedPair(tally, self._delta * part)
             for pair, tally, part in self._transitions.blocked
-            if pair[0] in known and pair[0] in self._support.declared.successors}
+            if pair[0] in known and (
+                pair in closed or at_rest and pair[0] in self._support.declared.successors)
+        } if at_rest or closed else {}
         self._carried = dict.fromkeys(seen if seen and base.carry(seen) else ())
         self._opening = {pair: None for pair in self._carried if self._may_open(pair, known)}
         self._asked = {pair: None for pair in self._asked if pair in self._carried}
         for pair in (*self._asked, *self._opened):
             base.request_sample(*pair)
 
-    def executed(self, base: BaseAlgorithm, pair: Pair | None) -> None:
-        """Take note of a step, and have the next pair tried again if it is time for that."""
+    def executed(self, base: BaseAlgorithm, pair: Pair | None,
+                 left_alone: Collection[Pair] = ()) -> None:
+        """
+        Take note of a step, and have the next pair tried again if it is time for that.
+
+        :param left_alone: pairs that are not.
+        """
         self._step += 1
         self._owed += self._rate
         if pair in self._carried:
@@ -98,7 +111,7 @@ class BlockedPairs:
             self._asked.pop(pair, None)
             self._last[pair] = self._step
         if self._carried and self._owed >= 1:
-            chosen = self._next()
+            chosen = self._next(left_alone)
             if chosen is not None:
                 self._asked[chosen] = None
                 base.request_sample(*chosen)
@@ -133,9 +146,10 @@ class BlockedPairs:
         """Take note that the change is relearnt."""
         self.noticed = False
 
-    def _next(self) -> Pair | None:
+    def _next(self, left_alone: Collection[Pair]) -> Pair | None:
         """Return the pair that has waited longest, of those whose turn it is."""
-        whose = [pair for pair in self._carried if (pair in self._opening) == bool(self._turn)]
+        whose = [pair for pair in self._carried if pair not in left_alone
+                 and (pair in self._opening) == bool(self._turn)]
         waited = [pair for pair in whose if pair not in self._asked
                   and self._step - self._last.get(pair, 0) >= _LEAST_PAIRS / self._rate]
         if waited:

@@ -58,15 +58,18 @@ class Doubts:
         was_raised = pair in raised
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
+        self._look(pair, next_state)
         if change:
             self._changed(change, policies)
             return
         if parts.relearning.unseen and parts.relearning.seen(pair):
-            base.request_sample(*pair)
+            self._sample(pair)
         concerned = self._hint(pair, next_state, policies)
-        resting = pair in parts.pauses.resting
-        if resting:
+        resting = pair in parts.pauses.resting or pair in parts.closed.alone
+        if pair in parts.pauses.resting:
             self.heed_pauses()
+        elif resting:
+            pass
         elif pair in raised:
             parts.rediscovery.follow_up(pair, was_raised and not opens)
         # Policies through a suspicious pair make attempts, as they execute it, too.
@@ -83,13 +86,14 @@ class Doubts:
         concerned = parts.transitions.concerned(pair, policies)
         if not log.open:
             parts.rediscovery.renew()
+        parts.closed.notice(change)
         self.notice(policies)
         self.doubt(concerned)
         log.tell_changed(self._round.number, change)
         parts.hints.forget(pair)
         parts.reach.forget(*pair)
         base.forget(*pair)
-        base.request_sample(*pair)
+        self._sample(pair)
         if {policy.target for policy in policies}.issuperset(change.after):
             self.look_around()    # else what is new there comes first
 
@@ -170,14 +174,38 @@ class Doubts:
     def look_around(self) -> None:
         """Have the pairs executed that were not looked at since the change, before all others."""
         for pair in self._parts.relearning.unseen:
-            self._parts.rediscovery.base.request_sample(*pair)
+            self._sample(pair)
 
     def heed_pauses(self) -> None:
-        """Let the run leave alone what rests, and try first what has rested."""
-        base, pauses = self._parts.rediscovery.base, self._parts.pauses
+        """Let the run leave alone what rests or is closed, and try first what has rested."""
+        base, pauses, closed = (
+            self._parts.rediscovery.base, self._parts.pauses, self._parts.closed)
         base.avoid(pauses.resting)
-        for pair in pauses.due:
+        if closed.told:
+            base.leave_closed(closed.alone)
+        for pair in (*pauses.due, *closed.due):
             base.request_sample(*pair)
+
+    def look(self, pair: Pair | None) -> None:
+        """Look at what is closed, or leave it alone from now on until that is told."""
+        self._parts.closed.look(pair)
+        self.heed_pauses()
+
+    def _look(self, pair: Pair, next_state: int) -> None:
+        """Take note of what a look at a closed pair has shown."""
+        opened = self._parts.closed.executed(pair, next_state)
+        if opened is not None:
+            state, action = pair
+            self._round.log.tell(
+                f'round {self._round.number}: looked again, action {action} in state {state} '
+                + ('leads on' if opened else 'is still blocked'))
+        if opened is not None or pair in self._parts.closed.due:
+            self.heed_pauses()
+
+    def _sample(self, pair: Pair) -> None:
+        """Have a pair tried soon, unless it is closed."""
+        if pair not in self._parts.closed.alone:
+            self._parts.rediscovery.base.request_sample(*pair)
 
     @property
     def models_are_due(self) -> bool:

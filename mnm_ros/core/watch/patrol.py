@@ -82,16 +82,24 @@ class Patrol:
         """Return whether the way to a target mostly leads through one of these pairs."""
         return any(pair in pairs for pair in self._ways.get(target, ()))
 
-    def next(self, waited: int) -> int | None:    # noqa: A003
+    def passing(self, pairs: Collection[Pair]) -> Collection[int]:
+        """Return the targets to which the ways mostly lead through one of these pairs."""
+        return [target for target in self._ways if self.passes(target, pairs)] if pairs else ()
+
+    def next(self, waited: int, left_alone: Collection[int] = ()) -> int | None:    # noqa: A003
         """
         Return the target whose policy passes the pair that has waited longest.
 
+        :param left_alone: targets of policies that are not attempted now.
         :returns: None if none has waited for so many steps.
         """
-        longest = min(self._last, key=self._last.__getitem__, default=None)
+        ways = {target: way for target, way in self._ways.items() if target not in left_alone}
+        passed = {pair for way in ways.values() for pair in way} if left_alone else self._last
+        longest = min((pair for pair in self._last if pair in passed),
+                      key=self._last.__getitem__, default=None)
         if longest is None or self._step - self._last[longest] < waited:
             return None
-        return max((target for target, way in self._ways.items() if longest in way),
+        return max((target for target, way in ways.items() if longest in way),
                    key=lambda target: sum(self._step - self._last[pair]
                                           for pair in self._ways[target]))
 

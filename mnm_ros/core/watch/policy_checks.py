@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.watch.closed import ClosedWays
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
@@ -127,21 +128,25 @@ class Turns:
         self._ring = deque((*new, *waiting))
         self._first = {target: None for target in self._first if target in now}
 
-    def next(self, urgent: Mapping[int, float], every: int = 2) -> int | None:    # noqa: A003
+    def next(self, urgent: Mapping[int, float], every: int = 2,    # noqa: A003
+             left_alone: Collection[int] = ()) -> int | None:
         """
         Return whose turn it is.
 
         :param urgent: targets of which the one with the least value comes first.
         :param every: which turn is that of the ring: of ``n`` policies, each gets at least the
             ``every * n``-th one.
+        :param left_alone: targets that have no turn now.
         """
-        if not self._ring:
+        ring = [target for target in self._ring if target not in left_alone]
+        if not ring:
             return None
-        chosen = self._ring[0]
+        chosen = ring[0]
         self._turn = (self._turn + 1) % every
         if self._turn != 1:
-            first = [target for target in self._ring if target in urgent]
-            chosen = next(iter(self._first), min(first, key=urgent.__getitem__, default=chosen))
+            first = [target for target in ring if target in urgent]
+            chosen = next((target for target in self._first if target not in left_alone),
+                          min(first, key=urgent.__getitem__, default=chosen))
         self._first.pop(chosen, None)
         self._ring.remove(chosen)
         self._ring.append(chosen)
@@ -159,17 +164,22 @@ class WatchSchedule:
     what is new is to be found meanwhile. All of it is heuristic, see ``patrol``.
 
     :param round_: of the phase.
+    :param closed: the ways that are left alone.
     :param quanta: of rediscovery between two patrols.
     """
 
+    ADDED = ('_closed',)
+
     def __init__(self, round_: Round, transitions: TransitionMonitor, checks: PolicyChecks,
-                 relearning: Relearning, rediscovery: Rediscovery, quanta: int) -> None:
+                 relearning: Relearning, rediscovery: Rediscovery, closed: ClosedWays,
+                 quanta: int) -> None:
         self._round = round_
         self._quanta = quanta
         self._transitions = transitions
         self._checks = checks
         self._relearning = relearning
         self._rediscovery = rediscovery
+        self._closed = closed
 
     @property
     def quanta(self) -> int:
@@ -202,20 +212,28 @@ class WatchSchedule:
             return None
         if self._round.log.open or self._transitions.suspected:
             return self._next()
-        return patrol.next(self._rediscovery.turn)
+        return patrol.next(self._rediscovery.turn, self._left_alone)
 
     def _next(self) -> int | None:
         """Return whose turn it is: what is suspected, or closest to a verdict, before others."""
         urgent = dict.fromkeys(self._transitions.suspected, 0.0)
         if self._round.log.open:
             urgent = {**self._lacking, **urgent}
-        return self._checks.turns.next(urgent, _RING_IF_DECIDING if self._is_deciding else _RING)
+        return self._checks.turns.next(urgent, _RING_IF_DECIDING if self._is_deciding else _RING,
+                                       self._left_alone)
+
+    @property
+    def _left_alone(self) -> Collection[int]:
+        """Return the targets of the policies that would have to pass what is closed."""
+        return self._checks.patrol.passing(self._closed.alone)
 
     @property
     def _lacking(self) -> dict[int, float]:
         """Return by target the attempts to a verdict, in units of the variance of one."""
-        return self._checks.monitor.attempts_lacking(
-            self._relearning.likely, self._round.problem.limit)
+        left_alone = self._left_alone
+        return {target: lacking for target, lacking in self._checks.monitor.attempts_lacking(
+            self._relearning.likely, self._round.problem.limit).items()
+            if target not in left_alone}
 
     @property
     def _is_deciding(self) -> bool:

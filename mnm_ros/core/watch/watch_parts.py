@@ -19,6 +19,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.blocked import BlockedPairs
+from mnm_ros.core.watch.closed import ClosedWays
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
@@ -27,7 +28,7 @@ from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 BEGINNING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
     'reach': None, 'patrol': None, 'hints': None, 'blocked': {}, 'pauses': {},
-    'rediscoveries': 1}
+    'closed': None, 'rediscoveries': 1}
 """The state of a phase that begins."""
 
 
@@ -44,9 +45,10 @@ class WatchParts:
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
     :ivar pauses: the pairs that are left alone after failures.
     :ivar blocked: the pairs that are known to lead nowhere.
+    :ivar closed: those of them that led on until a change was noticed.
     """
 
-    ADDED: ClassVar = ('blocked', 'pauses')
+    ADDED: ClassVar = ('blocked', 'closed', 'pauses')
 
     transitions: TransitionMonitor
     checks: PolicyChecks
@@ -56,6 +58,7 @@ class WatchParts:
     rediscovery: Rediscovery
     reach: Reach
     blocked: BlockedPairs
+    closed: ClosedWays
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...],
@@ -85,7 +88,8 @@ class WatchParts:
             Rediscovery(round_, delta['addition'], delta['restart'], given),
             reach,
             BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
-                         given.get('blocked')))
+                         given.get('blocked')),
+            ClosedWays(given.get('closed')))
 
     def to_state(self) -> dict[str, Any]:
         """Return all of them as plain data; only just before a rediscovery."""
@@ -104,4 +108,5 @@ class WatchParts:
             'reach': snapshot.take(self.reach),
             'pauses': self.pauses.to_state(),
             'blocked': self.blocked.to_state(),
+            **({'closed': closed} if (closed := self.closed.to_state()) else {}),
         }

@@ -66,7 +66,7 @@ class WatchPhase(CheckingPhase):
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
-    ADDED = ('_blocked', '_pauses')
+    ADDED = ('_blocked', '_closed', '_pauses')
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
@@ -82,10 +82,10 @@ class WatchPhase(CheckingPhase):
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
-        self._pauses = parts.pauses
+        self._pauses, self._closed = parts.pauses, parts.closed
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
-                                       parts.rediscovery, quanta)
+                                       parts.rediscovery, parts.closed, quanta)
         if state is None and round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
@@ -168,7 +168,7 @@ class WatchPhase(CheckingPhase):
         self._checks.patrol.executed(pair)
         if self._pauses.step():
             self.doubts.heed_pauses()
-        self._blocked.executed(self.base, pair)
+        self._blocked.executed(self.base, pair, self._closed.alone)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -197,6 +197,15 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice(self.policies, declared=True)
             self.doubts.doubt(concerned)
         super().support_changed(pairs)
+
+    @property
+    def closed(self) -> Mapping[Pair, int]:
+        return self._closed.looks
+
+    def look(self, pair: Pair | None) -> None:
+        self.doubts.look(pair)
+        if self._closed.due:    # in another order than that of a run that is made anew
+            self._rediscovery.fresh = False
 
     def prefer(self, states: Sequence[int]) -> None:
         self._checks.turns.prefer([state for state in states[-1:] if state in self.doubted])
@@ -243,8 +252,9 @@ class WatchPhase(CheckingPhase):
         self.base = self._rediscovery.base
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
-        self._blocked.begin(self.base, {policy.target for policy in self.policies})
         self._checks.patrol.change(self.policies, self.transitions.following)
+        self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
+            pair for pair in self._closed.looks if not self._checks.patrol.passing([pair])])
         self.doubts.heed_pauses()
         self._begin_quantum()
 
@@ -253,10 +263,13 @@ class WatchPhase(CheckingPhase):
         self.rediscovering = True
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
-            pair for pair in self.transitions.raised if pair not in self._pauses.resting))
+            pair for pair in self.transitions.raised
+            if pair not in self._pauses.resting and pair not in self._closed.alone))
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
+        if self._closed.looks and self._delete_cut_off():
+            return
         if not self._rediscovery.turn_over() and not self._would_not_wait():
             return
         too_long = self._rediscovery.too_long
@@ -338,6 +351,16 @@ class WatchPhase(CheckingPhase):
             self._delete(refuted)
         return bool(refuted)
 
+    def _delete_cut_off(self) -> bool:
+        """Delete the policies through what is closed, once the run has nothing else to do."""
+        if self.base.finished or (self._here, self.base.next_action()) not in self._closed.alone:
+            return False
+        cut_off = self._checks.patrol.passing(self._closed.looks)
+        if cut_off:
+            self._relearning.concern(cut_off)    # by what was noticed of the pair
+            self._delete([policy for policy in self.policies if policy.target in cut_off])
+        return bool(cut_off)
+
     def _take(self, old: Policy, better: Policy) -> None:
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
@@ -366,7 +389,8 @@ class WatchPhase(CheckingPhase):
         self._checks.patrol.left -= 1
         ended = self._checks.observe(state, proving=self._round.log.open)
         if ended is None:
-            if (state, self._checks.attempts.action(state)) in self._pauses.stopping:
+            pair = state, self._checks.attempts.action(state)
+            if pair in self._pauses.stopping or pair in self._closed.alone:
                 self._checks.interrupt()
                 self._attempt(self._schedule.go_on())
             return
@@ -397,6 +421,7 @@ class WatchPhase(CheckingPhase):
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
         self._adopt(left)
         self.transitions.leave(targets)
+        self._closed.leave(targets)
         for target in targets:
             self._round.log.outdate(target)
         if explained:    # what the change does not concern works as before

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A way that has closed is left alone until it is time to look again."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from mnm_ros.core.disco.sample import Sampling
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import LookInput
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.empirical_model import TransitionRows
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.presets import settings
+from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.watch.closed import ClosedWays
+from mnm_ros.core.watch.policy_checks import Turns
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+from test_fleet import still
+
+CLOSED = PairChange(3, 1, {4: 40, 3: 1}, {3: 9})
+
+
+def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
+    ways = ClosedWays()
+    ways.notice(CLOSED)
+    assert not ways.looks    # as nobody has a clock
+    ways.look(None)
+    for other in (PairChange(3, 1, {3: 40}, {4: 9}), PairChange(3, 1, {4: 40}, {5: 9}),
+                  PairChange(3, 1, {4: 40}, {3: 8, 4: 2})):
+        ways.notice(other)
+        assert not ways.looks
+    ways.notice(CLOSED)
+    assert ways.looks == {(3, 1): 0} and [*ways.alone] == [(3, 1)] and not ways.due
+    for _ in range(3):
+        assert ways.executed((3, 1), 3) is None    # nobody wanted to look
+    ways.look((2, 0))
+    assert not ways.due
+    ways.look((3, 1))
+    assert [*ways.due] == [(3, 1)] and not ways.alone
+    again = ClosedWays(json.loads(json.dumps(ways.to_state())))
+    assert again.to_state() == ways.to_state()
+    assert again.executed((3, 1), 3) is None and [*again.due] == [(3, 1)]
+    assert again.executed((3, 1), 3) is False and again.looks == {(3, 1): 1}
+    assert again.executed((3, 1), 4) is True and not again.looks
+    ways.leave([3])
+    assert not ways.looks and not ways.due
+
+
+def row(policy: Policy | None = None) -> Sampling:
+    """Return the sampling of 0, 1, 2 in a row, where 2 and the way there lack an execution."""
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    sampling = Sampling(counts, rows, 50)
+    for state in range(3):
+        sampling.enter(state, policy if state == 2 else None)
+        ends = (min(1, state + 1), max(0, state - 1)) if state < 2 else (2, 2)
+        for action, after in enumerate(ends):
+            for _ in range(5):
+                counts.add(state, action, after)
+                rows.add(state, action, after)
+        sampling.reopen(state)
+    sampling.want((1, 0), 6)
+    sampling.want((2, 0), 6)
+    return sampling
+
+
+@pytest.mark.parametrize('policy', [
+    None, Policy(2, 9, (0, 1, 2), ((0, 0, RESET),))], ids=['no way', 'a way that is closed'])
+def test_what_is_behind_is_left_alone_too(policy: Policy | None) -> None:
+    sampling = row(policy)
+    sampling.leave_closed([(1, 0)])
+    assert sampling.action(1) == 0    # nothing else can be done
+    sampling.want((0, 1), 6)
+    assert sampling.action(1) != 0
+    sampling.leave_closed([])
+    assert sampling.action(1) == 0
+
+
+def test_policies_that_wait_have_no_turn() -> None:
+    turns = Turns((1, 2, 3))
+    turns.prefer([2])
+    assert {turns.next({}, 2, [2]) for _ in range(6)} == {1, 3}
+    assert turns.next({}, 2, [1, 2, 3]) is None
+    assert 2 in {turns.next({}) for _ in range(2)}
+
+
+class Door:
+    """An exploration of two rooms that is watched when the door between them closes."""
+
+    def __init__(self, seed: int, told: bool, state: dict[str, Any] | None = None) -> None:
+        scenario = still('two_rooms')
+        self.simulator = Simulator(scenario, seed)
+        self.exploration = Exploration(
+            settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed, state)
+        if told:
+            self.exploration.look()
+        while self.exploration.hypothesis is None:
+            self.step()
+        self.step(1500)
+        self.known = self.places
+
+    @property
+    def places(self) -> int:
+        assert self.exploration.hypothesis is not None
+        return len(self.exploration.hypothesis.policies)
+
+    def step(self, times: int = 1) -> list[Pair]:
+        """Return what was executed."""
+        executed: list[Pair] = []
+        for _ in range(times):
+            here, action = self.exploration.last_state, self.exploration.next_action()
+            self.exploration.observe(action, self.simulator.step(action))
+            if here is not None and action != RESET:
+                executed.append((here, action))
+        return executed
+
+    def until_known(self, places: int, most: int) -> list[Pair]:
+        """Go on until so many places are known; return what was executed."""
+        executed = []
+        for _ in range(most):
+            if self.places == places:
+                return executed
+            executed += self.step()
+        raise AssertionError(f'{self.places} places are known, not {places}')
+
+    def change(self) -> set[Pair]:
+        """Return the pairs that lead elsewhere now."""
+        before = self.simulator.cmp
+        self.simulator.change()
+        now = self.simulator.cmp
+        return {(state, action) for state in range(30) for action in range(now.actions)
+                if before.transitions(state, action) != now.transitions(state, action)}
+
+
+@pytest.mark.parametrize('seed', range(2))
+def test_a_closed_door_is_pushed_less_and_found_open_by_a_look(seed: int) -> None:
+    pushed = {}
+    for told in (False, True):
+        door = Door(seed, told)
+        changed = door.change()
+        executed = door.until_known(6, 3000)
+        cut_off = sum(pair in changed for pair in executed)
+        executed += door.step(3000 - len(executed))
+        pushed[told] = cut_off, sum(pair in changed for pair in executed)
+    assert 3 * pushed[True][0] < pushed[False][0] and pushed[True][1] < pushed[False][1]
+    exploration = door.exploration
+    assert exploration.changes_relearnt == 1 and not exploration.revising
+    (closed, looks), = exploration.closed.items()
+    assert closed in changed and looks == 0
+    assert closed not in door.step(300)
+    exploration.look(*closed)
+    assert closed in door.step(50) and exploration.closed == {closed: 1}
+    assert 'is still blocked' in [event.text for event in exploration.events][-1]
+    door.change()
+    assert closed not in door.step(50)
+    exploration.look()
+    assert closed in door.step(50) and not exploration.closed
+    door.until_known(door.known, 4000)
+
+
+def test_it_goes_on_from_a_snapshot_as_it_would_have() -> None:
+    door = Door(1, told=True)
+    changed = door.change()
+    door.until_known(6, 3000)
+    exploration = door.exploration
+    for look in (False, True):
+        if look:
+            assert exploration.look(*[*exploration.closed][0]).input == LookInput(
+                *[*exploration.closed][0], asked=None)
+        again = Exploration(
+            exploration._settings, 1, json.loads(json.dumps(exploration.to_state())))
+        again.lose_place()
+        exploration.lose_place()
+        assert again.closed == exploration.closed
+        for _ in range(400):
+            action = exploration.next_action()
+            assert again.next_action() == action
+            state = door.simulator.step(action)
+            exploration.observe(action, state)
+            again.observe(action, state)
+    assert exploration.closed.keys() & changed
+
+
+def test_a_new_round_leaves_closed_ways_alone_as_well() -> None:
+    exploration = Exploration(settings(Problem(2, 2.0, 1.0, 0.1)), 0)
+    exploration.look()
+    exploration.observe(RESET, 0)
+    while exploration.hypothesis is None:
+        exploration.observe(exploration.next_action(), 0)
+    checking: Any = exploration._mnm.checking
+    assert checking.parts.closed.told and exploration.closed == {}
