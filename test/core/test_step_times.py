@@ -39,7 +39,7 @@ def test_a_pair_takes_what_its_action_does_elsewhere_until_more_is_known() -> No
     assert costs.of(3, EAST) == costs.of(3, WEST) == 1.0    # as the other moves
     costs.learn(StepTimes({WEST: 12.0}, {(3, RESET): 16.0}))
     assert costs.of(3, RESET) == 2.0 and costs.of(4, RESET) == 1.5 and costs.of(9, EAST) == 0.5
-    assert costs.table((3, 9), 2).tolist() == [[0.5, 1.5, 2.0], [0.5, 1.5, 1.75]]
+    assert costs.table((3, 9), 2) == [[0.5, 1.5, 2.0], [0.5, 1.5, 1.75]]
     assert StepCosts.from_state(costs.times.to_json()).times == costs.times
 
 

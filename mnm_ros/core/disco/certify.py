@@ -194,7 +194,7 @@ class Certifier:
         if not costs or found.certificate.bound > limit:
             return found
         target, model = found.policy.target, found.model
-        table = costs.table(model.states, model.actions)
+        table = np.array(costs.table(model.states, model.actions))
         moves, cost = model.smoothed_plan(target, limit, costs=table)
         if cost >= model.smoothed_value(np.array(found.policy.actions[0]), target, limit, table):
             return found
@@ -338,7 +338,7 @@ class Certifier:
         moves = np.array([policy.action(0, state) for state in model.states])
         costs, cost = None, found.steps
         if self._problem.costs:
-            costs = self._problem.costs.table(model.states, model.actions)
+            costs = np.array(self._problem.costs.table(model.states, model.actions))
             cost = model.smoothed_value(np.array(found.policy.actions[0]), target, limit, costs)
         return cost <= _SHORTER * model.smoothed_value(moves, target, limit, costs)
 

@@ -377,7 +377,7 @@ class Sampling:
             resets + 1.0])
         actions = np.concatenate([found % rows.actions, resets + RESET])
         if costs_of:
-            costs *= costs_of.table(rows.states, rows.actions)[
+            costs *= np.array(costs_of.table(rows.states, rows.actions))[
                 np.concatenate([found // rows.actions, np.arange(len(resets))]), actions]
         for state, action in avoided:
             costs[(origins == self._rows.places.get(state, -1)) & (actions == action)] += _DETOUR

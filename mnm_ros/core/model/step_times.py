@@ -9,13 +9,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 import math
 from statistics import fmean
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 Pair = tuple[int, int]
 
@@ -138,17 +134,7 @@ class StepCosts:
         found = times.pairs.get((state, action))
         return (times.usual.get(action, times.move) if found is None else found) / times.move
 
-    def table(self, states: Sequence[int], actions: int) -> NDArray[np.float64]:
+    def table(self, states: Sequence[int], actions: int) -> list[list[float]]:
         """Return what steps cost as [state, action], RESET being the last action."""
-        # Not above: who asks what a problem is may have no numpy.
-        import numpy as np
-        times = self.times
-        if not times:
-            return np.ones((len(states), actions + 1))
-        usual = [times.usual.get(action, times.move) for action in (*range(actions), _RESET)]
-        found = np.tile(np.array(usual), (len(states), 1))
-        number = {state: index for index, state in enumerate(states)}
-        for (state, action), seconds in times.pairs.items():
-            if state in number:
-                found[number[state], action] = seconds
-        return found / times.move
+        return [[self.of(state, action) for action in (*range(actions), _RESET)]
+                for state in states]
