@@ -91,7 +91,10 @@ def goal(arguments: Sequence[str], program: str) -> int:
     from mnm_ros.command.service_client import ServiceClient
     try:
         with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
-            result, status = _go(client, _state(client, given.state), program.split()[-1])
+            state = _state(client, given.state)
+            result, status = _go(client, state, program.split()[-1])
+            if not given.state.removeprefix('-').isdecimal():    # as it was asked for
+                result = result.replace(f' {state}', f' {given.state}', 1)
     except ValueError as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1

@@ -71,7 +71,7 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
     if state is not None and policy is None:
         from mnm_ros.view.scene import KINDS
         kind = known.kind(state)
-        raise InvalidValueError(f'no policy to state {learnt.description.label(state)} was told; '
+        raise InvalidValueError(f'no policy to state {learnt.description.name(state)} was told; '
                                 f'{KINDS[kind.value if kind else "unmet"].meaning}')
     return policy
 
@@ -105,7 +105,7 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
         legs = route(known, policy) if policy is not None else None
         way = 'home' if state == known.home else in_words(
             learnt.description, legs) if legs else '-'
-        table.add_row(learnt.description.label(state),
+        table.add_row(learnt.description.name(state),
                       f'{_steps(known.steps_to(state))}{_time(known.trust.get(state))}', way,
                       'over the limit' if known.over_limit(state) else _trust(learnt, state))
     yield table
@@ -118,12 +118,12 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
         if told.trust is not Trust.PROVEN and state not in shown:
             steps = told.expected_steps
             others.setdefault(told.in_words, []).append(
-                learnt.description.label(state)
+                learnt.description.name(state)
                 + ('' if steps is None else f' ({_steps(steps)} steps{_time(told)})'))
     for said in sorted(others, key=lambda said: _SAID.index(said.split(',')[0])):
         yield f'{said}: {", ".join(others[said])}'
     for kind in (StateKind.LOST, StateKind.CANDIDATE, StateKind.MET, StateKind.BEYOND):
-        states = [learnt.description.label(state) for state in known.of(kind)]
+        states = [learnt.description.name(state) for state in known.of(kind)]
         if states:
             yield f'{KINDS[kind.value].meaning}: {", ".join(states)}'
 
@@ -152,15 +152,15 @@ def _route(learnt: ExportContents, policy: Policy) -> Iterator[RenderableType]:
     trust = _trust(learnt, policy.target)
     over += f' ({trust})' if trust else ''
     said, legs = learnt.description, route(known, policy)
-    yield (f'to {said.label(policy.target)}: '
+    yield (f'to {said.name(policy.target)}: '
            f'{_steps(known.steps_to(policy.target))} expected steps{limit}{over}')
     if legs is None:
         yield 'It was never seen to arrive.'
         return
     table = _grid('step', 'in', 'play', 'leads to', 'share')
     for number, leg in enumerate(legs, start=1):
-        table.add_row(str(number), said.label(leg.state), said.action_name(leg.action),
-                      said.label(leg.following), f'{leg.probability:.0%}')
+        table.add_row(str(number), said.name(leg.state), said.action_name(leg.action),
+                      said.name(leg.following), f'{leg.probability:.0%}')
     yield table
     yield from _elsewhere(learnt, policy, {leg.state for leg in legs})
 
@@ -175,7 +175,7 @@ def _elsewhere(
     said, table = learnt.description, _grid('elsewhere', 'play')
     for state in policy.states:
         if state not in on_way and state != policy.target:
-            table.add_row(said.label(state), said.action_name(policy.action(0, state)))
+            table.add_row(said.name(state), said.action_name(policy.action(0, state)))
     if table.row_count:
         yield table
     yield f'After {policy.horizon} steps without arrival, and in all other states: RESET.'

@@ -85,8 +85,8 @@ class GridDriver(RobotSide):
         given.on_change = self.requests.setting
         grid = self._ways.grid
         self.get_logger().info(
-            f'actions: [{", ".join(self.action_names)}]; home is state '
-            f'{self._tracker.home_state} of a grid of {grid.columns} x {grid.rows} cells')
+            f'actions: [{", ".join(self.action_names)}]; home is '
+            f'{self._home_name} of a grid of {grid.columns} x {grid.rows} cells')
 
     def execute(self, action: int) -> int | None:
         """Begin a move; return the state if nothing can be driven."""
@@ -129,6 +129,13 @@ class GridDriver(RobotSide):
         return describe(self._ways, self.action_names, self._tracker.home_state,
                         self._map_frame or (pose.frame if pose else ''),
                         self._given['declare_successors'] and known, self._plan)
+
+    @property
+    def _home_name(self) -> str:
+        """Return what the plan calls home, beside its state."""
+        state = self._tracker.home_state
+        name = self.describe().names.get(state, '') if self._plan is not None else ''
+        return f'{name}, state {state},' if name else f'state {state}'
 
     def arrived(self, state: int, problem: str = '') -> None:
         """End what took time, and remember its state: the robot was not moved there by hand."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 import math
 from pathlib import Path
 
-from mnm_ros.checkpoint import event_log
+from mnm_ros.checkpoint import event_log, world_log
 from mnm_ros.checkpoint.input_log import LoadCancelled, refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
 from mnm_ros.core.exploration import Exploration
@@ -17,7 +17,7 @@ from mnm_ros.core.inputs import Update
 from mnm_ros.core.knowledge.knowledge import nested
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
-from mnm_ros.robot_description import beside, kept_beside
+from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.view.event_words import told
 from mnm_ros.view.named import named, named_values
 from mnm_ros.view.telemetry import Telemetry
@@ -43,6 +43,8 @@ class Scenes:
         self._description = replace(
             kept_beside(path), actions=tuple(self._saved.identity['actions']))
         self._kept = event_log.read(beside(path, event_log.KEPT))
+        self._worlds = world_log.read(beside(path, world_log.KEPT))
+        self._of_worlds: dict[str, RobotDescription] = {}
         self._decided: list[Event] = []
 
     def play(self, show: Show, abandoned: Callable[[], bool]) -> None:
@@ -61,7 +63,7 @@ class Scenes:
         def then(update: Update) -> None:
             nonlocal number
             number += 1
-            self._decided += [replace(event, text=told(event, self._description))
+            self._decided += [replace(event, text=told(event, self._said(event.step)))
                               for event in update.events]
             if update.events or number % max(1, count // _EVENLY) == 0 or number == count:
                 show(self._scene(exploration, number == count), exploration.hypothesis)
@@ -74,7 +76,7 @@ class Scenes:
     def _scene(self, exploration: Exploration, last: bool) -> Telemetry:
         found, steps = exploration.hypothesis, exploration.steps
         trust = exploration.trust(None if last else _LOOKS)
-        said, doing = self._description, exploration.activity()
+        said, doing = self._said(steps), exploration.activity()
         return Telemetry(
             phase=exploration.phase.value, status=named(exploration.status, said),
             events=self._events(steps),
@@ -85,6 +87,20 @@ class Scenes:
             activity=replace(doing, sentence=named(doing.sentence, said)),
             report={name: str(value) for name, value in named_values(
                 exploration.diagnostics(), said).items()})
+
+    def _said(self, steps: int) -> RobotDescription:
+        """Return what the robot side said it was by then, with the names that came later."""
+        then = world_log.at(self._worlds, steps)
+        if then is None:
+            return self._description
+        if then.text not in self._of_worlds:
+            try:
+                found = replace(RobotDescription.from_text(then.text),
+                                actions=self._description.actions)
+            except ValueError:
+                found = self._description
+            self._of_worlds[then.text] = found.after(self._description)
+        return self._of_worlds[then.text]
 
     def _events(self, steps: int) -> tuple[Event, ...]:
         """Return the last events by then, those kept beside the log with their times."""

@@ -21,6 +21,7 @@ class Moment(NamedTuple):
     :ivar text: what had happened just before, or ''.
     :ivar weight: one of those above.
     :ivar number: in the order in which they were kept, whatever the clock said; of ``Past``.
+    :ivar world: in which that was: many moments have the same one.
     """
 
     step: int
@@ -29,6 +30,7 @@ class Moment(NamedTuple):
     weight: int
     packed: bytes
     number: int = 0
+    world: bytes = b''
 
 
 class Past:
@@ -49,14 +51,14 @@ class Past:
         self._added += 1
         moment = moment._replace(number=self._added)
         kept = [*(() if begun_anew else self.moments), moment]
-        size = sum(map(_size, kept))
-        while len(kept) > 1 and (len(kept) > self._most or size > self._most_bytes):
-            size -= _size(kept.pop(_least(kept)))
+        while len(kept) > 1 and (len(kept) > self._most or _size(kept) > self._most_bytes):
+            del kept[_least(kept)]
         self.moments = tuple(kept)
 
 
-def _size(moment: Moment) -> int:
-    return len(moment.packed) + len(moment.text)
+def _size(kept: list[Moment]) -> int:
+    worlds = {id(moment.world): len(moment.world) for moment in kept}
+    return sum(len(moment.packed) + len(moment.text) for moment in kept) + sum(worlds.values())
 
 
 def _least(kept: list[Moment]) -> int:

@@ -19,6 +19,7 @@ from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.scene import KINDS, kinds
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 
@@ -42,23 +43,26 @@ def steps(heard: Telemetry) -> str:
 
 def known(heard: Telemetry, width: float = inf) -> str:
     """Return how many states are known and which, as many as fit; before, what can be used."""
-    return numbered(heard.known, width) if heard.known else _certified(heard) or '-'
+    return numbered(heard.known, width, heard.description) if heard.known else (
+        _certified(heard) or '-')
 
 
-def numbered(states: Sequence[int], width: float = inf) -> str:
-    """Return how many states there are, and as many of them as fit."""
+def numbered(states: Sequence[int], width: float = inf,
+             description: RobotDescription = UNDESCRIBED) -> str:
+    """Return how many states there are, and as many of them as fit, by name if they have any."""
     head = f'{len(states):,}: '
+    between = ', ' if description.names.keys() & {*states} else ' '
     shown: list[str] = []
-    for state in map(str, states):
+    for name in map(description.name, states):
         left = len(states) - len(shown) - 1
         rest = f' and {left:,} more' if left else ''
-        if len(head) + len(' '.join([*shown, state])) + len(rest) > width:
+        if len(head) + len(between.join([*shown, name])) + len(rest) > width:
             break
-        shown.append(state)
+        shown.append(name)
     left = len(states) - len(shown)
     if not shown:
         return f'{len(states):,}'
-    return head + ' '.join(shown) + (f' and {left:,} more' if left else '')
+    return head + between.join(shown) + (f' and {left:,} more' if left else '')
 
 
 def setting(index: int | None, settings: int) -> str:
@@ -126,7 +130,7 @@ def robots(heard: Telemetry, most: int) -> list[str]:
 
 def _place(heard: Telemetry, robot: RobotTelemetry) -> str:
     place = robot.place
-    return 'nobody knows where' if place is None else f'in {heard.description.label(place)}'
+    return 'nobody knows where' if place is None else f'in {heard.description.name(place)}'
 
 
 def changed(before: Telemetry, after: Telemetry, settings: int) -> list[str]:

@@ -11,6 +11,7 @@ from mnm_ros.console.command_line import StopCondition
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.words import changed, clip, clock, known, numbered, progress, robots, tiles
@@ -90,6 +91,13 @@ def test_progress_is_one_line() -> None:
 def test_states_are_listed_as_far_as_there_is_room(
         states: range, width: int, text: str) -> None:
     assert numbered(states, width) == text
+
+
+def test_places_with_names_are_listed_by_them() -> None:
+    house = RobotDescription(('go',), names={3: 'hall', 5: 'store room'})
+    assert numbered((3, 5, 7), description=house) == '3: hall, store room, 7'
+    assert numbered((3, 5, 7), 24, house) == '3: hall and 2 more'
+    assert numbered((7, 8), description=house) == '2: 7 8'
 
 
 def test_clip_makes_one_line_of_limited_width() -> None:

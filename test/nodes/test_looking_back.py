@@ -122,19 +122,29 @@ def test_what_was_heard_is_shown_again_and_nothing_moves() -> None:
     assert places.latest == where and draw(told.heard, places) == now
 
 
-def test_map_and_names_are_those_of_now_and_doors_those_of_then() -> None:
+def test_map_walls_names_and_doors_are_those_of_then() -> None:
+    """Issue: the walls of today were drawn at a step before the door was closed."""
     here = {0: (0.0, 0.0), 1: (1.0, 0.0)}
     told, places = PolicyTrust(), Places()
-    told.hear(1, description=RobotDescription(('east',), 0, 'map', {}, here), known=(0, 1),
-              ground=Ground('then', (0.0, 0.0), (2.0, 1.0), ((0.5, 0.0, True),), 0.2))
+    told.hear(1, description=RobotDescription(('east',), 0, 'map', {0: 'porch'}, here),
+              known=(0, 1), ground=Ground(
+                  'then', (0.0, 0.0), (2.0, 1.0), ((0.5, 0.0, True),), 0.2))
     told.go_by(3.0)
-    named = RobotDescription(('east',), 0, 'map', {1: 'hall'}, here)
+    named = RobotDescription(
+        ('east',), 0, 'map', {0: 'door', 1: 'hall'}, here, ((0.5, -1.0, 0.5, 1.0),))
     told.hear(2, description=named, ground=Ground(
         'now', (0.0, 0.0), (4.0, 1.0), ((0.5, 0.0, False),), 0.2))
     now = draw(told.heard, places)
     layers = told.back.then(told.back.past.moments[0], places, now).layers
-    assert layers['ground'] == {**now['ground'], 'doors': [[*now['ground']['doors'][0][:3], True]]}
-    assert [entry[5] for entry in layers['states'] if entry[0] == '1'] == ['hall']
+    assert layers['ground'] == {
+        **now['ground'], 'image': 'then', 'width': 2.0,
+        'doors': [[*now['ground']['doors'][0][:3], True]]}
+    assert now['walls'] and layers['walls'] == ''
+    assert [entry[5] for entry in layers['states']] == ['porch', 'hall']    # no name until now
+    told.go_by(3.0)
+    told.hear(3, seconds=3.0)
+    worlds = [moment.world for moment in told.back.past.moments]
+    assert worlds[0] != worlds[1] and worlds[1] is worlds[2]    # kept once
 
 
 def test_a_log_that_is_played_becomes_the_past() -> None:

@@ -8,8 +8,9 @@ from contextlib import closing
 from pathlib import Path
 import sqlite3
 
-from mnm_ros.checkpoint import event_log
+from mnm_ros.checkpoint import event_log, world_log
 from mnm_ros.checkpoint.input_log import InputLog
+from mnm_ros.checkpoint.world_log import World
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.knowledge.knowledge import nested
@@ -17,6 +18,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.core.progress.events import Event
+from mnm_ros.robot_description import beside, KEPT, RobotDescription
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial.scenes import Scenes
@@ -110,3 +112,23 @@ def test_what_cannot_be_played_is_refused(tmp_path: Path,
     path.write_bytes(b'no log')
     with pytest.raises(CheckpointError, match='explorer.log.sqlite'):
         Scenes(path)
+
+
+def test_walls_and_names_are_those_of_then(explored: tuple[Path, Exploration]) -> None:
+    path, _ = explored
+    here = {state: (float(state), 0.0) for state in range(4)}
+    worlds = [RobotDescription(('east', 'west'), 0, 'map', names, here, walls)
+              for names, walls in (({1: 'porch'}, ()), ({2: 'hall'}, ((1.5, -1.0, 1.5, 1.0),)))]
+    kept = beside(path, world_log.KEPT)
+    for step, world in zip((1, 300), worlds):
+        world_log.append(kept, World(step, world.to_text()))
+    beside(path, KEPT).write_text(worlds[1].to_text(), encoding='utf-8')
+    try:
+        scenes = [heard for heard, _ in played(path)]
+    finally:
+        kept.unlink()
+        beside(path, KEPT).unlink()
+    assert {(heard.steps >= 300, heard.description.walls, heard.description.names.get(1))
+            for heard in scenes} == {(False, (), 'porch'), (True, worlds[1].walls, None)}
+    assert all(heard.description.names[2] == 'hall' for heard in scenes)    # no name before
+    assert len({id(heard.description) for heard in scenes}) == 2

@@ -118,6 +118,11 @@ class RobotProfile:
             return self.mismatch
         return 'it has not said yet what it is' if now < self._wait_until else ''
 
+    def recall(self, before: RobotDescription) -> None:
+        """Take the names that a robot side has given before the node began, if they fit."""
+        if before.names and not difference(before, self._actions):
+            self.names = before
+
     def _subscribe(self) -> Subscription:
         return self._node.create_subscription(
             String, _TOPIC, self._on_description, messages.LATCHED_BY_MANY)

@@ -14,6 +14,8 @@ from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.checkpoint.whole_files import regular, write_whole
+from mnm_ros.checkpoint.world_log import append, World
+from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError, ParameterError
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.base import Recollection
@@ -22,7 +24,7 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.order_numbers import OrderNumbers
-from mnm_ros.robot_description import KEPT
+from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 from mnm_ros.version import __version__
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
@@ -90,6 +92,7 @@ class ExplorationStore:
         node, path = self._node, Path(folder).expanduser()
         name = node.get_fully_qualified_name().strip('/').replace('/', '.')
         self._described_in, self._numbered_in = path / f'{name}{KEPT}', path / f'{name}{_NUMBERS}'
+        self._worlds_in = path / f'{name}{WORLDS}'
         try:
             self._store = Store(path, name, self.identity, transition_log)
             self.waiting = not self._store.empty
@@ -119,14 +122,24 @@ class ExplorationStore:
         for loss in self._store.losses():
             logger.error(f'checkpoint incomplete: {loss}')
 
+    @property
+    def described(self) -> RobotDescription:
+        """Return what a robot side has said about itself before; ``UNDESCRIBED`` if nothing."""
+        try:
+            return UNDESCRIBED if self._store is None else RobotDescription.from_text(
+                regular(self._described_in).read_text(encoding='utf-8'))
+        except (OSError, ValueError):
+            return UNDESCRIBED
+
     def describe(self, text: str) -> None:
-        """Keep what the robot side says about itself beside the files; reports show it."""
+        """Keep what the robot side says about itself, and since when; reports show it."""
         if self._store is None or text == self._described:
             return
         self._described = text
         try:
             self._described_in.touch()
             regular(self._described_in).write_text(text, encoding='utf-8')
+            append(self._worlds_in, World(self.exploration.steps, text))
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 

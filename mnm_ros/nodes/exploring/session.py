@@ -71,6 +71,7 @@ class ExplorationSession:
         self._publishers = Publishers(
             node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events)
         self._link = self._new_link()
+        self._link.profile.recall(self.exploration_store.described)
         self.record = OperatorRecord(
             node, self._guard, parameters['robots'] if parameters.is_set('robots') else (),
             self._publishers.asked, lambda: self.exploration.steps, self._link.last_seen,

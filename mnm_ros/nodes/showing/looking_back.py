@@ -16,11 +16,11 @@ from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
-from mnm_ros.robot_description import UNDESCRIBED
+from mnm_ros.robot_description import MAX_STATES, UNDESCRIBED
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.past import CHANGE, DECISION, Moment, NOTHING, Past
 from mnm_ros.view.scene import kinds
-from mnm_ros.view.telemetry import Telemetry
+from mnm_ros.view.telemetry import Ground, Telemetry
 from mnm_ros.view.web.layers import Disc, draw, Layers, Places, policy_arrows
 from mnm_ros.view.words import whole
 from std_msgs.msg import Int64MultiArray
@@ -84,6 +84,7 @@ class LookingBack:
         self.past = Past()
         self._source = source
         self._events: tuple[Event, ...] = ()
+        self._world: tuple[Any, bytes] = None, b''    # the last one, and the same packed
         self._kept: tuple[int, tuple[Event, ...]] = -1, ()    # steps and events
         self._due = self._latest = -math.inf
 
@@ -113,12 +114,20 @@ class LookingBack:
         told.sort(key=lambda event: _WEIGHTS.get(event.kind, DECISION))
         self._kept = heard.steps, heard.events
         when = max((event.time for event in told), default=0.0) if clock is None else clock
-        # Robot side and map are large, and shown as they are now.
-        shown = replace(heard, description=UNDESCRIBED, ground=replace(heard.ground, image=''))
+        shown = replace(heard, description=UNDESCRIBED, ground=Ground(
+            doors=heard.ground.doors, door_size=heard.ground.door_size))
         self.past.add(Moment(
             heard.steps, when, told[-1].text if told else '',
             _WEIGHTS.get(told[-1].kind, DECISION) if told else NOTHING,
-            zlib.compress(pickle.dumps((shown, self._source.policies)), 1)))
+            zlib.compress(pickle.dumps((shown, self._source.policies)), 1),
+            world=self._packed_world(heard)))
+
+    def _packed_world(self, heard: Telemetry) -> bytes:
+        """Return robot side and map, which are large and seldom others than before."""
+        world = heard.description, replace(heard.ground, doors=(), door_size=0.0)
+        if world != self._world[0]:
+            self._world = world, zlib.compress(pickle.dumps(world), 1)
+        return self._world[1]
 
     def then(self, at: Moment, places: Places, shown: Layers) -> PastView:
         """
@@ -128,9 +137,13 @@ class LookingBack:
         """
         now = self._source.heard
         heard, policies = pickle.loads(zlib.decompress(at.packed))    # of this process
-        ground = replace(
-            now.ground, doors=heard.ground.doors, door_size=heard.ground.door_size)
-        heard = replace(heard, description=now.description, ground=ground)
+        description, ground = pickle.loads(zlib.decompress(at.world))
+        # What had no name then is called as it is now.
+        names = {**now.description.names, **description.names}
+        if len({*names, *description.positions}) <= MAX_STATES:
+            description = replace(description, names=names)
+        heard = replace(heard, description=description, ground=replace(
+            ground, doors=heard.ground.doors, door_size=heard.ground.door_size))
         try:
             hypothesis = policies and PolicySet.from_msg(policies)
         except MessageError:

@@ -16,11 +16,64 @@ const state = ([id, x, y, r, kind, , title]) => {
     `<title>${escape(title)}, ${kind}</title></g>`;
 };
 
-// Written over everything else, the robot included.
-const label = ([, x, y, r, kind, text]) => {
-  const size = Math.min(0.95 * r, (2.7 * r) / Math.max(1, text.length));
-  return kind === "unmet" ? "" : `<text class="label ${kind}" x="${x}" y="${(y + 0.35 * size).toFixed(3)}"` +
-    ` font-size="${size.toFixed(3)}">${escape(text)}</text>`;
+const HIGH = 1.05, WIDE = 0.58; // a line and a character, of the size of the letters
+
+// How many characters fit into each of so many lines on a circle; none if the lines do not.
+const capacities = (r, size, lines) => {
+  const room = [];
+  for (let i = 0; i < lines; i++) {
+    const edge = Math.abs(i - (lines - 1) / 2) * HIGH * size + 0.45 * size;
+    if (edge > 0.95 * r) return null;
+    room.push(Math.floor((2 * Math.sqrt(r * r - edge * edge)) / (WIDE * size)));
+  }
+  return room;
+};
+
+// A text in as few lines as it fits into, if need be with a long word in two parts; null if it does
+// not fit, or what does of it, with dots.
+const wrapped = (text, r, size, cut = false) => {
+  let best = null;
+  for (let lines = 1; lines <= 3; lines++) {
+    const room = capacities(r, size, lines);
+    if (!room) break;
+    const found = [""], words = text.split(/(?<=[-_])|\s+/);
+    while (words.length) {
+      const at = found.length - 1, line = found[at], word = words[0], left = found.length < lines;
+      const begun = line && !/[-_]$/.test(line) ? `${line} ` : line;
+      const free = room[at] - begun.length;
+      if (word.length <= free) found[at] = begun + words.shift();
+      else if (line && left && word.length <= room[at + 1]) found.push("");
+      else if (left && free > 3 && word.length > 8) {
+        const part = Math.min(free - 1, word.length - 3);
+        found[at] = `${begun}${word.slice(0, part)}-`;
+        words[0] = word.slice(part);
+        found.push("");
+      } else if (line && left) found.push("");
+      else {
+        found[at] = (begun + word).slice(0, Math.max(1, room[at] - 1)).trimEnd() + "\u2026";
+        break;
+      }
+    }
+    if (!words.length) return found;
+    if (!best || found.join("").length > best.join("").length) best = found;
+  }
+  return cut ? best || [text] : null;
+};
+
+// All in one size, the largest in which each name fits; written over everything else.
+const labels = (all) => {
+  const shown = all.filter(([, , , , kind]) => kind !== "unmet").map(([, x, y, r, kind, text, title]) => (
+    { x, y, r, kind, text: text.endsWith("\u2026") && title.startsWith(text.slice(0, -1)) ? title : text }));
+  const usual = shown.map(({ r }) => r).sort((one, other) => one - other)[Math.floor(shown.length / 2)];
+  const sizes = [0.75, 0.66, 0.58, 0.5, 0.44, 0.39, 0.35].map((share) => share * usual);
+  // One that is cut in any size does not make all others small.
+  const fitting = shown.filter(({ text, r }) => wrapped(text, r, sizes.at(-1)));
+  const size = sizes.find((each) => fitting.every(({ text, r }) => wrapped(text, r, each))) || sizes.at(-1);
+  return shown.map(({ x, y, r, kind, text }) => {
+    const lines = wrapped(text, r, size, true), top = y - ((lines.length - 1) / 2) * HIGH * size + 0.35 * size;
+    return `<text class="label ${kind}" font-size="${size.toFixed(3)}">` + lines.map((line, i) =>
+      `<tspan x="${x}" y="${(top + i * HIGH * size).toFixed(3)}">${escape(line)}</tspan>`).join("") + "</text>";
+  }).join("");
 };
 
 const house = ([x, y, r]) => {
@@ -53,7 +106,7 @@ const LAYERS = {
       ` text-anchor="${["end", "middle", "start"][side + 1]}">${escape(name)}</text>`).join(""),
   robot: ([x, y, turn]) => `<path class="robot" transform="translate(${x} ${y}) rotate(${turn})"` +
     ` d="M0.2 0L-0.13 0.13L-0.06 0L-0.13 -0.13z"/>`,
-  labels: (all) => all.map(label).join(""),
+  labels,
 };
 
 export default {

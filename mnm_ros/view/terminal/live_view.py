@@ -137,9 +137,9 @@ class View:
         if now.hypothesis is None or now.candidates or not beyond:
             yield 'candidates', words.whole(now.candidates)
         if beyond:
-            yield 'beyond radius', words.numbered(beyond, room)
+            yield 'beyond radius', words.numbered(beyond, room, now.description)
         if lost:
-            yield 'lost', Text(words.numbered(lost, room), 'bold red')
+            yield 'lost', Text(words.numbered(lost, room, now.description), 'bold red')
         yield 'steps', self._steps()
         for index, line in enumerate(words.robots(now, _ROBOTS)):
             yield '' if index else 'robots', words.clip(line, room)
@@ -168,7 +168,7 @@ class View:
 
     def _test(self, test: Evidence, room: int) -> RenderableType:
         now = self.heard
-        about = '' if test.state is None else f' {now.description.label(test.state)}'
+        about = '' if test.state is None else f' {now.description.name(test.state)}'
         action = '' if test.action is None else f' {now.description.action_name(test.action)}'
         said = f'{words.of_threshold(test)}: {test.kind}{about}{action}'
         return _bar(test.evidence, test.threshold, said, room, 'yellow')
@@ -296,7 +296,8 @@ class Lines:
         beyond = heard.knowledge.of(StateKind.BEYOND)
         if beyond and self._before.knowledge.of(StateKind.BEYOND) == beyond != self._beyond:
             self._beyond = beyond
-            self.write(f'seen beyond the radius: {words.numbered(beyond, words.LINE)}')
+            self.write('seen beyond the radius: ' + words.numbered(
+                beyond, words.LINE, heard.description))
         self._before = heard
         if seconds >= self._next_progress:
             self._next_progress = seconds + self._every

@@ -158,7 +158,7 @@ class WorldView:
         heard = self._heard
         line = Text.assemble(
             self._styled('@') if state in self._occupied else ' ', ' ',
-            self._styled(self.mark(state)), f' {heard.description.label(state)}  ')
+            self._styled(self.mark(state)), f' {heard.description.name(state)}  ')
         arcs = list(_arcs(heard, state))
         for index, arc in enumerate(arcs):
             dots = 4 if index < len(arcs) - 1 else 0

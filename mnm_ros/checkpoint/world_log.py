@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What robot sides have said they are, and from which step on: a JSON object in each line."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from mnm_ros.checkpoint.whole_files import regular, write_whole
+
+KEPT = '.worlds.jsonl'       # after the name of an explorer
+_MOST = 200                  # of them, or
+_MOST_BYTES = 20_000_000     # in all; of more, the second half is kept
+
+
+class World(NamedTuple):
+    """
+    What a robot side has said.
+
+    :ivar step: from which on.
+    :ivar text: the description, as on ``robot_side``.
+    """
+
+    step: int
+    text: str
+
+
+def append(path: Path, world: World) -> None:
+    """
+    Keep what is said from now on, unless it was said last.
+
+    What was said at later steps was so before the exploration went back, and is dropped.
+
+    :raises OSError: if that fails.
+    """
+    kept = read(path)
+    before = [each for each in kept if each.step <= world.step]
+    if before and before[-1].text == world.text:
+        return
+    line = json.dumps(world._asdict(), separators=(',', ':')) + '\n'
+    size = path.stat().st_size if path.exists() else 0
+    full = len(before) >= _MOST or size + len(line) > _MOST_BYTES
+    if full or len(before) < len(kept):
+        lines = [json.dumps(each._asdict(), separators=(',', ':')) + '\n'
+                 for each in (before[(len(before) + 1) // 2:] if full else before)]
+        write_whole(path, ''.join([*lines, line]))
+        return
+    path.touch()
+    with regular(path).open('a', encoding='utf-8') as file:
+        file.write(f'\n{line}' if size else line)    # the last one may be cut off
+
+
+def read(path: Path) -> list[World]:
+    """Return what is kept in a file, the oldest first; what cannot be read is left out."""
+    try:
+        lines = regular(path).read_text(encoding='utf-8', errors='replace').splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            entry = json.loads(line)
+            if type(entry['step']) is int and isinstance(entry['text'], str):
+                found.append(World(entry['step'], entry['text']))
+        except (ValueError, TypeError, KeyError, RecursionError):
+            continue    # cut off by a crash
+    return found
+
+
+def at(worlds: Sequence[World], step: int) -> World | None:
+    """Return what held at a step: before the first one that one, as nothing else is known."""
+    index = bisect_right([world.step for world in worlds], step)
+    return worlds[max(0, index - 1)] if worlds else None
