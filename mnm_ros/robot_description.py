@@ -24,6 +24,7 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import check_state, Declaration, shown, state_of_key
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.json_values import load
 
 MAX_ACTIONS = 1000
@@ -53,6 +54,7 @@ class RobotDescription:
     :param declaration: where actions may lead; empty if nothing is said of that.
     :param doors: by the name of each, the states with the actions that lead through it.
     :param rooms: by the name of each, the states in it.
+    :param times: the seconds that steps take, as far as they are known; empty to measure them.
     :raises ValueError: says what is wrong and what was expected.
     """
 
@@ -65,6 +67,7 @@ class RobotDescription:
     declaration: Declaration = field(default_factory=Declaration)
     doors: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     rooms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    times: StepTimes = field(default_factory=StepTimes)
 
     def __post_init__(self) -> None:
         _check_actions(self.actions)
@@ -92,6 +95,7 @@ class RobotDescription:
             _check_text(name, 'the name of a room')
             for state in room:
                 check_state(state, f'a state of room {shown(name)}')
+        _check_times(self.times, len(self.actions))
 
     def label(self, state: int) -> str:
         """Return what people call a state: its name, if it has one, and its id."""
@@ -171,9 +175,20 @@ class RobotDescription:
             'actions': self.actions, 'home': self.home, 'frame': self.frame, 'states': states,
             'walls': self.walls, **self.declaration.to_json(),
             **({'doors': self.doors} if self.doors else {}),
-            **({'rooms': self.rooms} if self.rooms else {})})
+            **({'rooms': self.rooms} if self.rooms else {}),
+            **self._seconds()})
         _check_length(text)
         return text
+
+    def _seconds(self) -> dict[str, Any]:
+        """Return the times by the names of actions, and by state where they are of single ones."""
+        states: dict[str, dict[str, float]] = {}
+        for (state, action), seconds in self.times.pairs.items():
+            states.setdefault(str(state), {})[self.action_name(action)] = seconds
+        every = {self.action_name(action): seconds
+                 for action, seconds in self.times.actions.items()}
+        return {**({'seconds': every} if every else {}),
+                **({'seconds_in': states} if states else {})}
 
     @classmethod
     def from_text(cls, text: str) -> RobotDescription:
@@ -185,17 +200,18 @@ class RobotDescription:
         _check_length(text)
         found = _entries(load('the description', text, distinct=True), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors',
-            'rooms'))
+            'rooms', 'seconds', 'seconds_in'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found.get('states', {}))
         walls = _list(found.get('walls', []), 'walls', 'a list of [x1, y1, x2, y2]', MAX_WALLS)
+        actions = tuple(_list(found['actions'], 'actions', 'a list of names', MAX_ACTIONS))
         return cls(
-            tuple(_list(found['actions'], 'actions', 'a list of names', MAX_ACTIONS)),
-            found.get('home'), found.get('frame', ''), names, positions,
+            actions, found.get('home'), found.get('frame', ''), names, positions,
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
                   for index, wall in enumerate(walls)), Declaration.from_json(found),
-            _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})))
+            _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})),
+            _times(actions, found.get('seconds', {}), found.get('seconds_in', {})))
 
 
 class _Undescribed(RobotDescription):
@@ -281,6 +297,30 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
         if 'x' in found:
             positions[state] = found['x'], found['y']
     return names, positions
+
+
+def _times(actions: Sequence[Any], every: Any, states: Any) -> StepTimes:
+    """Return what is said of how many seconds actions take, everywhere and in single states."""
+    numbers = {'RESET': RESET, **{name: number for number, name in enumerate(actions)
+                                  if isinstance(name, str)}}
+
+    def seconds_of(value: Any, what: str) -> dict[int, Any]:
+        return {numbers[name]: seconds
+                for name, seconds in _entries(value, what, tuple(numbers)).items()}
+    if not isinstance(states, dict):
+        raise InvalidValueError(
+            f'seconds_in is {shown(states)}, expected a JSON object with an entry for each state')
+    return StepTimes(seconds_of(every, 'seconds'), {
+        (state_of_key(key, 'seconds_in'), action): seconds for key, value in states.items()
+        for action, seconds in seconds_of(value, f'seconds_in of state {key}').items()})
+
+
+def _check_times(times: StepTimes, actions: int) -> None:
+    for state, _ in times.pairs:
+        check_state(state, 'a state of seconds')
+    if any(action >= actions for action in times.usual):
+        raise InvalidValueError(
+            f'seconds has an action beyond {actions - 1}, expected one of the actions')
 
 
 def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:

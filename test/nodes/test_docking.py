@@ -292,12 +292,13 @@ class DockServers:
 
     def __init__(self, peer: Peer, kind: str) -> None:
         found = import_module(f'{TYPES[kind]}.action')
-        self.accepts, self.played = True, []
+        self.accepts = True
+        self.played: list[str] = []
         self._servers = [
-            ActionServer(peer.node, getattr(found, typed), name,
-                         partial(self._execute, name, dock),
-                         goal_callback=lambda _: (
-                             GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT))
+            ActionServer(
+                peer.node, getattr(found, typed), name, partial(self._execute, name, dock),
+                goal_callback=lambda _: (
+                    GoalResponse.ACCEPT if self.accepts else GoalResponse.REJECT))
             for dock, (name, typed) in zip((True, False), KINDS[kind].actions)]
         self._types = {name: getattr(found, typed) for name, typed in KINDS[kind].actions}
 

@@ -16,6 +16,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
@@ -222,6 +223,12 @@ class ExplorationSession:
         if declared is not None and declared is not self._declared:
             self._declared = declared
             self._call(self._rely_on, declared)
+        times = self._link.profile.times
+        if not self.exploration.problem.costs.is_to_keep and (times.actions or times.pairs):
+            self._call(self._learn_times, times)    # else it has measured them
+
+    def _learn_times(self, times: StepTimes) -> None:
+        self.exploration.learn_times(times)
 
     def _rely_on(self, declared: Declaration) -> None:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
