@@ -253,6 +253,8 @@ SERVICES = (
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'while paused or in `fault`: goes back to what is on the disk; `status` tells of the '
             'end of a long replay'),
+    Service('look', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
+            'looks at once at all ways that are closed, whatever time it is'),
     Service('return_home', 'std_srvs/Trigger', ROBOT_SIDES, 'explorer navigator dashboard',
             'RESET, for `reset_mode: service` and for people'),
     Service('stop', 'std_srvs/SetBool', ROBOT_SIDES, 'dashboard',
@@ -271,6 +273,7 @@ ACTIONS = ('navigate_to_pose', 'navigate_through_poses', 'follow_waypoints',
 """Those of nav2 that the navigator serves, where ``nav2_msgs`` is installed."""
 
 DIAGNOSTICS = {
+    'closed': 'ways that are closed, since when, and when they are tried again',
     'round': '1 for the first hypothesis, and one more after each restart',
     'phase': 'as on the topic `phase`',
     'quantum': 'while building: quanta played so far in this phase',

@@ -17,7 +17,7 @@ any SQLite browser, pandas or R opens it. Its tables:
   none of a RESET that the exploration has played without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
   that others have ordered it is ``[state, action, next state or null, robot]``, and of a look
-  ``[state, action]``, or nothing but brackets for all that is closed.
+  ``[state or null, action]``.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -320,7 +320,7 @@ def _encoded(made: Input) -> tuple[int, int, int, str]:
     if isinstance(made, WorkObservation):
         kind, told = 4, [made.state, made.action, made.after, made.robot]
     elif isinstance(made, LookInput):
-        kind, told = 6, [] if made.state is None else [made.state, made.action]
+        kind, told = 6, [made.state, made.action]
     else:
         kind, told = 3, made.declaration.to_json()
     text = json.dumps(told)
@@ -354,7 +354,7 @@ def _with_text(kind: int, told: Any, asked: int | None) -> Input:
     if kind == 4:
         origin, played, after, robot = told
         return WorkObservation(origin, played, after, asked, sys.intern(robot))
-    state, action = told or (None, 0)
+    state, action = told
     return LookInput(state, action, asked)
 
 

@@ -5,9 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import math
 import time
 
-from mnm_ros.core.model.counts import usual
+from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, place, places
@@ -18,6 +19,23 @@ _MOST_NAMED = 5    # states in a sentence
 def moment(seconds: float, form: str = '%a %H:%M') -> str:
     """Return the day of the week and the time of the day; of s since 1970."""
     return time.strftime(form, time.localtime(seconds))
+
+
+def closed_way(pair: Pair, since: float | None, look: float, description: RobotDescription) -> str:
+    """
+    Return that a way is closed.
+
+    :param pair: state and action.
+    :param since: s since 1970; None if that is not known.
+    :param look: when it is tried again, s since 1970; infinite for now, or for no known time.
+    """
+    state, action = pair
+    door = description.door(state, action)
+    what = f'the door {door}' if door else (
+        f'"{description.action_name(action)}" in {place(state, description)}')
+    began = '' if since is None else f' since {moment(since)}'
+    return f'{what} is closed{began}' + (
+        f', next look at {moment(look)}' if math.isfinite(look) else '')
 
 
 def told(event: Event, description: RobotDescription) -> str:

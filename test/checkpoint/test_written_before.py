@@ -141,7 +141,7 @@ def test_a_file_has_the_rows_that_it_has_always_had(tmp_path: Path) -> None:
 def test_what_others_have_had_executed_is_kept_with_all_that_belongs_to_it(tmp_path: Path) -> None:
     inputs = [WorkObservation(-3, 1, 2**40), WorkObservation(5, 0, None, RESET),
               WorkObservation(5, 0, 5, 2, 'deck/r2'), Preference(-3), Preference(7, 1),
-              LookInput(), LookInput(-3, 2, RESET), LookInput(asked=1)]
+              LookInput(), LookInput(-3, 2, RESET), LookInput(None, RESET, 1)]
     log = InputLog.create(tmp_path / 'log.sqlite', {}, None)
     log.append(inputs)
     log.close()
