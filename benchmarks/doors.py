@@ -9,6 +9,10 @@ the wheel for one direction works with probability 0.1 instead of 0.95. Counted 
 the change to the first hint, the first change noticed, the first policy deleted that takes more
 than the limit, and the last of them.
 
+With --pushes it is counted how often the robot tries what has closed: until that is noticed, until
+the last victim is deleted, and in all of so many steps. With --looks it is told, each time after
+so many steps, to look at what is closed, as the explorer does by its clock.
+
 With --rest nothing changes, and the hints are counted, all of which are wrong.
 """
 
@@ -23,7 +27,7 @@ from typing import Any
 from arguments import Arguments
 from families import draw, FAMILIES
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, GRID_MOVES, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -152,6 +156,30 @@ def measure(name: str, seed: int, settle: int, most: int, kept: Path | None,
     return [*(found.get(key) for key in ('hint', 'notice', 'first', 'last')), victims]
 
 
+def pushes(name: str, seed: int, settle: int, steps: int, looks: int, kept: Path | None,
+           base: str) -> tuple[int, int, int]:
+    """Return the tries of what has closed until notice, until the last deletion, and in all."""
+    run = Run(name, seed, kept, base)
+    _until(run, lambda: False, settle + 331 * seed)
+    exploration, before = run.exploration, run.simulator.cmp
+    noticed, held = exploration.changes_noticed, exploration.hypothesis
+    run.simulator.change()
+    now, pushed, until_notice, until_deletion = run.simulator.cmp, 0, -1, -1
+    for step in range(steps):
+        if looks and step % looks == 0:
+            exploration.look()
+        here, action = exploration.last_state, exploration.next_action()
+        run.step()
+        pushed += here is not None and action != RESET and (
+            before.transitions(here, action) != now.transitions(here, action))
+        if exploration.changes_noticed > noticed and until_notice < 0:
+            until_notice = pushed
+        if exploration.hypothesis is not held and until_deletion < 0:
+            held = exploration.hypothesis
+            until_deletion = -1 if run.too_slow() else pushed
+    return until_notice, until_deletion, pushed
+
+
 def _until(run: Run, done: Callable[[], bool], most: int) -> None:
     end = run.exploration.steps + most
     while run.exploration.steps < end and not done():
@@ -181,6 +209,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.seeds(10, 'runs of each')
     parser.number('settle', 2000, 'from the hypothesis to the change', least=0)
     parser.number('most', 20_000, 'after which a run is given up', least=1)
+    parser.number('pushes', 0, 'steps after the change in which tries of what has closed are '
+                  'counted', least=0)
+    parser.number('looks', 0, 'steps from one look to the next; 0: none is told', least=0)
     parser.number('rest', 0, 'steps of a world at rest', least=0)
     parser.add_argument('--keep', type=Path, metavar='DIR', help='of the first hypotheses')
     parser.base()
@@ -195,6 +226,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 hints, steps = hints + found[0], steps + given.rest
                 print(f'{name} {seed}: {found[0]} hints, {found[1]} changes, '
                       f'{found[2]} rediscoveries', flush=True)
+            continue
+        if given.pushes:
+            counted = [pushes(name, seed, given.settle, given.pushes, given.looks, given.keep,
+                              given.base) for seed in given.seeds]
+            print(f'{name}: tries until notice, last deletion, in all', *counted, flush=True)
             continue
         rows = [measure(name, seed, given.settle, given.most, given.keep, given.base)
                 for seed in given.seeds]

@@ -257,6 +257,8 @@ SERVICES = (
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'while paused or in `fault`: goes back to what is on the disk; `status` tells of the '
             'end of a long replay'),
+    Service('look', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
+            'looks at once at all ways that are closed, whatever time it is'),
     Service('return_home', 'std_srvs/Trigger', ROBOT_SIDES, 'explorer navigator dashboard',
             'RESET, for `reset_mode: service` and for people'),
     Service('stop', 'std_srvs/SetBool', ROBOT_SIDES, 'dashboard',
@@ -278,6 +280,7 @@ CALLED_ACTIONS = ('navigate_to_pose', 'dock_robot', 'undock_robot', 'dock', 'und
 """Those of nav2 and of the platform that ``grid_driver`` calls, with ``drive`` and ``docking``."""
 
 DIAGNOSTICS = {
+    'closed': 'ways that are closed, since when, and when they are tried again',
     'round': '1 for the first hypothesis, and one more after each restart',
     'phase': 'as on the topic `phase`',
     'quantum': 'while building: quanta played so far in this phase',

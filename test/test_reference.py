@@ -19,7 +19,7 @@ from mnm_ros.topics import DIAGNOSTICS, SERVICES, TOPICS  # noqa: E402
 
 PAGE = reference.PAGE.read_text(encoding='utf-8')
 OF_THE_NODE = {    # not of the exploration
-    'steps_per_second', 'robot_timeouts', 'unanswered', 'checkpoint'}
+    'closed', 'steps_per_second', 'robot_timeouts', 'unanswered', 'checkpoint'}
 
 
 @pytest.mark.parametrize(('path', 'text'), [

@@ -17,8 +17,7 @@ any SQLite browser, pandas or R opens it. Its tables:
   none of a RESET that the exploration has played without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
   that others have ordered it is ``[state, action, next state or null, robot]``, of seconds that
-  steps take ``StepTimes`` as JSON, and of a look ``[state, action]``, or nothing but brackets for
-  all that is closed.
+  steps take ``StepTimes`` as JSON, and of a look ``[state or null, action]``.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -331,7 +330,7 @@ def _told(made: WorkObservation | DeclarationInput | TimesInput | LookInput) -> 
     if isinstance(made, TimesInput):
         return 6, made.times.to_json()
     if isinstance(made, LookInput):
-        return 7, [] if made.state is None else [made.state, made.action]
+        return 7, [made.state, made.action]
     return 3, made.declaration.to_json()
 
 
@@ -362,7 +361,7 @@ def _heard(kind: int, told: Any, asked: int | None) -> Input:
     if kind == 6:
         return TimesInput(StepTimes.from_json(told), asked)
     if kind == 7:
-        state, action = told or (None, 0)
+        state, action = told
         return LookInput(state, action, asked)
     return DeclarationInput(Declaration.from_json(told), asked)
 

@@ -35,6 +35,7 @@ CALLS = {
     'stop': Call('stop', True), 'go': Call('stop', False),
     'home': Call('return_home'), 'recover': Call('recover'), 'save': Call('save'),
     'load': Call('load'), 'cancel': Call('cancel'), 'change': Call('change'),
+    'look': Call('look'),
 }
 
 

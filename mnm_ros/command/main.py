@@ -65,6 +65,7 @@ COMMANDS = {
     'recover': Command('command.call', 'lead the explorer out of the phase fault'),
     'save': Command('command.call', 'have everything learnt on the disk at once'),
     'load': Command('command.call', 'go back to what is on the disk, while paused'),
+    'look': Command('command.call', 'look at once whether closed ways are open again'),
     'change': Command('command.call', 'let a simulated world change now'),
     'preflight': Command('command.run', 'check a robot side before a trial'),
     'trial': Command('command.run:trial', 'run an explorer that keeps everything in a folder'),

@@ -39,6 +39,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
@@ -362,11 +363,19 @@ class Exploration(PausableTask):
         """Return the ways that are closed, and how often it was looked again in vain."""
         return self._mnm.closed
 
+    def leave_closed(self) -> Update | None:
+        """
+        Leave ways that close alone from now on, until ``look`` names them; None if that is so.
+
+        For whoever has a clock: the exploration has none.
+        """
+        return None if self._mnm.looks_are_told else self.take(LookInput(None, RESET))
+
     def look(self, state: int | None = None, action: int = 0) -> Update:
         """
-        Look again whether a way is still closed, or all that are; for a clock, or a person.
+        Look again whether a way is still closed, or all that are, which it has to be told.
 
-        From the first call on, a way that closes is left alone until it is named here.
+        As with ``leave_closed``, a way that closes is left alone from then on.
 
         :raises InvalidTypeError: if one of them is no integer.
         :raises InvalidValueError: if there is no such action, or no such state.
@@ -461,12 +470,20 @@ class Exploration(PausableTask):
         elif isinstance(made, Preference):
             mnm.prefer(made.state)
         elif isinstance(made, LookInput):
-            mnm.look(None if made.state is None else (made.state, made.action))
+            self._take_look(made)
         elif isinstance(made, TimesInput):
             mnm.learn_times(made.times)
         else:
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()
+
+    def _take_look(self, made: LookInput) -> None:
+        if made.state is not None:
+            self._mnm.look((made.state, made.action))
+        elif made.action == RESET:
+            self._mnm.leave_closed()
+        else:
+            self._mnm.look(None)
 
     def _take_work(self, state: int, action: int, after: int | None) -> None:
         self.work += 1

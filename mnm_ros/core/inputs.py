@@ -146,7 +146,8 @@ class LookInput:
     From the first one on, ways that have closed are left alone until it comes: the exploration
     has no clock. What is executed next has no influence on the promise.
 
-    :ivar state: None for all that are closed.
+    :ivar state: None for all that are closed, or for none.
+    :ivar action: with no state, RESET to look at none: it only tells that others will follow.
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
 

@@ -79,6 +79,9 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   minimum=0, runtime=True),
     ParameterSpec('max_duration', 0.0, 's since the first activation after which exploration is '
                   'done; 0 for no limit', minimum=0, runtime=True),
+    ParameterSpec('first_look', 1800.0, 's after which a way that has closed is tried again, then '
+                  'twice as many after each look in vain; 0 for as any other', minimum=0,
+                  runtime=True),
     ParameterSpec('battery_low', 0.0, '% on the topic battery below which the robot goes home and '
                   'rests; 0 for off', minimum=0, maximum=100, runtime=True),
     ParameterSpec('battery_ok', 80.0, '% from which on it explores again', minimum=0, maximum=100,

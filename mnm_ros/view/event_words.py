@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+import math
 import re
 import time
 
-from mnm_ros.core.model.counts import usual
+from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, place, places
@@ -55,6 +56,23 @@ def tone(event: Event) -> str:
     if event.change is not None and event.change.before and event.change.after:
         return 'bad' if usual(event.change.after) == event.change.state else 'good'
     return ''
+
+
+def closed_way(pair: Pair, since: float | None, look: float, description: RobotDescription) -> str:
+    """
+    Return that a way is closed.
+
+    :param pair: state and action.
+    :param since: s since 1970; None if that is not known.
+    :param look: when it is tried again, s since 1970; infinite for now, or for no known time.
+    """
+    state, action = pair
+    door = description.door(state, action)
+    what = f'the door {door}' if door else (
+        f'"{description.action_name(action)}" in {place(state, description)}')
+    began = '' if since is None else f' since {moment(since)}'
+    return f'{what} is closed{began}' + (
+        f', next look at {moment(look)}' if math.isfinite(look) else '')
 
 
 def told(event: Event, description: RobotDescription) -> str:

@@ -21,6 +21,9 @@ def test_what_a_closed_door_does(tmp_path: Path, capsys: pytest.CaptureFixture) 
     assert victims and first is not None and last is not None
     assert hint is not None and notice is not None
     assert 0 < min(hint, notice) <= first <= last
+    pushed = doors.pushes('two_rooms', 0, 500, 1000, 0, tmp_path, 'disco')
+    told = doors.pushes('two_rooms', 0, 500, 1000, 500, tmp_path, 'disco')
+    assert told[0] == pushed[0] <= told[1] < pushed[1] and told[2] < pushed[2]
     doors.main([*words, '--rest', '1000'])
     assert capsys.readouterr().out.splitlines()[-1] == (
         '0 hints in 1,000 steps, at most 59.91 in 20,000 (95%)')

@@ -144,7 +144,7 @@ def test_what_others_have_had_executed_is_kept_with_all_that_belongs_to_it(tmp_p
     inputs = [WorkObservation(-3, 1, 2**40), WorkObservation(5, 0, None, RESET),
               WorkObservation(5, 0, 5, 2, 'deck/r2'), Preference(-3), Preference(7, 1),
               TimesInput(StepTimes({RESET: 20.5, 0: 3.0}, {(-3, RESET): 11.0}), RESET),
-              LookInput(), LookInput(-3, 2, RESET), LookInput(asked=1)]
+              LookInput(), LookInput(-3, 2, RESET), LookInput(None, RESET, 1)]
     log = InputLog.create(tmp_path / 'log.sqlite', {}, None)
     log.append(inputs)
     log.close()

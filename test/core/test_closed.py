@@ -28,8 +28,9 @@ CLOSED = PairChange(3, 1, {4: 40, 3: 1}, {3: 9})
 def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
     ways = ClosedWays()
     ways.notice(CLOSED)
-    assert not ways.looks    # as nobody has a clock
-    ways.look(None)
+    assert [*ways.looks] == [(3, 1)] and not ways.alone    # as nobody has a clock
+    assert ways.executed((3, 1), 4) is None and ways.to_state() is None
+    ways.told = True
     for other in (PairChange(3, 1, {3: 40}, {4: 9}), PairChange(3, 1, {4: 40}, {5: 9}),
                   PairChange(3, 1, {4: 40}, {3: 8, 4: 2})):
         ways.notice(other)
@@ -98,7 +99,7 @@ class Door:
         self.exploration = Exploration(
             settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed, state)
         if told:
-            self.exploration.look()
+            self.exploration.leave_closed()
         while self.exploration.hypothesis is None:
             self.step()
         self.step(1500)
@@ -188,7 +189,7 @@ def test_it_goes_on_from_a_snapshot_as_it_would_have() -> None:
 
 def test_a_new_round_leaves_closed_ways_alone_as_well() -> None:
     exploration = Exploration(settings(Problem(2, 2.0, 1.0, 0.1)), 0)
-    exploration.look()
+    assert exploration.leave_closed() is not None and exploration.leave_closed() is None
     exploration.observe(RESET, 0)
     while exploration.hypothesis is None:
         exploration.observe(exploration.next_action(), 0)

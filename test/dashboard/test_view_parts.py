@@ -127,6 +127,14 @@ def test_nothing_is_saved_without_a_folder() -> None:
         'save', 'load'}
 
 
+def test_it_is_looked_again_at_what_is_closed() -> None:
+    heard = Telemetry(phase='checking/evaluation', offered=EVERYTHING, heartbeat=10.0)
+    assert refusal('look', heard, 11.0) == 'no way is closed'
+    closed = replace(heard, report={'closed': 'the door D is closed'})
+    assert refusal('look', closed, 11.0) == ''
+    assert refusal('look', replace(closed, phase='done'), 11.0) == 'the phase is done'
+
+
 def test_a_control_needs_the_node_that_offers_its_service() -> None:
     assert refusal('change', Telemetry(), 0.0) == 'needs a simulator: no node offers change'
     silent = Telemetry(phase='paused', offered=EVERYTHING, heartbeat=10.0)

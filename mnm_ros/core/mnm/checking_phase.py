@@ -140,11 +140,10 @@ class CheckingPhase(ABC):
         return {}
 
     def look(self, pair: Pair | None) -> None:
-        """
-        Look again at a pair that is closed, or at all that are if None; optional.
+        """Look again at a pair that is closed, or at all that are if None; optional."""
 
-        Others are left alone from then on, until they are told of, too.
-        """
+    def leave_closed(self) -> None:
+        """Leave closed pairs alone from now on, until it is told to look; optional."""
 
     @property
     def at_restart_point(self) -> bool:

@@ -38,7 +38,7 @@ class ClosedWays:
     """
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
-        given: Mapping[str, Any] = state or {'told': False, 'looks': (), 'due': ()}
+        given: Mapping[str, Any] = {'told': False, 'looks': (), 'due': (), **(state or {})}
         self.told: bool = given['told']
         self._looks: dict[Pair, int] = {
             (s, action): looks for s, action, looks in given['looks']}
@@ -47,8 +47,8 @@ class ClosedWays:
 
     def to_state(self) -> dict[str, Any] | None:
         """Return all of it as plain data; None where there is nothing to tell."""
-        return None if not self.told else {
-            'told': True, 'looks': [[*pair, looks] for pair, looks in self._looks.items()],
+        return None if not (self.told or self._looks) else {
+            'told': self.told, 'looks': [[*pair, looks] for pair, looks in self._looks.items()],
             'due': [[*pair, tries] for pair, tries in self._due.items()]}
 
     @property
@@ -60,7 +60,8 @@ class ClosedWays:
     def alone(self) -> Collection[Pair]:
         """Return the pairs that are left alone."""
         # Asked at each step.
-        return [pair for pair in self._looks if pair not in self._due] if self._looks else ()
+        return [pair for pair in self._looks if pair not in self._due] if (
+            self._looks and self.told) else ()
 
     @property
     def due(self) -> Collection[Pair]:
@@ -74,7 +75,7 @@ class ClosedWays:
         stays = change.after.get(change.state, 0)
         before = max(change.before, key=lambda state: change.before[state], default=change.state)
         self._forget(pair)
-        if self.told and before != change.state and stays >= _STAYS * tried > 0:
+        if before != change.state and stays >= _STAYS * tried > 0:
             self._looks[pair] = 0
 
     def executed(self, pair: Pair, next_state: int) -> bool | None:
@@ -87,7 +88,7 @@ class ClosedWays:
             return None
         if next_state != pair[0]:
             self._forget(pair)
-            return True
+            return True if self.told else None
         if pair not in self._due:
             return None
         self._due[pair] -= 1
@@ -98,8 +99,7 @@ class ClosedWays:
         return False
 
     def look(self, pair: Pair | None) -> None:
-        """Look at a pair if it is closed, or at all that are."""
-        self.told = True
+        """Look at a pair if it is closed, or at all that are if None."""
         self._due.update({each: _TRIES for each in self._looks if pair in (None, each)})
 
     def leave(self, states: Collection[int]) -> None:

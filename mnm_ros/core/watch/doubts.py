@@ -187,8 +187,13 @@ class Doubts:
             base.request_sample(*pair)
 
     def look(self, pair: Pair | None) -> None:
-        """Look at what is closed, or leave it alone from now on until that is told."""
+        """Look at a pair that is closed, or at all that are if None."""
         self._parts.closed.look(pair)
+        self.leave_closed()
+
+    def leave_closed(self) -> None:
+        """Leave what is closed alone from now on, until it is told to look."""
+        self._parts.closed.told = True
         self.heed_pauses()
 
     def _look(self, pair: Pair, next_state: int) -> None:

@@ -202,6 +202,9 @@ class WatchPhase(CheckingPhase):
     def closed(self) -> Mapping[Pair, int]:
         return self._closed.looks
 
+    def leave_closed(self) -> None:
+        self.doubts.leave_closed()
+
     def look(self, pair: Pair | None) -> None:
         self.doubts.look(pair)
         if self._closed.due:    # in another order than that of a run that is made anew
@@ -254,7 +257,7 @@ class WatchPhase(CheckingPhase):
         self._relearning.begin_rediscovery()
         self._checks.patrol.change(self.policies, self.transitions.following)
         self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
-            pair for pair in self._closed.looks if not self._checks.patrol.passing([pair])])
+            pair for pair in self._closed.alone if not self._checks.patrol.passing([pair])])
         self.doubts.heed_pauses()
         self._begin_quantum()
 
@@ -268,7 +271,7 @@ class WatchPhase(CheckingPhase):
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        if self._closed.looks and self._delete_cut_off():
+        if self._closed.alone and self._delete_cut_off():
             return
         if not self._rediscovery.turn_over() and not self._would_not_wait():
             return

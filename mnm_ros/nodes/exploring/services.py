@@ -22,7 +22,7 @@ _LOAD_WAIT = 0.7    # s, for the end of a load: with a beat, less than the heart
 
 class Services:
     """
-    ``explore``, ``recover``, ``save`` and ``load``. A refusal tells what to do instead.
+    ``explore``, ``look``, ``recover``, ``save`` and ``load``. A refusal tells what to do instead.
 
     How often ``explore`` was called with false since exploration was last to go on is on
     ``pauses``: who would end a pause of its own sees there whether others want one, too.
@@ -36,6 +36,7 @@ class Services:
         self._told = node.create_publisher(Int64, 'pauses', messages.LATCHED)
         self._tell_pauses(0)
         node.create_service(SetBool, 'explore', self._on_explore)
+        node.create_service(Trigger, 'look', self._on_look)
         node.create_service(Trigger, 'recover', self._on_recover)
         node.create_service(Trigger, 'save', self._on_save)
         node.create_service(Trigger, 'load', self._on_load)
@@ -66,6 +67,14 @@ class Services:
         paused = session.exploration.state is RunState.PAUSED
         return not paused, (session.status if paused else
                             f'going home: {session.resting}' if session.resting else 'exploring')
+
+    @answering
+    def _on_look(self, _: Trigger.Request) -> tuple[bool, str]:
+        session = self._session
+        if session.exploration.state in OVER:
+            return False, f'exploration is over: {session.status}'
+        closed = session.look()
+        return bool(closed), f'looking: {closed}' if closed else 'no way is closed'
 
     @answering
     def _on_recover(self, _: Trigger.Request) -> tuple[bool, str]:

@@ -18,6 +18,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
 from mnm_ros.nodes.common.callbacks import every
@@ -29,6 +30,7 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
+from mnm_ros.nodes.exploring.look_times import LookTimes
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
@@ -71,6 +73,7 @@ class ExplorationSession:
         events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(
             node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events)
+        self._looks = LookTimes(lambda: parameters['first_look'], kept.past if kept else ())
         self._link = self._new_link()
         self._link.profile.recall(self.exploration_store.described)
         self.record = OperatorRecord(
@@ -151,6 +154,17 @@ class ExplorationSession:
         """Go on after a fault of the robot."""
         self._wanted = True
         self._call(self._loop.recover, time.monotonic())
+
+    def look(self) -> str:
+        """Look at once at all ways that are closed; return which these are, for people."""
+        closed = self._looks.told(self._link.profile.names)
+        if closed:
+            self._looks.look_now()
+            self._call(self._look_at_all)
+        return closed
+
+    def _look_at_all(self) -> None:
+        self.exploration.look()
 
     def load(self, then: Callable[[Exception | None], None], patience: float) -> None:
         """
@@ -298,7 +312,7 @@ class ExplorationSession:
 
     def _hear(self, update: Update) -> None:
         for event in update.events:
-            self._publishers.event(event)
+            self._looks.hear(self._publishers.event(event))
         if update.revision is not None:
             self._publish(update.revision)
 
@@ -352,8 +366,22 @@ class ExplorationSession:
         if self._ticks.timer_period_ns != wanted:
             self._ticks.timer_period_ns = wanted
 
+    def _look_again(self) -> None:
+        """Tell the exploration, which has no clock, to look at what has been closed for long."""
+        exploration, names = self.exploration, self._link.profile.names
+        if exploration.closed and self._parameters['first_look']:
+            exploration.leave_closed()
+        news = self._looks.update(exploration.closed)
+        if news:
+            self._publishers.event(Event(exploration.steps, self._looks.told(names, news)))
+        for pair in self._looks.due():
+            exploration.look(*pair)
+        self._publishers.closed = self._looks.told(names)
+
     def _diagnose(self) -> None:
         self._link.announce()
+        if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
+            self._call(self._look_again)
         self.exploration_store.tell()
         self._report()
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple
 
@@ -216,6 +217,8 @@ CONTROLS = {
                     'pauses the exploration, frees the robot, and leads it home; Go on ends that'),
     'recover': Control('Recover', 'recover', None, 'an explorer',
                        'leads out of a fault once the robot is well again'),
+    'look': Control('Look now', 'look', None, 'an explorer',
+                    'looks at once whether closed ways are open again'),
     'save': Control('Save', 'save', None, 'an explorer', 'has everything learnt on the disk'),
     'load': Control('Load', 'load', None, 'an explorer', 'goes back to what is on the disk'),
     'change': Control('Change', 'change', None, 'a simulator',
@@ -240,11 +243,19 @@ def refusal(name: str, heard: Telemetry, now: float) -> str:
         return f'needs {control.offerer}: no node offers {control.service}'
     if control.offerer == 'an explorer' and heard.silent(now) is not None:
         return 'the explorer is silent'
-    if name in ('save', 'load') and heard.report.get('checkpoint') == NOT_KEPT:
-        return 'nothing is kept: the explorer has no checkpoint_dir'
+    useless = _without_effect(name, heard.report)
+    if useless:
+        return useless
     if name == 'pause' and heard.phase == 'paused' and heard.status.startswith(STAYS):
         return ''    # its pause ends by itself, but not one that somebody else asks for
     return _refusal_in(heard.phase, name)
+
+
+def _without_effect(name: str, report: Mapping[str, str]) -> str:
+    """Return why a control would do nothing, by the diagnostics; empty if it would."""
+    if name in ('save', 'load') and report.get('checkpoint') == NOT_KEPT:
+        return 'nothing is kept: the explorer has no checkpoint_dir'
+    return 'no way is closed' if name == 'look' and not report.get('closed') else ''
 
 
 def _refusal_in(phase: str, name: str) -> str:
@@ -253,7 +264,7 @@ def _refusal_in(phase: str, name: str) -> str:
         return '' if phase == 'fault' else 'there is no fault'
     if name == 'load':
         return '' if phase in ('paused', 'fault', 'done') else 'pause first'
-    if name in ('pause', 'resume') and phase in ('fault', 'done'):
+    if name in ('look', 'pause', 'resume') and phase in ('fault', 'done'):
         return f'the phase is {phase}'
     if name == 'pause' and phase == 'paused':
         return 'it is paused'

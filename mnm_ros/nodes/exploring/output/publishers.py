@@ -42,6 +42,7 @@ class Publishers:
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
     :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
+    :ivar closed: which ways are closed, for people.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
@@ -49,6 +50,7 @@ class Publishers:
         self._node = node
         self._profile = profile
         self._events = events
+        self.closed = ''
         self._learnt = HypothesisTopics(node, guard, policies_up_to)
         self._live = LiveTopics(node)
         self._trust = TrustTopics(node, policies_up_to)
@@ -105,7 +107,7 @@ class Publishers:
         self._learnt.publish_due(now)
         names = self._names
         phase, decided = exploration.phase, self._decided(exploration, link, now)
-        status = self._events.in_words(decided, names)
+        status = '; '.join(filter(None, (self._events.in_words(decided, names), self.closed)))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             if self._is_stop(phase, status):
@@ -123,10 +125,11 @@ class Publishers:
         self._picture.news(exploration, self._profile().description, Caption(
             self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
 
-    def event(self, event: Event) -> None:
-        """Publish a decision, and log it."""
+    def event(self, event: Event) -> Event:
+        """Publish a decision, and log it; return it as it is told."""
         event = self._events.tell(event, self._names)
         self._node.get_logger().info(f'step {event.step}: {event.text}')
+        return event
 
     def asked(self, event: Event) -> None:
         """Publish what somebody has asked for, and log it."""
@@ -166,6 +169,7 @@ class Publishers:
             **named_values(exploration.diagnostics(), names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
+            'closed': self.closed,
             'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
         self._level = level
         self._diagnosed = DiagnosticStatus(

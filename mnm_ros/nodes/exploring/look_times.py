@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""When to look again at ways that have closed: the clock that the exploration has not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+import math
+import time
+
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.progress.events import Event
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import closed_way
+
+_LONGEST = 86400.0    # s, however often it was looked in vain
+
+
+@dataclass(frozen=True)
+class ClosedSince:
+    """
+    A way that is closed.
+
+    :ivar looks: in vain, so far.
+    :ivar since: s since 1970; None if that is not known.
+    :ivar next: look, s since 1970; infinite while that is under way.
+    """
+
+    looks: int
+    since: float | None
+    next: float    # noqa: A003
+
+
+class LookTimes:
+    """
+    Says when to look at each closed way: ``first`` s after it was noticed, then twice as many.
+
+    :param first: returns s; 0 for never.
+    :param past: what has happened before, oldest first: a restart forgets no time.
+    :param clock: returns s since 1970.
+    """
+
+    def __init__(self, first: Callable[[], float], past: Iterable[Event] = (),
+                 clock: Callable[[], float] = time.time) -> None:
+        self._first = first
+        self._clock = clock
+        self._since: dict[Pair, float] = {}
+        self._ways: dict[Pair, ClosedSince] = {}
+        for event in past:
+            self.hear(event)
+
+    def hear(self, event: Event) -> None:
+        """Take note of an event, with clock times: it may say since when a way is closed."""
+        if event.kind == 'change' and event.change is not None:
+            pair = event.change.state, event.change.action
+            self._since[pair] = event.change.time or event.time
+
+    def update(self, closed: Mapping[Pair, int]) -> list[Pair]:
+        """
+        Take note of what is closed; return the ways of which the next look is news.
+
+        :param closed: the ways that are closed, and how often it was looked in vain.
+        """
+        first, now = self._first(), self._clock()
+        before, self._ways = self._ways, {}
+        for pair, looks in closed.items():
+            way = before.get(pair)
+            if way is None or way.looks != looks:
+                at = now + min(first * 2.0 ** min(looks, 99), max(first, _LONGEST))
+                way = ClosedSince(looks, self._since.get(pair), at if first else math.inf)
+            self._ways[pair] = way
+        return [pair for pair, way in self._ways.items() if way is not before.get(pair)]
+
+    def due(self) -> list[Pair]:
+        """Return the ways at which it is time to look, each once for a look."""
+        now = self._clock()
+        found = [pair for pair, way in self._ways.items() if way.next <= now]
+        self._ways.update({pair: replace(self._ways[pair], next=math.inf) for pair in found})
+        return found
+
+    def look_now(self) -> None:
+        """Take note that somebody has told to look at all of them."""
+        self._ways = {pair: replace(way, next=math.inf) for pair, way in self._ways.items()}
+
+    def told(self, description: RobotDescription, pairs: Collection[Pair] | None = None) -> str:
+        """Return which ways, or those of ``pairs``, are closed, since when, and the next look."""
+        return '; '.join(closed_way(pair, way.since, way.next, description)
+                         for pair, way in self._ways.items() if pairs is None or pair in pairs)

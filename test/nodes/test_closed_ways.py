@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""It is told which ways are closed, since when, and when they are tried again, or at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+import re
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import messages
+from mnm_ros.core.progress.events import Event, PairChange
+from mnm_ros.nodes.exploring.look_times import LookTimes
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.event_words import moment
+from node_processes import Peer, ScriptedRobot
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import Trigger
+
+DOOR, WALL = (5, 0), (6, 1)
+NOON = 1.8e9
+
+
+class Clock:
+    """The times of looks, by a clock that is set."""
+
+    def __init__(self, first: float = 600.0, *past: Event) -> None:
+        self.now = NOON
+        self.times = LookTimes(lambda: first, past, lambda: self.now)
+
+
+def closes(at: float) -> Event:
+    return Event(7, 'blocked', 'change', PairChange(*DOOR, {6: 9}, {5: 4}, time=at), time=at + 60)
+
+
+def test_looks_come_later_each_time_until_the_way_is_open() -> None:
+    clock, times = Clock(), []
+    for looks in range(4):
+        assert clock.times.update({DOOR: looks}) == [DOOR]
+        begun = clock.now
+        while not clock.times.due():
+            assert clock.times.update({DOOR: looks}) == []
+            clock.now += 60.0
+        times.append(clock.now - begun)
+        assert clock.times.due() == []    # it is told once
+    assert times == [600.0, 1200.0, 2400.0, 4800.0]
+    assert clock.times.update({}) == [] and clock.times.told(UNDESCRIBED) == ''
+
+
+def test_it_is_said_since_when_and_until_when() -> None:
+    clock = Clock(600.0, closes(NOON - 300))    # as kept before a restart
+    clock.times.update({DOOR: 0})
+    named = RobotDescription(('go', 'stay'), names={5: 'hall', 6: 'bath'})
+    said = (f'"go" in hall is closed since {moment(NOON - 300)}, '
+            f'next look at {moment(NOON + 600)}')
+    assert clock.times.told(named) == said
+    clock.times.update({DOOR: 0, WALL: 1})
+    assert clock.times.told(named, [WALL]) == (
+        f'"stay" in bath is closed, next look at {moment(NOON + 1200)}')
+    assert clock.times.told(named).startswith(f'{said}; ')
+    clock.times.look_now()
+    assert clock.times.told(named, [DOOR]) == f'"go" in hall is closed since {moment(NOON - 300)}'
+    assert clock.times.due() == []
+    never = Clock(0.0)
+    never.times.update({DOOR: 0})
+    never.now += 1e9
+    assert never.times.due() == []
+
+
+def test_a_way_that_closes_is_left_alone_and_found_open_by_a_look(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    """The button of the page, ``mnm_ros look`` and the clock do the same."""
+    explorer(first_look=86400.0)
+    status, heard = peer.listen(String, 'status'), peer.listen(String, 'events', messages.EVENTS)
+    reports = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    policies = peer.listen(Int64MultiArray, 'policies')
+
+    def closed() -> str:
+        return next((value.value for report in reports[-1:] for value in report.status[0].values
+                     if value.key == 'closed'), '')
+
+    def events() -> list[str]:
+        return [Event.from_json(message.data).text for message in heard]
+    peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
+    assert peer.call(Trigger, 'look').message == 'no way is closed'
+    move = robot.move
+    robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
+    peer.wait_for(closed, 'closed ways')
+    assert re.search(r'is closed( since \w+ \d\d:\d\d)?, next look at \w+ \d\d:\d\d', closed())
+    peer.wait_for(lambda: 'is closed' in status[-1].data, 'the status')
+    assert any('next look at' in text for text in events())
+    robot.move = move
+    deadline = time.monotonic() + 60
+    while closed() and time.monotonic() < deadline:
+        response = peer.call(Trigger, 'look')
+        assert response.success or not closed(), response.message
+        peer.spin(1.0)
+    assert not closed() and any('leads on' in text for text in events())
+    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 3, 'three states again')
