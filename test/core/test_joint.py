@@ -80,7 +80,7 @@ def test_what_it_says_is_hardly_ever_wrong(most: int) -> None:
             # tau <= m exactly when E[X] <= m: at a limit just below the truth it must not hold.
             limit = truth * (1 - 1e-9)
             model = JointModel(
-                counts, evidence.balls(-math.log(delta), counts), policy, limit, declared)
+                evidence.balls(-math.log(delta)), policy, limit, declared)
             missed = missed or model.bound() <= limit
         wrong += missed
     assert binomial_tail(runs, delta, wrong) > 1e-3, wrong
@@ -94,7 +94,7 @@ def test_one_budget_takes_fewer_executions_than_one_for_each_pair() -> None:
         cmp, np.random.default_rng(0), states, 26, nats)
     evidence._before = dict.fromkeys(evidence._before)    # all of them count
     alone = PolicyModel(counts, sets, policy, LIMIT, declared).certify().bound
-    joint = JointModel(counts, evidence.balls(nats, counts), policy, LIMIT, declared).bound()
+    joint = JointModel(evidence.balls(nats), policy, LIMIT, declared).bound()
     assert joint < LIMIT < alone, (joint, alone)
 
 
@@ -103,7 +103,7 @@ def test_more_evidence_and_a_larger_chance_to_err_never_raise_the_bound() -> Non
         rng = np.random.default_rng(seed)
         cmp = ring(rng, 4, 4)
         counts, _, evidence, declared = executed(cmp, rng, 4, 20, 3.0)
-        bounds = [JointModel(counts, evidence.balls(nats, counts), policy_of(4), LIMIT,
+        bounds = [JointModel(evidence.balls(nats), policy_of(4), LIMIT,
                              declared).bound() for nats in (1.0, 2.0, 4.0, 8.0)]
         assert bounds == sorted(bounds), (seed, bounds)
 
@@ -168,6 +168,6 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
             if number < broken:
                 sets.add_censored(0, 0)
             sets.add(0, 0, 1)
-        bounds.append(JointModel(counts, evidence.balls(3.0, counts), policy_of(1), 4.0,
+        bounds.append(JointModel(evidence.balls(3.0), policy_of(1), 4.0,
                                  declared).bound())
     assert bounds[0] < 1.5 < bounds[1], bounds

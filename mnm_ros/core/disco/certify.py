@@ -24,6 +24,7 @@ from mnm_ros.core.disco.evidence import (
     DeclaredTest,
     NATS_TO_BEGIN,
     PolicyTests,
+    rests_on,
 )
 from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
@@ -101,6 +102,7 @@ class Certifier:
     :ivar sampled: what the last certificate looked at has asked for.
     """
 
+    ADDED = ('_tested',)
     # What tests certified that need the map; not in a snapshot from before there were any.
     _by_place: tuple[int, ...] = ()
 
@@ -118,6 +120,7 @@ class Certifier:
         self.estimates: dict[int, float] = {}
         self.evidence = [evidence]
         self._by_model: dict[int, None] = {}    # what was certified by the sets
+        self._tested: dict[int, tuple[Policy, BettingEvaluation]] = {}    # those of _by_place
         self.attempts: Attempts | None = None
         self.sampled = Certification()
 
@@ -262,21 +265,27 @@ class Certifier:
                     self._make_known(policy, steps, self.evidence[-1], given)
                     if given:
                         self._by_place = (*self._by_place, policy.target)
+                        self._tested[policy.target] = policy, test
                     found = True
         return len(self.known) > before
 
     def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation) -> bool:
         return isinstance(test, DeclaredTest) and test.certified_by_pairs(
-            policy, self.evidence[-1].counts, self._problem)
+            policy, self._problem)
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
         self.evidence[1:] = [CertificateEvidence(self._problem, self._horizon, delta)]
         self._tests.clear()
 
-    def start_over(self) -> None:
-        """Drop what was found out with counts or policies that are no more."""
-        self._tests.clear()
+    def start_over(self, *, tests: bool = True) -> None:
+        """
+        Drop what was found out with counts or policies that are no more.
+
+        :param tests: whether that may be what they were about.
+        """
+        if tests:
+            self._tests.clear()
         self._failed.clear()
 
     def check_again(self, pairs: Collection[Pair], *, attempts: bool = True) -> None:
@@ -286,23 +295,45 @@ class Certifier:
         :param attempts: whether those through the pairs still say what they did.
         """
         dropped: set[int] = set()
-        for evidence in self.evidence if pairs else ():
-            evidence.restore()
+        standing = self._stand_again() if attempts and pairs else {*self._tested}
+        if not attempts:
+            self._tested = {target: (policy, test) for target, (policy, test)
+                            in self._tested.items() if not rests_on(test, pairs)}
         support = self._problem.support
         for target, policy in tuple(self.known.items()):
             played = {*zip(policy.states, policy.actions[0])}
             # What leads through a state that is dropped would play RESET there.
             through = any(state in dropped and action != RESET for state, action in played)
             through = through or any(support.forbids(*pair) for pair in played)
-            wanting = bool(pairs) and target in self._by_place
+            wanting = attempts and pairs and target in self._by_place and target not in standing
             if target in self.estimates and (
                     through or wanting or not played.isdisjoint(pairs) and (
                         self.bound(policy) > self._problem.limit if target in self._by_model else
                         not attempts and not {*self._executed(policy)}.isdisjoint(pairs))):
                 del self.known[target], self.estimates[target]
                 self._by_model.pop(target, None)
+                if attempts and target in self._tested:
+                    self._tests.go_on(*self._tested[target])
                 self._no_longer_by_place(target)
                 dropped.add(target)
+        for policy, _ in tuple(self._tests.values()):
+            if any(support.forbids(*pair) for pair in zip(policy.states, policy.actions[0])):
+                self._tests.end(policy.target)
+
+    def _stand_again(self) -> set[int]:
+        """Put in place again what left it given the map; return what its tests still certify."""
+        standing: set[int] = set()
+
+        def stands(test: BettingEvaluation) -> bool:
+            found = next((policy for policy, each in self._tested.values() if each is test), None)
+            if found is None or not (test.lacking <= 0 or isinstance(test, DeclaredTest)
+                                     and test.certified_by_pairs(found, self._problem, True)):
+                return False
+            standing.add(found.target)
+            return True
+        for evidence in self.evidence:
+            evidence.restore(stands)
+        return standing
 
     def lower_bound(self, policy: Policy) -> float:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
@@ -435,6 +466,7 @@ class Certifier:
     def _no_longer_by_place(self, target: int) -> None:
         if target in self._by_place:
             self._by_place = tuple(each for each in self._by_place if each != target)
+        self._tested.pop(target, None)
 
     def _certifies(self, policy: Policy) -> bool:
         return self._model(self.evidence[-1], policy).certify().bound <= self._problem.limit

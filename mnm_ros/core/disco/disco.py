@@ -282,7 +282,8 @@ class Disco(PhaseMachine, BaseAlgorithm):
         """Find out anew what rests on where the pairs may lead; all that was counted stays."""
         self._sampling.declare_anew()
         self._certifier.check_again(pairs)
-        self._start_over()
+        self._certifier.start_over(tests=False)
+        self._ruling_out.start_over()
 
     def request_sample(self, state: int, action: int) -> None:
         if self._rows.number(state) is not None and not self.finished:

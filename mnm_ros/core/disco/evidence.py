@@ -8,7 +8,7 @@ It begins at some moment: see *Renewals* in ``docs/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 import math
 
@@ -50,15 +50,32 @@ class DeclaredTest(BettingEvaluation):
         """Return those of the pair with the fewest that has any."""
         return min(self._pairs.executions, default=0)
 
-    def certified_by_pairs(self, policy: Policy, counts: Counts, problem: Problem) -> bool:
-        """Return whether the pairs suffice, as far as there is reason to look."""
+    @property
+    def pairs(self) -> JointEvidence:
+        """Return what is seen of the pairs."""
+        return self._pairs
+
+    def certified_by_pairs(self, policy: Policy, problem: Problem, again: bool = False) -> bool:
+        """
+        Return whether the pairs suffice, as far as there is reason to look.
+
+        :param again: whether there is, as another thing is declared than before.
+        """
         nats, fewest = self.evidence[1], self.executions
-        if fewest <= self._looked or nats > fewest * math.log(problem.limit):
+        if not again and fewest <= self._looked or nats > fewest * math.log(problem.limit):
             return False    # a pair that fails all but this seldom is plausible
         self._looked = fewest
-        balls = self._pairs.balls(nats + math.log(_BY_ATTEMPTS / (1 - _BY_ATTEMPTS)), counts)
-        return JointModel(counts, balls, policy, problem.limit,
-                          problem.support).bound() <= problem.limit
+        balls = self._pairs.balls(nats + math.log(_BY_ATTEMPTS / (1 - _BY_ATTEMPTS)))
+        return JointModel(balls, policy, problem.limit, problem.support).bound() <= problem.limit
+
+    def look_again(self) -> None:
+        """Let the pairs be looked at although nothing has come."""
+        self._looked = 0
+
+
+def rests_on(test: BettingEvaluation, pairs: Collection[Pair]) -> bool:
+    """Return whether a test counts what was seen of any of these pairs."""
+    return isinstance(test, DeclaredTest) and not test.pairs.of.isdisjoint(pairs)
 
 
 class CertificateEvidence:
@@ -139,10 +156,18 @@ class CertificateEvidence:
             each is test and test.evidence[1] - test.lacking < self._takes(test, place)
             for place, each in self._places.items())
 
-    def restore(self) -> None:
-        """Put what has left its place given the map in place again."""
-        self._given = ()
+    def restore(self, stands: Callable[[BettingEvaluation], bool] = lambda test: False) -> None:
+        """
+        Put what has left its place given the map in place again.
+
+        :param stands: whether a test leaves it at once again, as it certifies there by what is
+            declared now; asked of the earliest first, as only what began before matters to it.
+        """
+        given, self._given = self._given, ()
         self._require()
+        for test in tuple(self._places.values()):
+            if test in given and stands(test):
+                self.release(test, given=True)
 
     def _require(self) -> None:
         """Tell each test what it takes in its place."""
@@ -259,6 +284,12 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     def end(self, target: int) -> None:
         """End the test of a target; what it was given of the delta is spent."""
         self._begun.pop(target, None)
+
+    def go_on(self, policy: Policy, test: BettingEvaluation) -> None:
+        """Go on with a test whose certificate does not stand any more."""
+        if isinstance(test, DeclaredTest):
+            test.look_again()
+        self._begun.setdefault(policy.target, (policy, test))
 
     def clear(self) -> None:
         """End all tests; what they were given of the delta is spent."""

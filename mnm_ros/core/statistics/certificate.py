@@ -89,6 +89,11 @@ class ConfidenceSets:
         """Return the probability with which any of the sets is wrong."""
         return self._delta
 
+    @property
+    def counts(self) -> Counts:
+        """Return what they are over."""
+        return self._counts
+
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition, and add it to the counts."""
         pair = (state, action)

@@ -37,9 +37,10 @@ A step that was broken off, and what is plausible of a pair where one was, is as
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 import math
 
-from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
+from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
@@ -63,14 +64,19 @@ class JointEvidence:
         self._sets = sets
         self._before = {pair: sets.record(pair) for pair in pairs}
 
-    def balls(self, nats: float, counts: Counts) -> JointBalls:
+    @property
+    def of(self) -> AbstractSet[Pair]:
+        """Return the pairs."""
+        return self._before.keys()
+
+    def balls(self, nats: float) -> JointBalls:
         """Return what is plausible of the pairs, with a chance of ``exp(-nats)`` to err."""
         records = {}
         for pair, before in self._before.items():
             record = self._sets.record(pair)
             if record is not None:
                 records[pair] = record.since(before)
-        return JointBalls(nats, counts, self._sets, records)
+        return JointBalls(nats, self._sets, records)
 
     @property
     def executions(self) -> tuple[int, ...]:
@@ -86,12 +92,12 @@ class JointBalls:
     """
     The balls of some pairs, each with the whole budget.
 
+    :ivar counts: of the run.
     :ivar budget: ``B``.
     """
 
-    def __init__(self, nats: float, counts: Counts, sets: ConfidenceSets,
-                 records: dict[Pair, Record]) -> None:
-        self._counts, self._sets, self._records = counts, sets, records
+    def __init__(self, nats: float, sets: ConfidenceSets, records: dict[Pair, Record]) -> None:
+        self.counts, self._sets, self._records = sets.counts, sets, records
         self.budget = nats + math.fsum(map(_excess, records.values()))
 
     def made(self, pair: Pair) -> int:
@@ -105,7 +111,7 @@ class JointBalls:
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """Return ``f`` in the order of the counts, the reserved place last, and the radius."""
-        pair, nexts = (state, action), self._counts.next_states(state, action)
+        pair, nexts = (state, action), self.counts.next_states(state, action)
         made = self.made(pair)
         if not made:
             return [0.0] * (len(nexts) + 1), math.inf
@@ -125,14 +131,13 @@ class JointModel(PolicyModel):
     """
     One policy under the joint budget.
 
-    :param counts: of the run.
     :param balls: of the pairs of the policy.
     :param policy, limit, support: as for ``PolicyModel``.
     """
 
-    def __init__(self, counts: Counts, balls: JointBalls, policy: Policy, limit: float,
+    def __init__(self, balls: JointBalls, policy: Policy, limit: float,
                  support: Support) -> None:
-        super().__init__(counts, balls, policy, limit, support)
+        super().__init__(balls.counts, balls, policy, limit, support)
         self._budget = balls.budget
         self._made = np.array([balls.made(pair) for pair in zip(
             policy.states, policy.actions[0])])
