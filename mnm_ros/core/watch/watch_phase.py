@@ -271,9 +271,9 @@ class WatchPhase(CheckingPhase):
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        if self._closed.alone and self._delete_cut_off():
-            return
         if not self._rediscovery.turn_over() and not self._would_not_wait():
+            if self._closed.alone:    # asked where no interruption follows on what was asked
+                self._delete_cut_off()
             return
         too_long = self._rediscovery.too_long
         self._add_new_states()
@@ -354,15 +354,14 @@ class WatchPhase(CheckingPhase):
             self._delete(refuted)
         return bool(refuted)
 
-    def _delete_cut_off(self) -> bool:
+    def _delete_cut_off(self) -> None:
         """Delete the policies through what is closed, once the run has nothing else to do."""
-        if self.base.finished or (self._here, self.base.next_action()) not in self._closed.alone:
-            return False
+        if (self._here, self.base.next_action()) not in self._closed.alone:
+            return
         cut_off = self._checks.patrol.passing(self._closed.looks)
         if cut_off:
             self._relearning.concern(cut_off)    # by what was noticed of the pair
             self._delete([policy for policy in self.policies if policy.target in cut_off])
-        return bool(cut_off)
 
     def _take(self, old: Policy, better: Policy) -> None:
         """Take another way to a state."""
