@@ -34,6 +34,7 @@ from nicegui import ui
 from nicegui.element import Element
 
 _PERIOD = 0.5       # s, between two looks at what is new
+_SOON = 0.1         # s, between two looks at what has come of the control pressed last
 _BEAT = 2.0         # s, between two signs of life for connection.js
 
 
@@ -62,6 +63,7 @@ class Page:
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
         self._then: PastView | None = None    # None for now
+        self._came: tuple[object, ...] = ()    # of controls, as told last
         self._sent: Layers = {}
         self._said: dict[str, str] = {}
         self._labels: dict[str, ui.label] = {}
@@ -72,6 +74,7 @@ class Page:
         ui.add_css(STYLE)
         self._build()
         ui.timer(_PERIOD, self._refresh)
+        ui.timer(_SOON, self._answer)
         ui.timer(_BEAT, lambda: self._connection.run_method('beat'))
 
     def _build(self) -> None:
@@ -181,7 +184,7 @@ class Page:
         def press() -> None:
             if not self._refusal(name):    # a browser may claim anything
                 pressed()
-                self._refresh()
+                self._answer()    # all else can wait, and would hold this up
         self._buttons[name] = button(label, name, press)
         return self._buttons[name]
 
@@ -224,6 +227,16 @@ class Page:
         self._once('robots', robots_table(heard), self._robots.set_content)
         self._once('events', events_table(heard), self._events.set_content)
         self._show_map(heard)
+
+    def _answer(self) -> None:
+        """Say what has come of the control that was pressed last, without waiting for all else."""
+        commands = self._shared.commands
+        if commands is None:
+            return
+        came = commands.latest, dict(commands.outcomes), commands.outcome_of_goal
+        if came != self._came:
+            self._came = came
+            self._show_controls(self._shared.subscriptions.heard)
 
     def _show_presence(self, heard: Telemetry, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""

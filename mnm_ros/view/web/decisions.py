@@ -57,7 +57,7 @@ def without_figures(sentence: str) -> str:
     return _FOR.sub(lambda found: f', {_proof(_share(found))}', against)
 
 
-_PLAIN = tuple((re.compile(found), said) for found, said in (
+_PLAIN = tuple((re.compile(found, re.IGNORECASE), said) for found, said in (
     (r'looking for what is new or has changed \(rediscovery \d+\): ',
      'looking for what is new or has changed, '),
     (r' \(stream \d+ of [^)]*\)$', ''), (r'^check-run: ', ''),
