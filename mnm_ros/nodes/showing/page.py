@@ -15,7 +15,7 @@ from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.named import named
+from mnm_ros.view.named import named, place
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.decisions import decisions_table, in_plain_words, without_figures
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
@@ -318,7 +318,8 @@ class Page:
         self._once('hint', state is None, self._hint.set_visibility)
         self._once('choice', state is not None, self._choice_card.set_visibility)
         if state is not None:
-            self._say('chosen', f'State {heard.description.label(state)}')
+            chosen = place(state, heard.description)
+            self._say('chosen', chosen[:1].upper() + chosen[1:])
             self._say('about', '\n'.join(words.about(heard, state)))
 
     def _policy(self, heard: Telemetry) -> dict[str, list[Any]] | None:

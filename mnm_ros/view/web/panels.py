@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.event_words import merged, moment, tone
+from mnm_ros.view.named import place
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
 from mnm_ros.view.words import whole
@@ -288,5 +289,5 @@ def refusal_to_go(state: int | None, heard: Telemetry) -> str:
         return 'choose a place first'
     if state in heard.knowledge.goals:
         return ''
-    return f'state {heard.description.name(state)} is ' + (
+    return f'{place(state, heard.description)} is ' + (
         'doubted' if state in heard.known else 'neither known nor certified')
