@@ -15,9 +15,14 @@ from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.named import named, place
+from mnm_ros.view.named import named
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.web.decisions import decisions_table, in_plain_words, without_figures
+from mnm_ros.view.web.decisions import (
+    decisions_table,
+    in_plain_words,
+    plain,
+    without_figures,
+)
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
     BAR,
@@ -291,7 +296,7 @@ class Page:
         doing = without_figures(words.doing(heard))
         self._say('doing', in_plain_words(doing))
         self._say('terms', doing if in_plain_words(doing) != doing else '')
-        self._say('status', words.status(heard))
+        self._say('status', plain(words.status(heard)))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
@@ -318,8 +323,8 @@ class Page:
         self._once('hint', state is None, self._hint.set_visibility)
         self._once('choice', state is not None, self._choice_card.set_visibility)
         if state is not None:
-            chosen = place(state, heard.description)
-            self._say('chosen', chosen[:1].upper() + chosen[1:])
+            name = heard.description.names.get(state)
+            self._say('chosen', heard.description.name(state) if name else f'State {state}')
             self._say('about', '\n'.join(words.about(heard, state)))
 
     def _policy(self, heard: Telemetry) -> dict[str, list[Any]] | None:

@@ -12,6 +12,7 @@ from mnm_ros.view.event_words import merged, moment, tone
 from mnm_ros.view.named import place
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
+from mnm_ros.view.web.decisions import plain
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -83,8 +84,13 @@ def events_table(heard: Telemetry) -> str:
     return '<table>' + ''.join(
         f'<tr class="{escape(f"{event.kind} {tone(event)}".strip())}"><td>'
         f'{moment(event.time, "%a %H:%M:%S") if event.time else f"step {whole(event.step)}"}</td>'
-        f'<td>{escape(event.text)}</td></tr>'
+        f'<td{_term(event.text)}>{escape(plain(event.text))}</td></tr>'
         for event in reversed(merged(heard.events))) + '</table>'
+
+
+def _term(text: str) -> str:
+    """Return what a sentence says in the terms of the algorithm, to be seen under the pointer."""
+    return '' if plain(text) == text else f' title="{escape(text)}"'
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
