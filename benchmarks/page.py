@@ -7,6 +7,11 @@ An explorer and cmp_sim make steps as fast as they can. In turns, nothing looks 
 dashboard runs without a browser, and the page is open in a browser without a screen, all on this
 machine. Each turn is compared with the mean of those before and after it in which nothing looks
 on, so that what else the machine does at the time counts as little as can be.
+
+    benchmarks/page --stops 20
+
+measures instead how long a press of Stop takes, in a simulated flat: until the page says a word,
+until it says that the robot is stopped, and until the wheels stand by the odometry.
 """
 
 from __future__ import annotations
@@ -156,11 +161,18 @@ def main() -> int:
     parser.add_argument('--scenario', default='two_rooms', help='default two_rooms')
     parser.number('rounds', 4, 'of all ways')
     parser.number('seconds', 10.0, 'that each turn is measured for')
+    parser.number('stops', 0, 'presses of Stop, which are measured instead')
     given = parser.read()
     if missing():
         print(f'benchmarks/page: {missing()}', file=sys.stderr)
         return 1
     environment.prepare(os.environ)
+    if given.stops:
+        from stopping import measure as pressed
+        from stopping import worst
+        with tempfile.TemporaryDirectory(prefix='mnm_ros_page_') as name:
+            print(worst(pressed(given.stops, Path(name))))
+        return 0
     from mnm_ros.simulation.scenario import load
     actions = json.dumps(load(given.scenario).actions)
     turns: list[Turn] = []

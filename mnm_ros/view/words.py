@@ -25,6 +25,7 @@ from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 
 LABEL = 16    # columns of what a figure is called
 LINE = 160     # characters of a line that may be cut
+_WAITING = 'waiting for the robot'
 _AIMS = {'first hypothesis': 'to the first hypothesis',
          'check': 'until all has been checked once more',
          'relearning': 'until the change is relearnt'}
@@ -137,7 +138,7 @@ def changed(before: Telemetry, after: Telemetry, settings: int) -> list[str]:
     """Return a line for each change of the phase, round, states, status and setting."""
     lines = []
     if after.phase_group != before.phase_group:
-        lines.append(f'phase {after.phase}')
+        lines.append(_WAITING if after.phase == 'waiting_for_robot' else f'phase {after.phase}')
     if after.count('round') not in (None, before.count('round')):
         lines.append(f'round {after.count("round")}')
     if after.known != before.known:
@@ -174,7 +175,8 @@ def given(heard: Telemetry) -> str:
 def progress(heard: Telemetry) -> str:
     """Return one line that says how far the exploration is."""
     usable = f', {found}' if (found := _certified(heard)) else ''
-    line = (f'{heard.phase or "starting"}, {len(heard.known)} known{usable}{given(heard)}, '
+    phase = _WAITING if heard.phase == 'waiting_for_robot' else heard.phase or 'starting'
+    line = (f'{phase}, {len(heard.known)} known{usable}{given(heard)}, '
             f'{whole(heard.candidates)} candidate{"s" * (heard.candidates != 1)}, '
             f'{whole(heard.count("steps"))} steps{" taken" if heard.robots else ""}{rate(heard)}')
     if heard.made:
@@ -236,7 +238,7 @@ class Bar(NamedTuple):
     detail: str
 
 
-PHASES = {'waiting_for_robot': 'waiting for the robot', 'building/discovery': 'learning',
+PHASES = {'waiting_for_robot': _WAITING, 'building/discovery': 'learning',
           'building/evaluation': 'learning', 'checking/rediscovery': 'checking',
           'checking/evaluation': 'checking'}
 """What an operator calls a phase; the picture of the phases has the terms."""

@@ -282,6 +282,10 @@ def test_the_page_has_the_last_one_first() -> None:
      'Trying out the way to hall: moves to go: 1'),
     ('testing the policy to hall: 3 of 4 attempts reached it (stream 2 of 5)',
      'Testing the way to hall: 3 of 4 attempts reached it'),
+    ('round 1: 11 states known, now checking', '11 places known, now checking'),
+    ('round 2: hall, r1c2 no longer reached by their policies, deleted',
+     'Hall, r1c2 cannot be reached any more'),
+    ('Sampling 11 states: 11 executions to go', 'Trying out 11 places: moves to go: 11'),
     ('exploring', 'Exploring')])
 def test_an_operator_needs_no_terms(sentence: str, plain: str) -> None:
     assert in_plain_words(sentence) == plain

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, of_all
+from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, of_all, RepeatedCalls
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from node_processes import Peer
 import pytest
@@ -143,3 +144,17 @@ def test_what_came_of_all() -> None:
     assert of_all({'r1': done, 'r2': done}) == ('r1, r2: a', True)
     assert of_all({'r1': done, 'r2': refused}) == ('r1: a; r2: b', False)
     assert of_all({'r1': waiting, 'r2': refused}) == ('r1: c; r2: b', None)
+
+
+def test_an_answer_is_told_as_soon_as_it_comes() -> None:
+    """Issue: the word after Stop came seconds later on a busy machine."""
+    heard: list[CommandOutcome] = []
+    asked: list[Callable[[Any], None]] = []
+    client = SimpleNamespace(
+        service_is_ready=lambda: True,
+        call_async=lambda request: SimpleNamespace(add_done_callback=asked.append))
+    calls = RepeatedCalls({'': client}, None, answered=lambda: heard.append(calls.look(0.1)))
+    assert calls.look(0.0) == CommandOutcome('asked for', None) and not heard
+    asked[0](SimpleNamespace(cancelled=lambda: False, result=lambda: SimpleNamespace(
+        message='stopped', success=True)))
+    assert heard == [CommandOutcome('stopped', True)]

@@ -45,6 +45,7 @@ class Commands:
             self._client(control.service)
         self._navigator = NavigatorClient(node)
         self._requests = RequestTopic(node)
+        self._advancing = False
         self._by = ''    # who has pressed the control last
 
     def offered(self) -> frozenset[str]:
@@ -92,12 +93,18 @@ class Commands:
             self._advance()
 
     def _advance(self) -> None:
-        for name, errand in list(self._errands.items()):
-            outcome = next(errand, None)
-            if outcome is None:
-                del self._errands[name]
-            else:
-                self.outcomes[name] = outcome
+        if self._advancing:    # an answer came while it was asked for
+            return
+        self._advancing = True
+        try:
+            for name, errand in list(self._errands.items()):
+                outcome = next(errand, None)
+                if outcome is None:
+                    del self._errands[name]
+                else:
+                    self.outcomes[name] = outcome
+        finally:
+            self._advancing = False
 
     def _client(self, name: str) -> Any:
         if name not in self._clients:
@@ -117,7 +124,8 @@ class Commands:
         control = CONTROLS[name]
         request = Trigger.Request() if control.data is None else SetBool.Request(data=control.data)
         calls = RepeatedCalls(
-            self._at(control.service), request, unfinished, repeat=control.data is not None)
+            self._at(control.service), request, unfinished, repeat=control.data is not None,
+            answered=self.look)
         while (outcome := calls.look(time.monotonic())).good is None:
             yield outcome
         yield outcome

@@ -17,7 +17,12 @@ from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.named import named
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.web.decisions import decisions_table, in_plain_words, without_figures
+from mnm_ros.view.web.decisions import (
+    decisions_table,
+    in_plain_words,
+    plain,
+    without_figures,
+)
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
     BAR,
@@ -34,6 +39,7 @@ from nicegui import ui
 from nicegui.element import Element
 
 _PERIOD = 0.5       # s, between two looks at what is new
+_SOON = 0.1         # s, between two looks at what has come of the control pressed last
 _BEAT = 2.0         # s, between two signs of life for connection.js
 
 
@@ -62,6 +68,7 @@ class Page:
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
         self._then: PastView | None = None    # None for now
+        self._came: tuple[object, ...] = ()    # of controls, as told last
         self._sent: Layers = {}
         self._said: dict[str, str] = {}
         self._labels: dict[str, ui.label] = {}
@@ -72,6 +79,7 @@ class Page:
         ui.add_css(STYLE)
         self._build()
         ui.timer(_PERIOD, self._refresh)
+        ui.timer(_SOON, self._answer)
         ui.timer(_BEAT, lambda: self._connection.run_method('beat'))
 
     def _build(self) -> None:
@@ -181,7 +189,7 @@ class Page:
         def press() -> None:
             if not self._refusal(name):    # a browser may claim anything
                 pressed()
-                self._refresh()
+                self._answer()    # all else can wait, and would hold this up
         self._buttons[name] = button(label, name, press)
         return self._buttons[name]
 
@@ -224,6 +232,16 @@ class Page:
         self._once('robots', robots_table(heard), self._robots.set_content)
         self._once('events', events_table(heard), self._events.set_content)
         self._show_map(heard)
+
+    def _answer(self) -> None:
+        """Say what has come of the control that was pressed last, without waiting for all else."""
+        commands = self._shared.commands
+        if commands is None:
+            return
+        came = commands.latest, dict(commands.outcomes), commands.outcome_of_goal
+        if came != self._came:
+            self._came = came
+            self._show_controls(self._shared.subscriptions.heard)
 
     def _show_presence(self, heard: Telemetry, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""
@@ -278,7 +296,7 @@ class Page:
         doing = without_figures(words.doing(heard))
         self._say('doing', in_plain_words(doing))
         self._say('terms', doing if in_plain_words(doing) != doing else '')
-        self._say('status', words.status(heard))
+        self._say('status', plain(words.status(heard)))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
@@ -305,7 +323,8 @@ class Page:
         self._once('hint', state is None, self._hint.set_visibility)
         self._once('choice', state is not None, self._choice_card.set_visibility)
         if state is not None:
-            self._say('chosen', f'State {heard.description.label(state)}')
+            name = heard.description.names.get(state)
+            self._say('chosen', heard.description.name(state) if name else f'State {state}')
             self._say('about', '\n'.join(words.about(heard, state)))
 
     def _policy(self, heard: Telemetry) -> dict[str, list[Any]] | None:

@@ -37,10 +37,13 @@ class RepeatedCalls:
     :param clients: by the robot, empty where there is only one.
     :param unfinished: says of an answer whether the request is to be made again.
     :param repeat: whether a request may be made again that was not answered.
+    :param answered: called after each answer.
     """
 
     def __init__(self, clients: Mapping[str, Any], request: Any,
-                 unfinished: Callable[[Any], bool] = never, repeat: bool = True) -> None:
+                 unfinished: Callable[[Any], bool] = never, repeat: bool = True,
+                 answered: Callable[[], object] = lambda: None) -> None:
+        self._answered = answered
         self._clients, self._request = clients, request
         self._unfinished, self._repeat = unfinished, repeat
         self._said = dict.fromkeys(clients, CommandOutcome('asked for', None))
@@ -73,6 +76,7 @@ class RepeatedCalls:
             self._due[robot], self._give_up[robot] = asked + _AGAIN, math.inf
         else:
             self._said[robot] = CommandOutcome(text, response.success)
+        self._answered()
 
 
 def of_all(said: Mapping[str, CommandOutcome]) -> CommandOutcome:

@@ -57,7 +57,7 @@ def without_figures(sentence: str) -> str:
     return _FOR.sub(lambda found: f', {_proof(_share(found))}', against)
 
 
-_PLAIN = tuple((re.compile(found), said) for found, said in (
+_PLAIN = tuple((re.compile(found, re.IGNORECASE), said) for found, said in (
     (r'looking for what is new or has changed \(rediscovery \d+\): ',
      'looking for what is new or has changed, '),
     (r' \(stream \d+ of [^)]*\)$', ''), (r'^check-run: ', ''),
@@ -65,14 +65,25 @@ _PLAIN = tuple((re.compile(found), said) for found, said in (
     (r'sampling (\d+) states: ', r'trying out \1 places: '),
     (r'sampling 1 state: ', 'trying out a place: '),
     (r'([\d,]+) executions? to go', r'moves to go: \1'),
-    (r'policy to ', 'way to ')))
+    (r'policy to ', 'way to '),
+    (r'^round \d+: (\d+) state(s?) known, now checking', r'\1 place\2 known, now checking'),
+    (r'^round \d+: (.*) no longer reached by (?:its policy|their policies), deleted',
+     r'\1 cannot be reached any more'),
+    (r'^round \d+: (.*) found, added', r'\1 can be reached now'),
+    (r'building the first hypothesis', 'looking around for the first time')))
+
+
+def plain(sentence: str) -> str:
+    """Return a sentence in the words of an operator, without terms of the algorithm."""
+    for found, said in _PLAIN:
+        sentence = found.sub(said, sentence)
+    return sentence
 
 
 def in_plain_words(sentence: str) -> str:
-    """Return a sentence about what is done in the words of an operator, without terms."""
-    for found, said in _PLAIN:
-        sentence = found.sub(said, sentence)
-    return sentence[:1].upper() + sentence[1:]
+    """Return the same as a sentence of its own."""
+    said = plain(sentence)
+    return said[:1].upper() + said[1:]
 
 
 def _share(found: re.Match[str]) -> float:

@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.event_words import merged, moment, tone
+from mnm_ros.view.named import place
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
+from mnm_ros.view.web.decisions import plain
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -83,8 +85,13 @@ def events_table(heard: Telemetry) -> str:
     return '<table>' + ''.join(
         f'<tr class="{escape(f"{event.kind} {tone(event)}".strip())}"><td>'
         f'{moment(event.time, "%a %H:%M:%S") if event.time else f"step {whole(event.step)}"}</td>'
-        f'<td>{escape(event.text)}</td></tr>'
+        f'<td{_term(event.text)}>{escape(plain(event.text))}</td></tr>'
         for event in reversed(merged(heard.events))) + '</table>'
+
+
+def _term(text: str) -> str:
+    """Return what a sentence says in the terms of the algorithm, to be seen under the pointer."""
+    return '' if plain(text) == text else f' title="{escape(text)}"'
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
@@ -299,5 +306,5 @@ def refusal_to_go(state: int | None, heard: Telemetry) -> str:
         return 'choose a place first'
     if state in heard.knowledge.goals:
         return ''
-    return f'state {heard.description.name(state)} is ' + (
+    return f'{place(state, heard.description)} is ' + (
         'doubted' if state in heard.known else 'neither known nor certified')
