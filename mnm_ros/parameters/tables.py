@@ -89,6 +89,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),
+    ParameterSpec('by_seconds', False, 'what is played is chosen by seconds, not by steps: as '
+                  'the robot side says, or as it is measured'),
     ParameterSpec('explore', 'always', 'what goals change: nothing (always), what is explored '
                   'first (shared), or that and when (idle)', choices=('idle', 'shared', 'always'),
                   runtime=True),

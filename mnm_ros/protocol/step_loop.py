@@ -30,17 +30,18 @@ class StepLoop(RobotLoop):
     :param call_home: calls the service ``return_home`` and hands the attempt's number back to
         ``on_home_response``; None to send RESET as an action like any other.
     :param clock: by which ``seconds`` are measured; None for that of all times passed in.
+    :param timed: whether the task is told how long steps take.
     """
 
     def __init__(
             self, task: StepTask, limits: StepLimits, first_seq: int,
             send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
-            clock: Callable[[], float] | None = None) -> None:
+            clock: Callable[[], float] | None = None, timed: bool = False) -> None:
         super().__init__(task, limits)
         self._client = StepClient(first_seq, self.timer)
         self._return_home = ReturnHome(call_home, self.timer) if call_home else None
         self._answers = AnswerTimes(clock)
-        self._pair_times = PairTimes()
+        self._pair_times = PairTimes() if timed else None
         self._send = send
         self._yield_reason = ''
         self._joined = self._left = False    # others, since the last step began
@@ -190,7 +191,7 @@ class StepLoop(RobotLoop):
     def _time(self, action: int, seconds: float | None) -> None:
         """Take note of how long a step has taken, and tell the task once that is news."""
         here = self.task.last_state
-        if here is None or seconds is None or self.over:
+        if self._pair_times is None or here is None or seconds is None or self.over:
             return
         self._pair_times.add(here, action, seconds)
         news = self._pair_times.news()

@@ -26,7 +26,7 @@ import numpy as np
 import pytest
 
 HOME, EAST, WEST = 0, 0, 1
-TOLD = StepTimes({RESET: 16.0, **dict.fromkeys(range(4), 3.5)}, {(HOME, RESET): 2.0})
+TOLD = StepTimes({RESET: 16.0, **dict.fromkeys(range(4), 3.5)}, {(6, RESET): 2.0})
 
 
 def test_a_pair_takes_what_its_action_does_elsewhere_until_more_is_known() -> None:
@@ -107,6 +107,27 @@ def test_the_first_hypothesis_takes_fewer_seconds_and_keeps_the_promise() -> Non
         assert run.exploration.hypothesis is not None
         assert judge(run.simulator.cmp, run.exploration.hypothesis, 4.0, 1.0).ok
     assert mean(run.seconds for run in by_seconds) < 0.95 * mean(run.seconds for run in by_steps)
+
+
+def test_a_change_is_noticed_by_a_robot_that_walks_home() -> None:
+    simulator = Simulator(load('moving_wall'), 1)
+    exploration = Exploration(settings(Problem(4, 4.0, 1.0, 0.1)), 1)
+    exploration.learn_times(TOLD)
+
+    def step() -> None:
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+    while exploration.hypothesis is None:
+        step()
+    first = exploration.hypothesis
+    assert judge(simulator.cmp, first, 4.0, 1.0).ok
+    simulator.change()
+    for _ in range(20_000):
+        step()
+        if exploration.changes_relearnt:
+            break
+    assert exploration.changes_relearnt and exploration.hypothesis is not first
+    assert judge(simulator.cmp, exploration.hypothesis, 4.0, 1.0).ok
 
 
 def test_times_that_say_too_little_change_nothing() -> None:

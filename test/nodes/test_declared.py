@@ -102,7 +102,8 @@ def test_what_steps_take_is_told_once_and_kept(
     times = StepTimes({-1: 16.0, 0: 3.5}, {(2, -1): 20.0})
     robot.peer.node.create_publisher(String, 'robot_side', messages.LATCHED).publish(String(
         data=RobotDescription(('east', 'west'), times=times).to_text()))
-    kept = {'checkpoint_dir': str(tmp_path / 'kept'), 'transition_log': True}
+    kept = {'checkpoint_dir': str(tmp_path / 'kept'), 'transition_log': True,
+            'by_seconds': True}
     for _ in range(2):
         process, made = explorer(**kept), len(robot.executed)
         robot.peer.wait_for(lambda: len(robot.executed) > made + 100, 'steps')  # noqa: B023

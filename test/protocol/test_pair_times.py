@@ -50,7 +50,7 @@ def test_a_loop_tells_the_exploration_what_it_measures(pace: float) -> None:
         lambda update: isinstance(update.input, TimesInput) and told.append(update.input)))
     sent: list[tuple[int, int]] = []
     loop = StepLoop(exploration, StepLimits(60.0, 3), 1000,
-                    lambda *order: sent.append(order), None)
+                    lambda *order: sent.append(order), None, timed=True)
     loop.resume(0.0)
     now = 0.0
     for _ in range(300):

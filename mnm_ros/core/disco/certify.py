@@ -153,9 +153,8 @@ class Certifier:
             found = self._looked(model, *planned)
             certificate = found.certificate
             if certificate.bound <= self._problem.limit:
-                found = self._quickest(found)
-                self._make_known(found.policy, found.certificate.steps, found.evidence,
-                                 self._needs_map(found.policy))
+                self._make_known(policy, certificate.steps, found.evidence,
+                                 self._needs_map(policy))
                 self._by_model[target] = None
                 model = None
                 continue

@@ -289,7 +289,7 @@ class Sampling:
         :returns: RESET at an infinite cost if no way is known.
         """
         place = self._rows.places.get(here)
-        if place is None or self._rows.number(here) is None:
+        if not place or self._rows.number(here) is None:    # home has place 0
             return RESET, math.inf, 0
         origins, ends, costs, actions = self._edges(costs_of=self._costs)
         walked = actions != RESET

@@ -198,7 +198,8 @@ class CommandLink(RobotLink):
             node, self._orders.topic_name, time.time_ns(), time.monotonic())
         self.loop = StepLoop(
             task, step_limits(parameters), numbers.first(), self._order,
-            self._home.call if self._home else None, seconds_of(node))
+            self._home.call if self._home else None, seconds_of(node),
+            parameters['by_seconds'])
         self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
