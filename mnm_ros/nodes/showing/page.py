@@ -150,8 +150,9 @@ class Page:
     def _doing_card(self) -> None:
         with card('doing-card', 'What it is doing'):
             self._machine = ui.html('', sanitize=False)
-            self._text('doing', 'doing')
-            self._text('terms', 'detail')
+            # A line of its own would move the buttons below it from under the pointer.
+            with self._text('doing', 'doing'):
+                self._terms = ui.tooltip('')
             self._text('status', 'status')
             with box('progress') as self._progress:
                 with box('track'):
@@ -295,7 +296,7 @@ class Page:
         self._once('machine', machine(phase), self._machine.set_content)
         doing = without_figures(words.doing(heard))
         self._say('doing', in_plain_words(doing))
-        self._say('terms', doing if in_plain_words(doing) != doing else '')
+        self._once('terms', doing, self._terms.set_text)
         self._say('status', plain(words.status(heard)))
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
