@@ -82,6 +82,19 @@ def test_what_is_behind_is_left_alone_too(policy: Policy | None) -> None:
     assert sampling.action(1) == 0
 
 
+def test_what_was_left_out_comes_back_with_any_arrival() -> None:
+    """Family twice_tree, seed 70003: a rediscovery that came by in attempts alone never ended."""
+    for told, left_out in ((False, [3]), (True, [])):
+        sampling = row()
+        sampling._trips[2] = 3
+        sampling.reopen(2)
+        assert 2 not in sampling.open
+        if told:
+            sampling.leave_closed([])
+        sampling.arrive(2)
+        assert [*sampling._trips.values()] == left_out and (2 in sampling.open) == told
+
+
 def test_policies_that_wait_have_no_turn() -> None:
     turns = Turns((1, 2, 3))
     turns.prefer([2])

@@ -347,6 +347,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
         for evidence in self._certifier.evidence:
             evidence.sets.add(state, action, next_state)
         self._rows.add(state, action, next_state)
+        self._sampling.arrive(next_state)
         if next_state in self._certifier.known or self._rows.number(state) is None:
             return
         times = self._parts.counts.next_states(state, action)[next_state]

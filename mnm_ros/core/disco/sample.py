@@ -42,7 +42,7 @@ class Sampling:
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
-    ADDED = ('_avoided', '_behind', '_beyond', '_closed', '_costs')
+    ADDED = ('_avoided', '_behind', '_beyond', '_closed', '_costs', '_leaves_closed')
 
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int,
                  costs: StepCosts | None = None) -> None:
@@ -58,6 +58,7 @@ class Sampling:
         self._urgent: dict[Pair, None] = {}
         self._avoided: dict[Pair, None] = {}
         self._closed: dict[Pair, None] = {}
+        self._leaves_closed = False    # whether any were ever to be left alone
         self._behind: dict[int, None] = {}    # states to which no way seems to lead but those
         self._preferred: dict[int, None] = {}
         self._way: dict[int, int] = {}
@@ -138,8 +139,16 @@ class Sampling:
         """Leave these pairs alone likewise, and what lies behind them."""
         left = [pair for pair in self._avoided if pair not in self._closed]
         self._closed = dict.fromkeys(pairs)
+        self._leaves_closed = True
         self._behind = {}
         self.avoid(left)
+
+    def arrive(self, state: int) -> None:
+        """Take note that any step led to a state: what was left out for its trips comes back."""
+        # An exploration without closed ways goes on as before there were any.
+        if self._leaves_closed and state in self._trips:
+            del self._trips[state]
+            self.reopen(state)
 
     def prefer(self, state: int) -> None:
         """Sample what a state lacks now before other states."""
