@@ -50,7 +50,7 @@ class Services:
     @answering
     def _on_explore(self, request: SetBool.Request) -> tuple[bool, str]:
         return self._recorded('explore', 'resume' if request.data else 'pause',
-                          self._explore(request))
+                              self._explore(request))
 
     def _explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
