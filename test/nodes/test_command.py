@@ -95,8 +95,9 @@ def test_an_explorer_is_run_told_and_watched(start: Callable, tmp_path: Path) ->
         watched.close()
         printed.close()
     lines = (tmp_path / 'watched.txt').read_text().splitlines()
-    kinds = '(phase|round|known|beyond the radius|status:|true setting|no answer for)'
-    assert all(re.match(rf'\d\d:\d\d:\d\d {kinds} ', line) for line in lines), lines
+    kinds = ('(waiting for the robot$|(phase|round|known|beyond the radius|status:|true setting|'
+             'no answer for) )')
+    assert all(re.match(rf'\d\d:\d\d:\d\d {kinds}', line) for line in lines), lines
     assert all(one[9:] != other[9:] for one, other in zip(lines, lines[1:])), lines
     building = [row for row in said if not row['known'] and row['progress'] is not None]
     assert building and building[-1]['progress']['aim'] == 'first hypothesis', said[:3]

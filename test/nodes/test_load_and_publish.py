@@ -87,7 +87,10 @@ def test_a_disk_that_is_gone_is_told() -> None:
     node = SimpleNamespace(
         create_service=lambda kind, name, callback: served.update({name: callback}),
         create_publisher=lambda kind, name, qos: SimpleNamespace(publish=lambda message: None))
+    called: list[tuple[str, ...]] = []
     Services(node, SimpleNamespace(
-        running=False, load=lambda then, patience: then(OSError(5, 'Input/output error'))))
+        running=False, record=SimpleNamespace(called=lambda *told: called.append(told)),
+        load=lambda then, patience: then(OSError(5, 'Input/output error'))))
     response = served['load'](Trigger.Request(), Trigger.Response())
     assert not response.success and 'Input/output error' in response.message
+    assert [told[0] for told in called] == ['load']

@@ -19,7 +19,6 @@ _RESET = -1    # ``RESET`` of problem.py, which imports this
 
 LONGEST = 86_400.0    # s, a day
 MAX_TIMED = 400_000   # pairs
-_EXPECTED = f'expected seconds above 0, at most {LONGEST:g}'
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,8 @@ def _check(what: str, action: Any, seconds: Any) -> None:
         raise InvalidValueError(f'{what}: expected an action, or {_RESET} for RESET')
     if type(seconds) not in (int, float) or not (
             math.isfinite(seconds) and 0 < seconds <= LONGEST):
-        raise InvalidValueError(f'seconds of {what} are {seconds!r}, {_EXPECTED}')
+        raise InvalidValueError(f'seconds of {what} are {seconds!r}, '
+                                f'expected seconds above 0, at most {LONGEST:g}')
 
 
 class StepCosts:

@@ -95,7 +95,8 @@ class Event:
         stop``, ``battery``, ``hour``, ``nav2``, ``mnm_ros goal``.
     :ivar user: who used ``mnm_ros``.
     :ivar what: was asked for, as ``Request.what``, or ``reached`` and its like of a goal.
-    :ivar state, name: where the robot was, and what the robot side calls that.
+    :ivar state: where the robot was.
+    :ivar name: what the robot side calls that.
     :ivar robot: of several.
     :ivar goal, target: the id of a goal, and where it leads.
     """
