@@ -273,16 +273,15 @@ class _Kernels:
 
 def _between(fractions: Floats, radius: Floats) -> tuple[Floats, Floats]:
     """Return the least and the most chance of one of two, as [level, row], a little too wide."""
-    bounds = []
-    for end in (0.0, 1.0):
-        inner = np.broadcast_to(fractions, radius.shape).copy()
-        outer = np.full(radius.shape, end)
-        for _ in range(_BISECTIONS):
-            middle = (inner + outer) / 2
-            inside = _divergence(fractions, middle) <= radius
-            inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
-        bounds.append(np.where(np.isinf(radius), end, outer))
-    return bounds[0], bounds[1]
+    ends = np.array([0.0, 1.0])[:, None, None]
+    inner = np.broadcast_to(fractions, (2, *radius.shape)).copy()
+    outer = np.broadcast_to(ends, inner.shape).copy()
+    for _ in range(_BISECTIONS):
+        middle = (inner + outer) / 2
+        inside = _divergence(fractions, middle) <= radius
+        inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
+    least, most = np.where(np.isinf(radius), ends, outer)
+    return least, most
 
 
 def _divergence(one: Floats, other: Floats) -> Floats:
