@@ -5,10 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from os import SEEK_END
 from pathlib import Path
 
-from mnm_ros.checkpoint.whole_files import regular, write_whole
+from mnm_ros.checkpoint.whole_files import append_line, read_lines, write_whole
 from mnm_ros.core.progress.events import Event
 
 KEPT = '.events.jsonl'    # after the name of an explorer
@@ -38,11 +37,7 @@ class EventLog:
         self._write(lambda: self._append(event))
 
     def _append(self, event: Event) -> None:
-        with regular(self._path).open('ab+') as file:
-            if file.tell():
-                file.seek(-1, SEEK_END)
-            cut_off = file.read(1) not in (b'', b'\n')    # by a crash or a full disk
-            file.write(b'\n' * cut_off + f'{event.to_json()}\n'.encode())
+        append_line(self._path, event.to_json())
         self._lines += 1
         self._shorten()
 
@@ -63,12 +58,8 @@ class EventLog:
 
 def read(path: Path) -> list[Event]:
     """Return the events in a file, oldest first; what cannot be read is left out."""
-    try:
-        lines = regular(path).read_text(encoding='utf-8', errors='replace').splitlines()
-    except OSError:
-        return []
     found = []
-    for line in filter(str.strip, lines):
+    for line in read_lines(path):
         try:
             found.append(Event.from_json(line))
         except ValueError:

@@ -20,6 +20,28 @@ def regular(path: Path) -> Path:
     return path
 
 
+def read_lines(path: Path) -> list[str]:
+    """Return the lines of a file that are not blank; none if it cannot be read."""
+    try:
+        text = regular(path).read_text(encoding='utf-8', errors='replace')
+    except OSError:
+        return []
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def append_line(path: Path, line: str) -> None:
+    """
+    Write one more line of a file that is there; what was cut off before stays a line of its own.
+
+    :raises OSError: if that fails.
+    """
+    with regular(path).open('ab+') as file:
+        if file.tell():
+            file.seek(-1, os.SEEK_END)
+        cut_off = file.read(1) not in (b'', b'\n')    # by a crash or a full disk
+        file.write(b'\n' * cut_off + f'{line}\n'.encode())
+
+
 def write_whole(path: Path, content: str | bytes) -> Path:
     """
     Write a file and return its path; a reader sees the old file or the new one, never a part.

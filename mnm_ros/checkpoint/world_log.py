@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from mnm_ros.checkpoint.whole_files import regular, write_whole
+from mnm_ros.checkpoint.whole_files import append_line, read_lines, write_whole
 
 KEPT = '.worlds.jsonl'       # after the name of an explorer
 _MOST = 200                  # of them, or
@@ -41,27 +41,20 @@ def append(path: Path, world: World) -> None:
     before = [each for each in kept if each.step <= world.step]
     if before and before[-1].text == world.text:
         return
-    line = json.dumps(world._asdict(), separators=(',', ':')) + '\n'
-    size = path.stat().st_size if path.exists() else 0
-    full = len(before) >= _MOST or size + len(line) > _MOST_BYTES
-    if full or len(before) < len(kept):
-        lines = [json.dumps(each._asdict(), separators=(',', ':')) + '\n'
-                 for each in (before[(len(before) + 1) // 2:] if full else before)]
-        write_whole(path, ''.join([*lines, line]))
-        return
     path.touch()
-    with regular(path).open('a', encoding='utf-8') as file:
-        file.write(f'\n{line}' if size else line)    # the last one may be cut off
+    full = (len(before) >= _MOST
+            or path.stat().st_size + len(_line(world)) >= _MOST_BYTES)
+    if full or len(before) < len(kept):
+        left = before[(len(before) + 1) // 2:] if full else before
+        write_whole(path, ''.join(f'{_line(each)}\n' for each in (*left, world)))
+    else:
+        append_line(path, _line(world))
 
 
 def read(path: Path) -> list[World]:
     """Return what is kept in a file, the oldest first; what cannot be read is left out."""
-    try:
-        lines = regular(path).read_text(encoding='utf-8', errors='replace').splitlines()
-    except OSError:
-        return []
     found = []
-    for line in lines:
+    for line in read_lines(path):
         try:
             entry = json.loads(line)
             if type(entry['step']) is int and isinstance(entry['text'], str):
@@ -69,6 +62,10 @@ def read(path: Path) -> list[World]:
         except (ValueError, TypeError, KeyError, RecursionError):
             continue    # cut off by a crash
     return found
+
+
+def _line(world: World) -> str:
+    return json.dumps(world._asdict(), separators=(',', ':'))
 
 
 def at(worlds: Sequence[World], step: int) -> World | None:

@@ -268,9 +268,10 @@ class Certifier:
                     found = True
         return len(self.known) > before
 
-    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation) -> bool:
+    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation,
+                            again: bool = False) -> bool:
         return isinstance(test, DeclaredTest) and test.certified_by_pairs(
-            policy, self._problem)
+            policy, self._problem, again)
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
@@ -325,8 +326,8 @@ class Certifier:
 
         def stands(test: BettingEvaluation) -> bool:
             found = next((policy for policy, each in self._tested.values() if each is test), None)
-            if found is None or not (test.lacking <= 0 or isinstance(test, DeclaredTest)
-                                     and test.certified_by_pairs(found, self._problem, True)):
+            if found is None or not (test.lacking <= 0
+                                     or self._certified_by_pairs(found, test, again=True)):
                 return False
             standing.add(found.target)
             return True

@@ -138,7 +138,7 @@ class Mnm(PhaseMachine):
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
             **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
-            **({'times': self.costs.times.to_json()} if self.costs.is_to_keep else {}),
+            **({'times': self.costs.times.to_json()} if self.costs.times.any_known else {}),
             **({'preferred': list(self._preferred)} if self._preferred else {}),
             **({'looks': True} if self.looks_are_told else {}),
         }

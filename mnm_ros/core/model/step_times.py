@@ -66,6 +66,11 @@ class StepTimes:
         """Return whether enough is known to choose by it: a move, and RESET."""
         return self.move > 0 and _RESET in self.usual
 
+    @property
+    def any_known(self) -> bool:
+        """Whether anything is, even if it is not enough to choose by it."""
+        return bool(self.actions or self.pairs)
+
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
         return {'actions': [[*each] for each in self.actions.items()],
@@ -94,23 +99,16 @@ class StepCosts:
     All parts of an exploration share one object, as they do ``Support``; a snapshot leaves it out.
 
     :ivar times: that are known.
-    :ivar changes: how often they have changed.
     """
 
     in_snapshots = False
 
     def __init__(self, times: StepTimes | None = None) -> None:
         self.times = times or StepTimes()
-        self.changes = 0
 
     def __bool__(self) -> bool:
         """Return whether steps differ."""
         return bool(self.times)
-
-    @property
-    def is_to_keep(self) -> bool:
-        """Whether there is anything that a checkpoint has to have."""
-        return bool(self.times.actions or self.times.pairs)
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any] | None) -> StepCosts:
@@ -124,7 +122,6 @@ class StepCosts:
     def learn(self, times: StepTimes) -> None:
         """Take other times, or more."""
         self.times = self.times.updated(times)
-        self.changes += 1
 
     def of(self, state: int, action: int) -> float:
         """Return what a step costs."""

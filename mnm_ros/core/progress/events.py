@@ -11,9 +11,8 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from itertools import islice
-import json
 from typing import Any, Union
 
 from mnm_ros.core.model.counts import Pair, usual
@@ -25,6 +24,7 @@ from mnm_ros.core.progress.json_values import (
     load,
     maybe,
     number,
+    one_line,
     read_object,
     text,
     value,
@@ -119,8 +119,7 @@ class Event:
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
-        return json.dumps({key: value for key, value in asdict(self).items() if value is not None},
-                          separators=(',', ':'), allow_nan=False)
+        return one_line(self)
 
     @classmethod
     def from_json(cls, told: str) -> Event:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 import json
 import re
 import sys
@@ -53,6 +54,12 @@ def read_object(what: str, found: Any, readers: Mapping[str, Reader]) -> dict[st
         raise wrong(what, found, 'a JSON object')
     return {key: reader(f'{what}: {key}', found[key])
             for key, reader in readers.items() if key in found}
+
+
+def one_line(told: Any) -> str:
+    """Return what a dataclass holds, but for None, as one JSON object without line breaks."""
+    return json.dumps({key: each for key, each in asdict(told).items() if each is not None},
+                      separators=(',', ':'), allow_nan=False)
 
 
 def wrong(what: str, found: Any, expected: str) -> ValueError:

@@ -8,11 +8,10 @@ The standard services do not tell who calls them. A reader ignores keys that are
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-import json
+from dataclasses import dataclass
 from typing import Union
 
-from mnm_ros.core.progress.json_values import integer, load, maybe, read_object, text
+from mnm_ros.core.progress.json_values import integer, load, maybe, one_line, read_object, text
 
 
 @dataclass(frozen=True)
@@ -39,8 +38,7 @@ class Request:
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
-        return json.dumps({key: value for key, value in asdict(self).items() if value is not None},
-                          separators=(',', ':'))
+        return one_line(self)
 
     @classmethod
     def from_json(cls, told: str) -> Request:

@@ -71,21 +71,17 @@ class JointEvidence:
 
     def balls(self, nats: float) -> JointBalls:
         """Return what is plausible of the pairs, with a chance of ``exp(-nats)`` to err."""
-        records = {}
-        for pair, before in self._before.items():
-            record = self._sets.record(pair)
-            if record is not None:
-                records[pair] = record.since(before)
-        return JointBalls(nats, self._sets, records)
+        return JointBalls(nats, self._sets, self._since())
 
     @property
     def executions(self) -> tuple[int, ...]:
         """Return how often each pair was executed that was."""
-        found = (self._sets.record(pair) for pair in self._before)
-        since = [record.since(before) for record, before in zip(found, self._before.values())
-                 if record is not None]
-        return tuple(made for made in (
-            record.lost + sum(record.tally.values()) for record in since) if made)
+        return tuple(record.made for record in self._since().values() if record.made)
+
+    def _since(self) -> dict[Pair, Record]:
+        found = {pair: self._sets.record(pair) for pair in self._before}
+        return {pair: record.since(self._before[pair]) for pair, record in found.items()
+                if record is not None}
 
 
 class JointBalls:
@@ -103,7 +99,7 @@ class JointBalls:
     def made(self, pair: Pair) -> int:
         """Return ``n_x``."""
         record = self._records.get(pair)
-        return 0 if record is None else record.lost + sum(record.tally.values())
+        return 0 if record is None else record.made
 
     def lost(self, pair: Pair) -> int:
         """Return how many steps of the pair were ever broken off."""

@@ -27,8 +27,6 @@ _STAY, _OUTSIDE, _LOST = -1, -2, -3    # roles; other ends have their number
 _STRENGTHS = (1.0, 8.0, 64.0)
 _FIRST, _OTHER, _ODD = 4.0, 0.5, 0.05    # what counts before anything was seen
 
-_NO_TALLY: Mapping[int, int] = {}
-
 
 @dataclass(frozen=True)
 class Record:
@@ -43,6 +41,11 @@ class Record:
     paid: float
     tally: Mapping[int, int]
     lost: int
+
+    @property
+    def made(self) -> int:
+        """Return how many executions that is."""
+        return self.lost + sum(self.tally.values())
 
     def since(self, before: Record | None) -> Record:
         """Return what came after another record of the same pair."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.progress.events import PairChange
 
 _STAYS = 0.9    # the part of the executions since the change that stayed
@@ -73,9 +73,8 @@ class ClosedWays:
         pair = change.state, change.action
         tried = sum(change.after.values())
         stays = change.after.get(change.state, 0)
-        before = max(change.before, key=lambda state: change.before[state], default=change.state)
         self._forget(pair)
-        if before != change.state and stays >= _STAYS * tried > 0:
+        if usual(change.before) not in (None, change.state) and stays >= _STAYS * tried > 0:
             self._looks[pair] = 0
 
     def executed(self, pair: Pair, next_state: int) -> bool | None:

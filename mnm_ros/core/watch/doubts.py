@@ -68,9 +68,7 @@ class Doubts:
         resting = pair in parts.pauses.resting or pair in parts.closed.alone
         if pair in parts.pauses.resting:
             self.heed_pauses()
-        elif resting:
-            pass
-        elif pair in raised:
+        elif pair in raised and not resting:
             parts.rediscovery.follow_up(pair, was_raised and not opens)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         transitions.suspect(pair, policies)

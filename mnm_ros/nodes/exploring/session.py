@@ -238,8 +238,8 @@ class ExplorationSession:
             self._declared = declared
             self._call(self._rely_on, declared)
         times = self._link.profile.times
-        if self._parameters['by_seconds'] and (times.actions or times.pairs) and (
-                not self.exploration.problem.costs.is_to_keep):    # else it has measured them
+        if self._parameters['by_seconds'] and times.any_known and (
+                not self.exploration.problem.costs.times.any_known):    # else it has measured them
             self._call(self._learn_times, times)
 
     def _learn_times(self, times: StepTimes) -> None:

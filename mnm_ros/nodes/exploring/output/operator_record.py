@@ -24,7 +24,7 @@ _AGAIN = 1.5      # and for which a call may be the same once more
 _MOST = 30        # of what was said on requests, which are kept
 _LONGEST = 200    # characters of what another node says
 _AT_ONCE = ('home', 'cancel', 'change', 'setting')    # what others than the explorer are asked for
-_KINDS = {'stop': 'stop', 'free': 'free', 'goal': 'goal', 'setting': 'setting'}
+_KINDS = ('stop', 'free', 'goal', 'setting')    # of events, beside commands
 
 
 @dataclass
@@ -155,7 +155,7 @@ class OperatorRecord:
 
     def _event(self, what: str, by: str, robot: str = '', text: str = '',
                goal: int | None = None, target: int | None = None) -> Event:
-        kind = _KINDS.get(what, 'command' if goal is None else 'goal')
+        kind = what if what in _KINDS else 'command' if goal is None else 'goal'
         return Event(self._steps(), text, kind, by=by, what=what, robot=robot or None,
                      state=self._last_seen(robot), goal=goal, target=target)
 
