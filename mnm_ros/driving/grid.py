@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush, nsmallest
 import math
@@ -28,7 +28,6 @@ Edge = tuple[int | None, int]
 QUARTER = math.pi / 2
 
 _STEPS = ((1, 0), (0, 1), (-1, 0), (0, -1))    # columns and rows by heading
-_BLOCK = 1 << 16    # cells that are looked at together on a map
 _ROOMS = 0.5, 0.3   # of a cell, before and after a corner, for an arc
 _TIGHT = 1 / 8      # of a cell, the least radius of an arc for which it is not better to stop
 _OFF = 1 / 8        # of a cell, from whose centre straight ways to the next one are free
@@ -162,8 +161,8 @@ class Place:
 
 def free_cells(grid: Grid, map_: Map, radius: float = 0.0) -> frozenset[int]:
     """Return the cells in which a robot of that radius in m, at the centre, is free on the map."""
-    return frozenset(cell for cells in _blocks(np.arange(grid.columns * grid.rows))
-                     for cell in cells[_may_go(grid, map_, radius, cells, cells)].tolist())
+    cells = np.arange(grid.columns * grid.rows)
+    return frozenset(cells[_may_go(grid, map_, radius, cells, cells)].tolist())
 
 
 def closed_edges(
@@ -180,9 +179,9 @@ def closed_edges(
     closed = set()
     for step, begin in ((1, cells[cells % grid.columns < grid.columns - 1]),
                         (grid.columns, cells[cells < len(is_free) - grid.columns])):
-        for here in _blocks(begin[is_free[begin + step]]):
-            for cell in here[~_may_go(grid, map_, radius, here, here + step)].tolist():
-                closed |= {(cell, cell + step), (cell + step, cell)}
+        here = begin[is_free[begin + step]]
+        for cell in here[~_may_go(grid, map_, radius, here, here + step)].tolist():
+            closed |= {(cell, cell + step), (cell + step, cell)}
     return frozenset(closed)
 
 
@@ -199,11 +198,6 @@ def centres(grid: Grid, cells: NDArray[np.int64]) -> Points:
     cos, sin = math.cos(grid.yaw), math.sin(grid.yaw)
     return np.stack([grid.origin_x + (cos * right - sin * up),
                      grid.origin_y + (sin * right + cos * up)], axis=1)
-
-
-def _blocks(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Return one part of them after the other, each small against a large map."""
-    return (cells[first:first + _BLOCK] for first in range(0, len(cells), _BLOCK))
 
 
 class Ways:

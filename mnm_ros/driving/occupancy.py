@@ -22,6 +22,8 @@ Point = tuple[float, float]
 Points = NDArray[np.float64]
 """One point a row."""
 
+_AT_ONCE = 2**17    # pixels that are looked at together, which bounds what that needs of memory
+
 _NEARER = 1 - 1e-9    # what is less than this part of a distance is nearer, not only rounded
 
 
@@ -52,14 +54,16 @@ class Map:
         low, high = _box(first, last, reach)
         free: NDArray[np.bool_] = np.all((low >= 0) & (high < (self.width, self.height)), axis=1)
         on_map, = np.nonzero(free)
-        first, last = first[on_map], last[on_map]
-        low, high = low[on_map].astype(np.int64), high[on_map].astype(np.int64)
-        columns, rows = (high - low).max(axis=0, initial=-1) + 1
-        for offset in product(range(columns), range(rows)):
-            pixels = np.minimum(low + offset, high)
-            near, = np.nonzero(free[on_map] & self._closed[pixels[:, 1], pixels[:, 0]])
-            touched = _apart(pixels[near], first[near], last[near]) <= reach
-            free[on_map[near[touched]]] = False
+        columns, rows = (high - low)[on_map].max(axis=0, initial=0).astype(np.int64) + 1
+        offsets = np.stack(np.divmod(np.arange(columns * rows), rows), axis=1)
+        size = max(1, _AT_ONCE // len(offsets))
+        for ways in (on_map[at:at + size] for at in range(0, len(on_map), size)):
+            pixels = low[ways, np.newaxis].astype(np.int64) + offsets
+            passed = (pixels <= high[ways, np.newaxis]).all(axis=2)
+            pixels = np.minimum(pixels, (self.width - 1, self.height - 1))
+            near, which = np.nonzero(passed & self._closed[pixels[..., 1], pixels[..., 0]])
+            way = ways[near]
+            free[way[_apart(pixels[near, which], first[way], last[way]) <= reach]] = False
         return free
 
     def leads_to_a_wall(self, start: Point, end: Point, radius: float) -> bool:
