@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import math
 from pathlib import Path
 from random import Random
 
@@ -35,10 +36,21 @@ def flat(random: Random) -> Scenario:
     return Scenario('flat', tuple(GRID_MOVES), cmp.start, (Setting(cmp, None),), Path())
 
 
-def begun(scenario: Scenario, seed: int, declared: Declaration) -> tuple[Exploration, Simulator]:
-    problem = Problem(4, 5.0, 1.0, 0.1)
-    return (Exploration(settings(replace(problem, support=Support(declared))), seed),
-            Simulator(scenario, seed))
+class Run:
+    """An exploration of a scenario with a declaration."""
+
+    def __init__(self, scenario: Scenario, seed: int, declared: Declaration) -> None:
+        problem = Problem(4, 5.0, 1.0, 0.1)
+        self.exploration = Exploration(
+            settings(replace(problem, support=Support(declared))), seed)
+        self._simulator = Simulator(scenario, seed)
+
+    def go_on(self, steps: float = math.inf) -> int:
+        """Explore until the first hypothesis, or so many steps; return how many were made."""
+        while self.exploration.hypothesis is None and self.exploration.steps < steps:
+            action = self.exploration.next_action()
+            self.exploration.observe(action, self._simulator.step(action))
+        return self.exploration.steps
 
 
 def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,18 +59,15 @@ def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     inside = 0
     for seed in range(20):
         scenario = flat(Random(seed))
-        exploration, simulator = begun(scenario, seed, support(scenario.settings[0].cmp))
-        told: dict[int, int] = {}
-        while exploration.hypothesis is None:
-            progress = exploration.activity().progress if simulator.steps % 25 == 0 else None
-            if progress:
-                told[simulator.steps] = progress.expected - simulator.steps
-            action = exploration.next_action()
-            exploration.observe(action, simulator.step(action))
-        half = min(told, key=lambda step: abs(step - simulator.steps / 2))
-        ratio = told[half] / (simulator.steps - half)
+        declared = support(scenario.settings[0].cmp)
+        steps = Run(scenario, seed, declared).go_on()
+        run = Run(scenario, seed, declared)
+        half = run.go_on(steps // 2)
+        progress = run.exploration.activity().progress
+        assert progress is not None, f'seed {seed}: nothing is told at step {half}'
+        ratio = (progress.expected - half) / (steps - half)
         if not LOW <= ratio <= HIGH:
-            print(f'seed {seed}: {ratio:.2f} at step {half} of {simulator.steps}')
+            print(f'seed {seed}: {ratio:.2f} at step {half} of {steps}')
         inside += LOW <= ratio <= HIGH
     assert inside >= 14
 
@@ -71,10 +80,9 @@ def test_it_is_given_up_where_it_takes_too_long_or_not_all_is_declared(
     for patience, known, possible in ((9.0, declared, True), (9.0, part, False),
                                       (-1.0, declared, False)):
         monkeypatch.setattr(continuation, 'PATIENCE', patience)
-        exploration, simulator = begun(scenario, 1, known)
-        for _ in range(100):
-            action = exploration.next_action()
-            exploration.observe(action, simulator.step(action))
+        run = Run(scenario, 1, known)
+        run.go_on(100)
+        exploration = run.exploration
         played = continuation.Continuation(
             exploration._mnm, lambda at=exploration: understudy(at),
             lambda at=exploration: at.counts)
