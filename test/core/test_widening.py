@@ -168,7 +168,7 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
     robots = Robots(Fleet(exploration),
                     [Simulator(scenario, seed) for seed in range(3)], (), 0)
     heard = 0
-    for _ in range(9000):
+    for _ in range(4000):
         robots.step()
         heard = max(heard, len(exploration.events))
     told.update(event.text for event in exploration.events if 'declared was' in event.text)
