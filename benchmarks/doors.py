@@ -13,6 +13,9 @@ With --pushes it is counted how often the robot tries what has closed: until tha
 the last victim is deleted, and in all of so many steps. With --looks it is told, each time after
 so many steps, to look at what is closed, as the explorer does by its clock.
 
+With --person the door is closed for so many steps only, as by a person who stands in it, and it is
+counted how often the robot tries it meanwhile, and whether a change is noticed.
+
 With --rest nothing changes, and the hints are counted, all of which are wrong.
 """
 
@@ -180,6 +183,23 @@ def pushes(name: str, seed: int, settle: int, steps: int, looks: int, kept: Path
     return until_notice, until_deletion, pushed
 
 
+def person(name: str, seed: int, settle: int, stays: int, kept: Path | None,
+           base: str) -> tuple[int, int]:
+    """Return the tries of a door while a person stands in it, and the changes noticed then."""
+    run = Run(name, seed, kept, base)
+    _until(run, lambda: False, settle + 331 * seed)
+    exploration, before = run.exploration, run.simulator.cmp
+    noticed, pushed = exploration.changes_noticed, 0
+    run.simulator.change()
+    now = run.simulator.cmp
+    for _ in range(stays):
+        here, action = exploration.last_state, exploration.next_action()
+        run.step()
+        pushed += here is not None and action != RESET and (
+            before.transitions(here, action) != now.transitions(here, action))
+    return pushed, exploration.changes_noticed - noticed
+
+
 def _until(run: Run, done: Callable[[], bool], most: int) -> None:
     end = run.exploration.steps + most
     while run.exploration.steps < end and not done():
@@ -212,6 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.number('pushes', 0, 'steps after the change in which tries of what has closed are '
                   'counted', least=0)
     parser.number('looks', 0, 'steps from one look to the next; 0: none is told', least=0)
+    parser.number('person', 0, 'steps for which a person stands in the door', least=0)
     parser.number('rest', 0, 'steps of a world at rest', least=0)
     parser.add_argument('--keep', type=Path, metavar='DIR', help='of the first hypotheses')
     parser.base()
@@ -226,6 +247,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 hints, steps = hints + found[0], steps + given.rest
                 print(f'{name} {seed}: {found[0]} hints, {found[1]} changes, '
                       f'{found[2]} rediscoveries', flush=True)
+            continue
+        if given.person:
+            stood = [person(name, seed, given.settle, given.person, given.keep, given.base)
+                     for seed in given.seeds]
+            print(f'{name}: {mean(tries for tries, _ in stood):.1f} tries, changes noticed in '
+                  f'{sum(noticed > 0 for _, noticed in stood)} of {len(stood)}', *stood,
+                  flush=True)
             continue
         if given.pushes:
             counted = [pushes(name, seed, given.settle, given.pushes, given.looks, given.keep,

@@ -6,6 +6,7 @@ What a mobile robot with wheels, friction and contacts takes to explore a flat.
 The real grid_driver drives the robot of diff_drive_sim with the physics of MuJoCo, slip, latency
 and a localisation that jumps. An exploration runs until its first hypothesis and for --rest steps
 after it; then every published policy is executed --executions times. All times are simulated.
+With --changes the doors and persons are then as in the further settings, for so many s each.
 
 s/step    with the ways home; home: mean way home in s; hours: to the first hypothesis
 contact   % of the time in which the robot touches something, before the first hypothesis and after
@@ -14,6 +15,10 @@ failed    % of the moves that the flat allows that led nowhere; again: the same 
 markov    p of a permutation test that whether a move fails does not depend on the step before
 carried   by a person, after ten ways home have failed in a row
 policies  mean steps of the slowest, of how many that are over the limit (1 + eps) L, of how many
+first, straight, turn, round, vain    s of a move, and its part of the time before the first
+          hypothesis: after a RESET, on from the move before, to a side, back, and where it failed
+tries     of each change, the moves tried that it does not allow; noticed: until it was noticed;
+          touched: the steps in which the robot touched something
 """
 
 from __future__ import annotations
@@ -46,6 +51,7 @@ from mnm_ros.nodes.diff_drive_sim import DiffDriveSim
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import physics
 from mnm_ros.simulation.diff_drive import scenario_of
+from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import load, shipped, World
 import numpy as np
 import rclpy
@@ -82,6 +88,17 @@ class Step:
     @property
     def led_nowhere(self) -> bool:
         return self.end == self.state
+
+    @property
+    def kind(self) -> str:
+        """Return what it is for the driver, by the step before."""
+        if self.action == RESET:
+            return 'home'
+        if self.led_nowhere:
+            return 'vain'
+        if self.before is None or self.before[1] == RESET:
+            return 'first'
+        return ('straight', 'turn', 'round', 'turn')[(self.action - self.before[1]) % 4]
 
 
 class DrivenRobot:
@@ -139,6 +156,11 @@ class DrivenRobot:
         self._last = None if here is None else (here, action, failed)
         return step
 
+    def change(self) -> int:
+        """Let the doors be as in the next setting; return its number."""
+        self._robot.change()
+        return self._robot.setting
+
     def carry_home(self) -> None:
         """Do what a person does with a robot that finds no way."""
         self.carried += 1
@@ -176,11 +198,28 @@ def driven(world: World, seed: int) -> Iterator[DrivenRobot]:
         rclpy.shutdown()
 
 
-class Trial:
-    """An exploration, and the policies that come of it."""
+@dataclass(frozen=True)
+class Change:
+    """
+    What one setting of the doors has done.
 
-    def __init__(self, robot: DrivenRobot, given: argparse.Namespace, seed: int) -> None:
+    :ivar tries: of moves that it does not allow.
+    :ivar noticed: how many of them it took until that was noticed; None if it was not.
+    :ivar touched: steps in which the robot touched something.
+    """
+
+    tries: int
+    noticed: int | None
+    touched: int
+
+
+class Trial:
+    """An exploration, the policies that come of it, and what it does when doors close."""
+
+    def __init__(self, robot: DrivenRobot, given: argparse.Namespace, seed: int,
+                 scenario: Scenario) -> None:
         self._robot = robot
+        self._cmps = [setting.cmp for setting in scenario.settings]
         self.before: list[Step] = []
         self.after: list[Step] = []
         self.exploration = Exploration(settings(Problem(
@@ -194,6 +233,24 @@ class Trial:
         self.means = [] if hypothesis is None else [
             mean(self._execute(policy) for _ in range(given.executions))
             for policy in hypothesis.policies if policy.target != self.exploration.home]
+        self.at_rest = self.exploration.changes_noticed
+        self.changes = [self._change(seconds) for seconds in given.changes if hypothesis]
+
+    def _change(self, seconds: float) -> Change:
+        """Explore for so long with the doors of the next setting."""
+        before, now = self._cmps[0], self._cmps[self._robot.change()]
+        known, noticed = self.exploration.changes_noticed, None
+        tries = touched = 0
+        while seconds > 0:
+            step = self._explore()
+            seconds -= max(step.seconds, TICK)
+            touched += step.touching > 0
+            tries += (step.state is not None and step.action != RESET
+                      and before.transitions(step.state, step.action)
+                      != now.transitions(step.state, step.action))
+            if noticed is None and self.exploration.changes_noticed > known:
+                noticed = tries
+        return Change(tries, noticed, touched)
 
     def _explore(self) -> Step:
         action = self.exploration.next_action()
@@ -257,9 +314,10 @@ def trial(given: argparse.Namespace, task: tuple[str, int]) -> dict[str, object]
     """Return the columns of a row."""
     plan, seed = task
     world, began = load(plan), time.monotonic()
+    scenario = scenario_of(world, physics.TURTLEBOT.radius)
     with driven(world, seed) as robot:
-        made = Trial(robot, given, seed)
-    cmp = scenario_of(world, physics.TURTLEBOT.radius).settings[0].cmp
+        made = Trial(robot, given, seed, scenario)
+    cmp = scenario.settings[0].cmp
     before, every = made.before, [*made.before, *made.after]
     allowed = [step for step in every if step.counts and step.action != RESET
                and step.state is not None
@@ -276,8 +334,16 @@ def trial(given: argparse.Namespace, task: tuple[str, int]) -> dict[str, object]
         'all': len(every), 'markov': f'{markov(allowed, seed):.3f}',
         'slowest': f'{max(made.means, default=0.0):.2f}',
         'over': sum(steps > limit for steps in made.means), 'policies': len(made.means),
-        'carried': robot.carried, 'changes': made.exploration.changes_noticed,
+        'carried': robot.carried, 'changes': made.at_rest,
+        **{kind: _share([step.seconds for step in before if step.kind == kind], seconds)
+           for kind in ('first', 'straight', 'turn', 'round', 'vain')},
+        **{name: '+'.join(str(getattr(change, name)) for change in made.changes) or '-'
+           for name in ('tries', 'noticed', 'touched')},
         'speed': f'{sum(step.seconds for step in every) / (time.monotonic() - began):.0f}'}
+
+
+def _share(seconds: Sequence[float], of: float) -> str:
+    return f'{mean(seconds):.1f}:{sum(seconds) / of:.0%}' if seconds else '-'
 
 
 def _failures(moves: Sequence[Step]) -> str:
@@ -307,6 +373,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.number('delta', 0.1)
     parser.number('rest', 500, 'steps after the first hypothesis', least=0)
     parser.number('executions', 200, 'of each policy', least=1)
+    parser.add_argument('--changes', nargs='+', type=float, default=[], metavar='S',
+                        help='s for which each further setting of the doors is in force')
     parser.number('most', 20_000, 'steps, after which an exploration is given up', least=1)
     parser.seeds(5, 'of each plan')
     parser.trials()
@@ -318,7 +386,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     tasks = [(plan, seed) for plan in given.plans for seed in given.seeds]
     engine, output = given.engine, given.output
     shared = argparse.Namespace(**{name: getattr(given, name) for name in (
-        'radius', 'epsilon', 'delta', 'rest', 'executions', 'most')})
+        'radius', 'epsilon', 'delta', 'rest', 'executions', 'changes', 'most')})
     rows = run_batch(partial(trial, shared), tasks, lambda task: {
         'plan': Path(task[0]).stem, 'seed': task[1], **{
             name: getattr(given, name) for name in ('radius', 'executions')}}, engine, output)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 import re
 
 from mnm_ros.robot_description import RobotDescription
@@ -30,6 +30,12 @@ def places(states: Sequence[int], description: RobotDescription) -> list[str]:
     return [*dict.fromkeys(
         f'all of {room}' if (room := description.room(state)) in whole else (
             place(state, description)) for state in states)]
+
+
+def by_room(known: Collection[int], description: RobotDescription) -> str:
+    """Return how many of the states of each room are known; empty where there are no rooms."""
+    return ', '.join(f'{room} {sum(state in known for state in inside)} of {len(inside)}'
+                     for room, inside in description.rooms.items())
 
 
 def named(sentence: str, description: RobotDescription) -> str:

@@ -67,6 +67,7 @@ _KINDS = {'certified': StateKind.CERTIFIED, 'lost': StateKind.LOST, 'doubted': S
 _WALLS: Colour = (0.3, 0.3, 0.3, 0.9)
 _POLICY: Colour = (0.9, 0.35, 0.65, 0.9)
 _LABELS: Colour = (1.0, 1.0, 1.0, 1.0)
+_ROOMS: Colour = (0.95, 0.85, 0.55, 1.0)
 _OK: Colour = (0.85, 0.95, 0.85, 1.0)
 _LEVELS: dict[int, Colour] = {
     1: (1.0, 0.85, 0.3, 1.0), 2: (1.0, 0.4, 0.35, 1.0), 3: (0.6, 0.6, 0.65, 1.0)}
@@ -76,7 +77,7 @@ _RARE = 0.05       # less likely transitions are not drawn
 _STEPS = 10        # of the weight of an arrow, which would change with each count otherwise
 _GRAIN = 0.01      # to which places are rounded, for the same reason
 
-NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels', 'status')
+NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels', 'rooms', 'status')
 """What can be switched on and off one by one."""
 
 
@@ -130,7 +131,7 @@ class Picture:
         return {
             **dict(self._walls()), **dict(self._transitions(knowledge, shown)),
             **dict(self._policy(knowledge, known[-1] if known else None)),
-            **dict(self._states(states)), **dict(self._labels(shown)),
+            **dict(self._states(states)), **dict(self._labels(shown)), **dict(self._rooms()),
             **dict(self._caption(caption, shown))}
 
     def _follow(self, description: RobotDescription) -> None:
@@ -177,6 +178,17 @@ class Picture:
                 yield ('labels', state), Shape(
                     'text', ((*self._places[state], 0.4 * scale),), (0.0, 0.0, 0.3 * scale),
                     _LABELS, self._description.label(state))
+
+    def _rooms(self) -> Iterator[tuple[Key, Shape]]:
+        """Yield the names of rooms, each in the middle of its states."""
+        for name, states in self._description.rooms.items():
+            places = [place for state in states
+                      if (place := self._description.positions.get(state)) is not None]
+            if places:
+                x, y = (sum(along) / len(places) for along in zip(*places))
+                yield ('rooms', name), Shape(
+                    'text', ((x, y, 0.8 * self._scale),), (0.0, 0.0, 0.5 * self._scale),
+                    _ROOMS, name)
 
     def _caption(self, caption: Caption | None,
                  states: Iterable[int]) -> Iterator[tuple[Key, Shape]]:

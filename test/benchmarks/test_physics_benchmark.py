@@ -45,7 +45,7 @@ def test_a_room_is_learnt_as_promised() -> None:
     pytest.importorskip('mujoco', reason='mujoco is not installed')
     done = subprocess.run(
         [sys.executable, physics.__file__, '--plans', 'one_room', '--seeds', '1', '--radius', '1',
-         '--epsilon', '3', '--rest', '0', '--executions', '2', '--jobs', '1'],
+         '--epsilon', '3', '--rest', '0', '--executions', '2', '--changes', '20', '--jobs', '1'],
         capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     names, values = (line.split() for line in done.stdout.splitlines()[-2:])
@@ -54,4 +54,5 @@ def test_a_room_is_learnt_as_promised() -> None:
     assert (row['plan'], row['over'], row['changes']) == ('one_room', '0', '0')
     assert int(row['policies']) == 2 and 1 <= float(row['slowest']) <= 4
     assert 2 < float(row['s/step']) < 15 and float(row['contact_before']) < 5
+    assert (row['tries'], row['noticed'], row['touched']) == ('0', 'None', '0')
     assert int(row['wrong']) <= int(row['all']) / 100

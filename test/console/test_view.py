@@ -77,6 +77,13 @@ def test_it_shows_where_several_robots_are(width: int, height: int) -> None:
     assert marked == ['6', '3'] or marked == ['3', '6'], lines
 
 
+def test_it_says_how_much_of_each_room_is_known() -> None:
+    house = RobotDescription(('go',), rooms={'hall': (0, 1), 'store': (3, 9, 99)})
+    heard = replace(FULL, known=(0, 1, 3), description=house)
+    assert any(re.search(r'^rooms +hall 2 of 2, store 1 of 3 *$', line) for line in shown(heard))
+    assert not any(line.startswith('rooms') for line in shown(FULL))
+
+
 def test_what_it_is_doing_is_not_said_twice() -> None:
     waiting = replace(FULL, activity=Activity(sentence=FULL.status or ''))
     assert not any(line.startswith('doing') for line in shown(waiting))

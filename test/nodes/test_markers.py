@@ -100,6 +100,13 @@ def test_states_with_a_place_are_drawn_there() -> None:
     assert picture.places('labels') == [(10, 20), (10, 20.5)]
 
 
+def test_a_room_is_named_in_the_middle_of_its_places() -> None:
+    house = replace(PLACED, rooms={'hall': (3, 4), 'store': (77,)})
+    picture = draw(house)
+    assert picture.places('rooms') == [(10, 20.25)]
+    assert [marker.text for marker in picture.named('rooms')] == ['hall']
+
+
 def test_a_state_without_a_place_among_others_is_not_drawn() -> None:
     picture = draw(PLACED, candidates=(77,), last_state=77)
     assert not picture.places('candidates') and not picture.places('current')

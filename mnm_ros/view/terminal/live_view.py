@@ -16,6 +16,7 @@ from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
 from mnm_ros.view.event_words import merged, moment
+from mnm_ros.view.named import by_room
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -133,6 +134,9 @@ class View:
         if now.activity.progress is not None:
             yield 'progress', self._progress(room)
         yield 'known', words.known(now, 2 * room)
+        rooms = by_room({*now.known}, now.description)
+        if rooms:
+            yield 'rooms', words.clip(rooms, 2 * room)
         beyond, lost = map(now.knowledge.of, (StateKind.BEYOND, StateKind.LOST))
         if now.hypothesis is None or now.candidates or not beyond:
             yield 'candidates', words.whole(now.candidates)
