@@ -9,6 +9,7 @@ The explorer is started by ``explore.launch.py``. The robot side has to be start
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,14 +19,22 @@ from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from mnm_ros.core.errors import LaunchError
-from mnm_ros.launching import declared, EXPLORATION, NODE_ARGUMENTS, USE_SIM_TIME, values, VIEWERS
-from mnm_ros.parameters.params_file import check
+from mnm_ros.launching import (
+    declared,
+    EXPLORATION,
+    fleet,
+    NODE_ARGUMENTS,
+    USE_SIM_TIME,
+    values,
+    VIEWERS,
+)
+from mnm_ros.parameters.params_file import check, ParameterFile
 from mnm_ros.trial.report import prepare
 
 RECORDED = (
-    'action', 'state', 'action/driver', 'robot_side', 'known_states', 'phase', 'status',
-    'goal', 'goal_result', 'outcome', 'true_setting', 'exploration_steps')
-"""Topics of a bag, beside the diagnostics. Policies are left out, as they are large."""
+    'action', 'state', 'action/driver', 'robot_side', 'stopped', 'rest', 'known_states', 'phase',
+    'status', 'events', 'goal', 'goal_result', 'outcome', 'true_setting', 'exploration_steps')
+"""Topics of a bag, of each robot, too; beside the diagnostics. Policies are large: left out."""
 
 EXPLORE = Path(__file__).with_name('explore.launch.py')
 
@@ -62,6 +71,8 @@ def _trial(context: LaunchContext) -> list[Action]:
     now = datetime.now()
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent
+    robots = fleet({**argument, 'navigator': 'false'}, ParameterFile(
+        str(params_file), argument['namespace']))
     passed_on = {name: argument[name] for name in (
         'robots', 'sim', 'scenario', 'declare_successors', 'dashboard', 'dashboard_port', 'rviz',
         'rviz_frame', 'namespace', 'use_sim_time', 'use_respawn', 'log_level')}
@@ -71,10 +82,10 @@ def _trial(context: LaunchContext) -> list[Action]:
             PythonLaunchDescriptionSource(str(EXPLORE)),
             launch_arguments={**passed_on, 'params_file': str(params_file)}.items()),
         *_bag(argument['record_bag'], folder / f'bag_{now:%Y-%m-%d_%H-%M-%S}',
-              argument['namespace'])]
+              argument['namespace'], robots)]
 
 
-def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
+def _bag(wanted: str, path: Path, namespace: str, robots: Sequence[str]) -> list[Action]:
     if wanted == 'false':
         return []
     if find_spec('ros2bag') is None:
@@ -84,6 +95,8 @@ def _bag(wanted: str, path: Path, namespace: str) -> list[Action]:
                 'package ros2bag')
         return [LogInfo(msg='no bag is recorded: ros2 bag is not installed')]
     before = f'/{namespace.strip("/")}/'.replace('//', '/')
+    if robots:
+        before += f'(({"|".join(robots)})/)?'
     return [ExecuteProcess(
         # Only the option --regex is the same in all distributions.
         cmd=['ros2', 'bag', 'record', '--output', str(path), '--regex',

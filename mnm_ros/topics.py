@@ -122,9 +122,9 @@ TOPICS = {
         Topic('advice', 'std_msgs/Int64MultiArray', 'LATCHED', 'advisor', '',
               'instead of `action` with `advisory`: `[seq of the state message it follows, '
               'action]`'),
-        Topic('requests', 'std_msgs/String', 'STEP', f'{ROBOT_SIDES} navigator dashboard',
-              _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as JSON, beside '
-              'the call of a service'),
+        Topic('requests', 'std_msgs/String', 'STEP', f'{ROBOT_SIDES} diff_drive_sim navigator '
+              'dashboard', _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as '
+              'JSON, beside the call of a service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'navigator', 'explorer',
               '[what others have executed](operating.md#work-counts), one step each: `[state, '
               'action, next]`, or `[state, action]` if it was broken off'),

@@ -148,8 +148,9 @@ class CmpSim(RobotSide):
     def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
         changed = self._simulator.change()
         self._publish_truth()
-        return changed, (f'setting {self._simulator.setting} is in force' if changed
-                         else 'the scenario has no other setting')
+        return self.requests.called('change', 'change', (
+            changed, f'setting {self._simulator.setting} is in force' if changed
+            else 'the scenario has no other setting'))
 
     def _publish_truth(self) -> None:
         setting, steps = self._published

@@ -24,6 +24,7 @@ from geometry_msgs.msg import (
 from mnm_ros import messages
 from mnm_ros.core.errors import FileError, MissingPackageError, ParameterError
 from mnm_ros.nodes.common.callbacks import answering, every
+from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
@@ -71,6 +72,7 @@ class DiffDriveSim(Node):
         self._stamped = given['stamped']
         self.create_subscription(
             TwistStamped if self._stamped else Twist, 'cmd_vel', self._on_command, 10)
+        self._requests = RequestTopic(self)
         self.create_service(Trigger, 'change', self._on_change)
         self._publish_changes()
         self._draw()
@@ -234,7 +236,7 @@ class DiffDriveSim(Node):
             text += f'; {", ".join(waiting)} as soon as the robot has left it'
         self._setting_publisher.publish(Int64(data=robot.setting))
         self._publish_changes()
-        return changed, text
+        return self._requests.called('change', 'change', (changed, text))
 
 
 def set_covariance(covariance: NDArray[np.float64], position: float, angle: float) -> None:

@@ -40,6 +40,7 @@ _LEAVE = 2.0        # s, that the node may take to leave the robot where it is
 _LEAVING = 0.02     # s, between two looks whether it has been left
 _BOND_PERIOD = 0.1     # s, as the nodes of nav2 have it
 _BOND_TIMEOUT = 4.0    # s, of silence of the manager; it has its own, bond_timeout
+_BOND_DECLARES = '/bond_disable_heartbeat_timeout'    # when a manager has fallen silent
 _BOND_GOODBYE = 0.2    # s, for the manager to hear that the bond ends
 
 Callback = Callable[['Explorer', LifecycleState], TransitionCallbackReturn]
@@ -94,6 +95,8 @@ class ManagerBond:
             # The bond destroys both, but the node would keep and serve them.
             self._node.destroy_subscription(bond.sub)
             self._node.destroy_publisher(bond.pub)
+            if self._node.has_parameter(_BOND_DECLARES):    # it fails where that is there
+                self._node.undeclare_parameter(_BOND_DECLARES)
 
 
 class Explorer(LifecycleNode):

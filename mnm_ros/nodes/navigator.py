@@ -67,11 +67,11 @@ class Navigator(Node):
         self._work = self.create_publisher(Int64MultiArray, 'work', messages.STEP)
         self._states = messages.hear(
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
-        self._home = (HomeService(self, self._on_home)
+        self._requests = RequestTopic(self)
+        self._home = (HomeService(self, self._on_home, requests=self._requests)
                       if self._given['reset_mode'] == 'service' else None)
-        requests = RequestTopic(self)
-        self._given.on_change = requests.setting
-        self._pause = ExplorationPause(self, requests)
+        self._given.on_change = self._requests.setting
+        self._pause = ExplorationPause(self, self._requests)
         self._dwell = Dwell(self._pause, self._board)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._actions)
@@ -294,9 +294,10 @@ class Navigator(Node):
 
     @answering
     def _on_cancel(self, _: Trigger.Request) -> tuple[bool, str]:
-        if not self._cancel('service cancel called'):
-            return False, 'no goal is under way'
-        return True, 'cancelled' if self._goal is None else 'cancelling after the current step'
+        found = self._cancel('service cancel called')
+        return self._requests.called('cancel', 'cancel', (
+            found, 'no goal is under way' if not found else
+            'cancelled' if self._goal is None else 'cancelling after the current step'))
 
     def _tick(self) -> None:
         self._poses.tick(self._whereabouts.last_seen)

@@ -14,7 +14,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
-from mnm_ros.nodes.common.request_topic import RequestTopic
+from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.nodes.common.stop_record import StopRecord
 from mnm_ros.protocol.exchange import Order, REPORT, StepServer
@@ -26,6 +26,7 @@ from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of which nodes are there
 _REPORT_PERIOD = 1.0   # s, between two reports that a robot stands
+_IN_A_ROW = 0.2        # s, between two ways home by the service that nobody has called by hand
 
 
 class _Stand:
@@ -50,6 +51,33 @@ class _Stand:
     def over(self) -> bool:
         """Whether an explorer explores again."""
         return self.paused and self._pause.disturbed
+
+
+class _HomeRecord:
+    """
+    Says on ``requests`` that the service ``return_home`` begins to lead home, and what follows.
+
+    One of many in a row is not told of: these are an explorer's, whose RESET the service is. Nor
+    is a call that asks what has come of the last one.
+    """
+
+    def __init__(self, requests: RequestTopic) -> None:
+        self._requests = requests
+        self._told = self._led_home = False
+        self._begun_at = -math.inf
+
+    def begins(self, asks: bool, now: float) -> None:
+        asks = asks and self._led_home
+        self._told, self._begun_at = not asks and now > self._begun_at + _IN_A_ROW, now
+        if self._told:
+            self._requests.say('home', f'{SERVICE}return_home')
+
+    def ends(self, problem: str) -> None:
+        self._led_home = not problem
+        if self._told:
+            self._told = False
+            self._requests.say('not_home' if problem else 'at_home', f'{SERVICE}return_home',
+                               text=problem or None)
 
 
 class RobotSide(Node):
@@ -94,6 +122,7 @@ class RobotSide(Node):
             self, Int64MultiArray, 'action', messages.STEP, messages.decode_step, self._on_order)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self.requests = RequestTopic(self)
+        self._home_record = _HomeRecord(self.requests)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
         self.create_service(SetBool, 'stop', self._on_stop)
@@ -159,6 +188,7 @@ class RobotSide(Node):
         if self._going_home:
             self._going_home = False
             self._home_problem, self._unreported = problem, state
+            self._home_record.ends(problem)
         elif self._server.executing and uncounted:
             self._server.done(state)     # not sent as an answer: the action was cancelled
             self._server.next_waiting()
@@ -310,8 +340,11 @@ class RobotSide(Node):
 
     def _start_home(self) -> int | None:
         self._started_at = time.monotonic()
+        self._home_record.begins(self._unreported is not None, self._started_at)
         state = self.return_home()
         self._going_home = state is None
+        if state is not None:
+            self._home_record.ends('')
         return state
 
     @answering

@@ -116,8 +116,10 @@ class AnswerTimes:
             self._weigh(self._real, action, now - since)
             found = None if self._clock else now - since
             if self._clock and self._asked_at:
-                found = self._clock() - self._asked_at
-                self._weigh(self.seconds, action, found)
+                taken = self._clock() - self._asked_at
+                if taken >= 0:    # else the clock was set back
+                    found = taken
+                    self._weigh(self.seconds, action, found)
         self._asked = None
         return found
 

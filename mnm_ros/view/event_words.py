@@ -20,7 +20,9 @@ _SOON = 10         # steps, the same where times are not known
 _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pause',
           'resume': 'told to go on', 'home': 'sent home', 'rest': 'sent home to rest',
           'recover': 'told to recover', 'save': 'told to save', 'load': 'told to load',
-          'cancel': 'told to give up its goal', 'change': 'the simulated world is to change'}
+          'look': 'told to look at closed ways', 'cancel': 'told to give up its goal',
+          'change': 'the simulated world is to change',
+          'at_home': 'has come home', 'not_home': 'has not come home'}
 """What is said of what was asked for, by ``Event.what``."""
 
 
@@ -47,9 +49,9 @@ def _confirms(change: Event, hint: Event) -> bool:
 
 def tone(event: Event) -> str:
     """Return whether what has happened is ``bad`` or ``good`` news for who uses the robot."""
-    if event.kind in ('fault', 'stop') or event.what in ('failed', 'refused'):
+    if event.kind in ('fault', 'stop') or event.what in ('failed', 'refused', 'not_home'):
         return 'bad'
-    if event.kind == 'free' or event.what == 'reached':
+    if event.kind == 'free' or event.what in ('reached', 'at_home'):
         return 'good'
     if event.ways is not None:
         return 'bad' if event.ways.lost else 'good'

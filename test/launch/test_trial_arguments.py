@@ -76,13 +76,16 @@ def test_a_folder_is_gone_on_with(tmp_path: Path) -> None:
 def test_the_bag(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     module = load('trial')
     monkeypatch.setattr(module, 'find_spec', lambda name: None)
-    assert 'not installed' in module._bag('auto', tmp_path, '')[0].msg[0].text
+    assert 'not installed' in module._bag('auto', tmp_path, '', ())[0].msg[0].text
     with pytest.raises(RuntimeError, match='record_bag is true, but ros2 bag is not installed'):
-        module._bag('true', tmp_path, '')
-    assert module._bag('false', tmp_path, '') == []
+        module._bag('true', tmp_path, '', ())
+    assert module._bag('false', tmp_path, '', ()) == []
     monkeypatch.setattr(module, 'find_spec', lambda name: name)
-    for namespace, there, elsewhere in (('', '/action', '/a/action'), ('a', '/a/state', '/state')):
-        process, = module._bag('auto', tmp_path, namespace)
+    for namespace, robots, there, elsewhere in (
+            ('', (), '/action', '/a/action'), ('a', (), '/a/state', '/state'),
+            ('', ('r1', 'deck/r2'), '/deck/r2/state', '/r3/state'),
+            ('a', ('r1',), '/a/events', '/a/r1/r1/events')):
+        process, = module._bag('auto', tmp_path, namespace, robots)
         words = [''.join(part.text for part in word) for word in process.cmd]
         assert words[:4] == ['ros2', 'bag', 'record', '--output']
         assert re.search(words[-1], there) and re.search(words[-1], '/diagnostics')

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 import json
 from math import nan
 from operator import itemgetter
+import re
 
 from faulty_robot import learns
 from mnm_ros import messages
@@ -150,6 +151,8 @@ def test_each_robot_of_a_fleet_has_a_battery(start: Callable, peer: Peer, scenar
     peer.wait_for(lambda: 'r1: exploring' in process.output.rpartition('r1: paused')[2],
                   'that r1 goes on')
     assert robots[1].rest[-1].data == LOW
+    for robot in ('r1', 'r2'):
+        assert re.search(f'{robot}: sent home to rest.*, by battery: {LOW}', process.output)
     assert process.stop() == 0, process.output
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from signal import SIGINT
 
 from mnm_ros import messages
+from mnm_ros.checkpoint import world_log
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.inputs import TimesInput
 from mnm_ros.core.model.declaration import Declaration
@@ -54,7 +55,8 @@ def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
     declaration, record = tmp_path / 'declared.yaml', tmp_path / 'counts.json'
     declaration.write_text('successors: {1: [[1, 2], []]}')
     start('cmp_sim', scenario='corridor', declare_successors=True)
-    explorer = start('explorer', radius=2.0, declaration=str(declaration), record=str(record))
+    explorer = start('explorer', radius=2.0, declaration=str(declaration), record=str(record),
+                     checkpoint_dir=str(tmp_path))
     steps = peer.listen(String, 'activity')
     peer.wait_for(lambda: steps and json.loads(steps[-1].data)['step'] > 200, 'steps')
     explorer.send(SIGINT)
@@ -63,6 +65,9 @@ def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
     assert 'the actions of 1 states lead; 1 are never to be commanded' in explorer.output
     played = json.loads(record.read_text())['counts']
     assert '0' in played['1'] and '1' not in played['1'] and '1' in played['2']
+    kept = world_log.read(tmp_path / f'explorer{world_log.KEPT}')    # for who looks back
+    said = RobotDescription.from_text(kept[-1].text)
+    assert said.declaration == Declaration({1: ((1, 2), ())}) and said.home == 0
 
 
 def test_what_was_declared_is_kept_until_it_is_ignored(

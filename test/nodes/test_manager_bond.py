@@ -30,6 +30,8 @@ class Bond:
     def start(self):
         self.sub = self.node.create_subscription(String, self.topic, lambda message: None, 10)
         self.timer = self.node.create_timer(self.heartbeat_period, lambda: self.tell(True))
+        # As bondpy does once the manager is silent for too long, without a look if it is there:
+        self.node.declare_parameter('/bond_disable_heartbeat_timeout', False)
 
     def break_bond(self):
         self.node.destroy_timer(self.timer)

@@ -33,6 +33,7 @@ class World:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *past: Event,
                  robots: tuple[str, ...] = ()) -> None:
         self.now = 100.0
+        self.resets = False    # whether the exploration leads home by the service itself
         self.events: list[Event] = []
         self.topics: dict[str, Callable[[Any], None]] = {}
         monkeypatch.setattr(
@@ -40,7 +41,8 @@ class World:
         self.record = OperatorRecord(
             SimpleNamespace(get_name=lambda: 'explorer', create_subscription=self._hear),
             SimpleNamespace(while_open=lambda callback: callback), robots, self.events.append,
-            lambda: 42, lambda robot: 5, past)
+            lambda: 42, SimpleNamespace(
+                last_seen=lambda robot: 5, resets_by_service=lambda robot: self.resets), past)
 
     def _hear(self, kind: type, topic: str, callback: Callable, qos: object) -> None:
         self.topics[topic] = callback
@@ -143,11 +145,102 @@ def test_a_goal_and_its_result_are_told_once(world: World) -> None:
 def test_battery_and_hours_send_home(world: World) -> None:
     for reason in ('', 'battery 14%, below 20%; goes on at 80%', 'battery 15%', '',
                    'outside of 22:00-06:00'):
-        world.record.rests(reason)
+        world.record.rests({'': reason})
     assert [(event.kind, event.by) for event in world.events] == [
         ('command', 'battery'), ('command', 'hour')]
     assert world.after(0.0)[0] == (
         'sent home to rest at hall, by battery: battery 14%, below 20%; goes on at 80%')
+
+
+def test_each_robot_of_a_fleet_rests_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(monkeypatch, robots=('r1', 'r2'))
+    for one, other in (('', 'battery 14%'), ('outside of 22:00-06:00', 'battery 14%'), ('', '')):
+        world.record.rests({'r1': one, 'r2': other})
+    assert world.after(0.0) == [
+        'r2: sent home to rest at hall, by battery: battery 14%',
+        'r1: sent home to rest at hall, by hour: outside of 22:00-06:00']
+
+
+@pytest.mark.parametrize(('what', 'said'), [
+    ('home', 'sent home at hall'), ('cancel', 'told to give up its goal at hall'),
+    ('change', 'the simulated world is to change at hall')])
+def test_a_bare_call_of_another_node_is_told_as_what_it_is(
+        world: World, what: str, said: str) -> None:
+    world.say(what, f'service {what}', text='refused, no')
+    assert world.after(0.5) == []
+    assert world.after(1.0) == [f'{said}, by service {what}: refused, no']
+    world.say(what, 'page 192.0.2.7')    # which is told at once, and then what was called
+    assert world.after(0.4) == [f'{said}, by page 192.0.2.7']
+    world.say(what, f'service {what}')
+    assert world.after(2.0) == []
+    world.say(what, f'service {what}')
+    world.say(what, 'mnm_ros x', user='anna')
+    world.record.tick(world.now)
+    assert world.after(30.0) == [f'{said}, by mnm_ros x (anna)']
+    world.say(what, f'service {what}')
+    assert world.after(2.0) == [f'{said}, by service {what}']
+
+
+def test_who_is_sent_home_comes_home_once(world: World) -> None:
+    world.say('home', 'page 192.0.2.7')
+    assert world.after(20.0) == ['sent home at hall, by page 192.0.2.7']    # after a long step
+    world.say('home', 'service return_home')
+    assert world.after(3.0) == []
+    world.say('at_home', 'service return_home')
+    assert world.after(0.0) == ['has come home, by page 192.0.2.7']
+    for what in ('home', 'not_home'):    # the next one is somebody else's
+        world.say(what, 'service return_home', text='' if what == 'home' else 'a closed door')
+    assert world.after(2.0) == ['sent home at hall, by service return_home',
+                                'has not come home, by service return_home: a closed door']
+    assert world.after(9.0) == []
+
+
+def test_an_exploration_that_resets_by_the_service_is_not_told_of(world: World) -> None:
+    world.resets = True
+    for what in ('home', 'at_home') * 3:
+        world.say(what, 'service return_home')
+    world.resets = False
+    world.say('home', 'navigator', part_of='goal')
+    for what in ('home', 'at_home'):
+        world.say(what, 'service return_home')
+    assert world.after(5.0) == []
+
+
+def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(monkeypatch, robots=('r1', 'r2'))
+    world.say('home', 'page 192.0.2.7')
+    for robot in ('r1', 'r2'):
+        for what in ('home', 'at_home'):
+            world.say(what, 'service return_home', f'{robot}/requests')
+    assert world.after(5.0) == ['sent home at hall, by page 192.0.2.7', *(
+        f'{robot}: has come home, by page 192.0.2.7' for robot in ('r1', 'r2'))]
+    world.say('home', 'service return_home', 'r2/requests')
+    assert world.after(5.0) == ['r2: sent home at hall, by service return_home']
+
+
+def test_bare_calls_are_told_by_the_nodes_that_are_called(
+        start: Callable, peer: Peer, scenario: str) -> None:
+    heard = peer.listen(String, 'events', messages.EVENTS)
+    for node, parameters in (('cmp_sim', {'scenario': scenario}), ('navigator', {}),
+                             ('explorer', {'radius': 4.0})):
+        start(node, **parameters)
+
+    def has(what: str, service: str) -> dict[str, Any]:
+        return peer.wait_for(lambda: [event for message in heard if (
+            event := json.loads(message.data)).get('what') == what
+            and event['by'] == f'service {service}'], f'{what} by {service}')[-1]
+
+    peer.wait_for(lambda: heard, 'events')
+    for what, refused in (('change', 'the scenario has no other setting'),
+                          ('cancel', 'no goal is under way'), ('look', 'no way is closed')):
+        assert not peer.call(Trigger, what).success
+        assert has(what, what)['text'].endswith(f'refused, {refused}')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    has('pause', 'explore')
+    assert peer.wait_for(lambda: (
+        answer := peer.call(Trigger, 'return_home')).success and answer, 'the way home')
+    assert has('home', 'return_home')['kind'] == 'command'
+    assert has('at_home', 'return_home')['kind'] == 'robot'
 
 
 def test_it_is_told_logged_and_kept(

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``config/mnm.rviz`` and ``config/foxglove_layout.json`` name is there."""
+"""What the files for RViz, Foxglove and ``diagnostic_aggregator`` in ``config`` name is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 import json
 from pathlib import Path
 import re
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
@@ -19,12 +20,15 @@ from mnm_ros.simulation import scenario
 from mnm_ros.simulation.scenario import describe
 from mnm_ros.topics import TOPICS
 from mnm_ros.view.shapes import NAMESPACES, Picture
+from node_processes import Peer
 import pytest
 import yaml
 
 CONFIG = Path(__file__).parents[2] / 'config'
 RVIZ = yaml.safe_load((CONFIG / 'mnm.rviz').read_text(encoding='utf-8'))
 FOXGLOVE = json.loads((CONFIG / 'foxglove_layout.json').read_text(encoding='utf-8'))
+AGGREGATOR = yaml.safe_load((CONFIG / 'diagnostics' / 'aggregator.yaml').read_text(
+    encoding='utf-8'))['analyzers']['ros__parameters']
 DECLARED = {topic.name.strip('/'): topic for group in TOPICS.values() for topic in group}
 
 # What a display of RViz or a panel of Foxglove can show.
@@ -112,3 +116,20 @@ def test_every_panel_of_foxglove_has_its_place() -> None:
     placed = [each for each in values(FOXGLOVE['layout'], 'first', 'second')
               if isinstance(each, str)]
     assert sorted(placed) == sorted(FOXGLOVE['configById'])
+
+
+@pytest.mark.parametrize('robots', [(), ('r1', 'deck/r2')])
+def test_the_aggregator_knows_each_status_by_its_name(
+        start: Callable, peer: Peer, robots: tuple[str, ...]) -> None:
+    """In a namespace, too; each is taken by one analyzer, as GenericAnalyzer does it."""
+    analyzers = [each for each in AGGREGATOR.values() if isinstance(each, dict)]
+    assert all(each['type'] == 'diagnostic_aggregator/GenericAnalyzer' and each['path']
+               for each in analyzers)
+    fleet = {'robots': list(robots)} if robots else {}
+    start('explorer', namespace='/site', actions=['east'], **fleet)
+    heard = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    names = [status.name for status in peer.wait_for(lambda: heard, 'diagnostics')[-1].status]
+    assert names == ['/site/explorer: exploration',
+                     *(f'/site/explorer: robot {robot}' for robot in robots)]
+    assert [[each['path'] for each in analyzers if any(part in name for part in each['contains'])]
+            for name in names] == [['Explorers'], *[['Robots']] * len(robots)]

@@ -94,7 +94,8 @@ class Event:
     :ivar by: from where it comes that something was asked for: ``page 192.0.2.7``, ``service
         stop``, ``battery``, ``hour``, ``nav2``, ``mnm_ros goal``.
     :ivar user: who used ``mnm_ros``.
-    :ivar what: was asked for, as ``Request.what``, or ``reached`` and its like of a goal.
+    :ivar what: was asked for, or has come of it, as ``Request.what``; ``reached`` and its like of
+        a goal.
     :ivar state: where the robot was.
     :ivar name: what the robot side calls that.
     :ivar robot: of several.

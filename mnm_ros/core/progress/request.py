@@ -20,8 +20,10 @@ class Request:
     What a node is about to ask another one for, or has just asked for.
 
     :ivar what: ``stop``, ``free``, ``pause``, ``resume``, ``home``, ``recover``, ``save``,
-        ``load``, ``cancel``, ``change``, ``goal`` or ``setting``.
-    :ivar by: from where it comes: ``page 192.0.2.7``, ``mnm_ros stop``, ``navigator``.
+        ``load``, ``look``, ``cancel``, ``change``, ``goal`` or ``setting``; ``at_home`` or
+        ``not_home`` when the service ``return_home`` has led home, or has not.
+    :ivar by: from where it comes: ``page 192.0.2.7``, ``mnm_ros stop``, ``navigator``; where a
+        service is called by nobody knows whom, ``service cancel``.
     :ivar user: who uses ``mnm_ros``.
     :ivar part_of: what it is done for that is told of itself, such as ``goal``.
     :ivar goal, state: the id of a goal, if it has one yet, and where it leads.

@@ -47,14 +47,16 @@ class HomeService:
 
     :param on_response: called with the number of the attempt, its success and the message.
     :param service: name of the service, a ``std_srvs/Trigger``.
+    :param requests: where it is said that the robot is sent home for a goal, which is told itself.
     """
 
     def __init__(
             self, node: NodeInterface, on_response: Callable[[int, bool, str], None],
-            service: str = 'return_home') -> None:
+            service: str = 'return_home', requests: RequestTopic | None = None) -> None:
         self._node = node
         self._on_response = on_response
         self._service = service
+        self._requests = requests
         self._client = node.create_client(Trigger, service)
         self._pending: list[Future[Trigger.Response]] = []
         self._attempt = -1
@@ -70,6 +72,10 @@ class HomeService:
         """Whether the service is offered."""
         return self._client.service_is_ready()
 
+    def called_since(self, moment: float) -> bool:
+        """Whether it was called after a moment in s, by the steady clock."""
+        return self._called > moment
+
     def call(self, attempt: int) -> bool:
         """
         Call the service if it is offered; return whether it was called.
@@ -79,6 +85,8 @@ class HomeService:
         now = time.monotonic()
         if not self.ready or (attempt == self._attempt and now < self._called + _PAUSE):
             return False
+        if self._requests is not None and attempt != self._attempt:
+            self._requests.say('home', part_of='goal')
         self._attempt, self._called = attempt, now
         if len(self._pending) > 10:
             self._client.remove_pending_request(self._pending.pop(0))

@@ -12,7 +12,10 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 from rclpy.duration import Duration
 from std_msgs.msg import String
 
-BY_PARAMETERS = 'service set_parameters'
+SERVICE = 'service '
+"""Begins from where something comes if it is not known who has called the service."""
+
+BY_PARAMETERS = f'{SERVICE}set_parameters'
 """From where a change of a parameter comes."""
 
 
@@ -41,6 +44,12 @@ class RequestTopic:
     def wait_until_heard(self, seconds: float) -> None:
         """Wait until all that listen have heard the last, for so many seconds at most."""
         self._publisher.wait_for_all_acked(Duration(seconds=seconds))
+
+    def called(self, what: str, service: str, answer: tuple[bool, str]) -> tuple[bool, str]:
+        """Say that a service of this node was called, and why in vain; return the answer."""
+        success, text = answer
+        self.say(what, f'{SERVICE}{service}', text=None if success else f'refused, {text}')
+        return answer
 
     def setting(self, name: str, before: object, now: object) -> None:
         """Say that a parameter of this node has changed."""

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 import time
 from typing import NamedTuple
@@ -19,6 +21,7 @@ from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError, ParameterError
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.base import Recollection
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
@@ -77,6 +80,7 @@ class ExplorationStore:
         self._store: Store | None = None
         self._abandoned = False
         self._described = ''
+        self._world: tuple[str, Declaration | None] = '', None
         self.events: EventLog | None = None
         self._told = False
         self.waiting = False
@@ -139,9 +143,28 @@ class ExplorationStore:
         try:
             self._described_in.touch()
             regular(self._described_in).write_text(text, encoding='utf-8')
-            append(self._worlds_in, World(self.exploration.steps, text))
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
+
+    def keep_world(self, text: str, declared: Declaration | None) -> None:
+        """
+        Keep since when the world is said to be so: cheap unless that has changed.
+
+        :param text: what the robot side says about itself; empty if it says nothing.
+        :param declared: where actions lead, as the exploration relies on it: it may be the robot
+            side that declares it, a file, or neither. None if nothing was ever declared.
+        """
+        said = text, declared
+        if self._store is None or (said[0] is self._world[0] and said[1] is self._world[1]):
+            return
+        self._world = said
+        if not (text or declared):
+            return
+        try:
+            append(self._worlds_in, World(self.exploration.steps, _relied_on(
+                text, self.identity['actions'], declared or Declaration())))
+        except (OSError, ValueError) as error:
+            self._node.get_logger().warning(f'{self._worlds_in} is not written: {error}')
 
     def hurry(self) -> None:
         """Write everything to the disk before anything else is done, as long as it is quick."""
@@ -218,6 +241,7 @@ class ExplorationStore:
         if restored.exploration is None and not self.waiting:
             raise CheckpointError('; '.join(restored.warnings) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
+        self._world = '', None    # it is told anew, by the steps that it goes on from
         if restored.exploration is None:
             self._begin()
         else:
@@ -264,3 +288,10 @@ class ExplorationStore:
         if self._store is not None:
             self._store.begin_generation(0, None)
             self._store.attach(self.exploration)
+
+
+def _relied_on(text: str, actions: Sequence[str], declared: Declaration) -> str:
+    """Return what a robot side has said, but with what is declared in place of its own."""
+    said = RobotDescription.from_text(text) if text else RobotDescription(tuple(actions))
+    return text if text and said.declaration == declared else replace(
+        said, declaration=declared).to_text()

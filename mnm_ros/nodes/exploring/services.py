@@ -70,6 +70,9 @@ class Services:
 
     @answering
     def _on_look(self, _: Trigger.Request) -> tuple[bool, str]:
+        return self._recorded('look', 'look', self._look())
+
+    def _look(self) -> tuple[bool, str]:
         session = self._session
         if session.exploration.state in OVER:
             return False, f'exploration is over: {session.status}'

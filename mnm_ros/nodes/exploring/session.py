@@ -78,7 +78,7 @@ class ExplorationSession:
         self._link.profile.recall(self.exploration_store.described)
         self.record = OperatorRecord(
             node, self._guard, parameters['robots'] if parameters.is_set('robots') else (),
-            self._publishers.asked, lambda: self.exploration.steps, self._link.last_seen,
+            self._publishers.asked, lambda: self.exploration.steps, self._link,
             kept.past if kept else ())
         events.on_goals, parameters.on_change = self.record.goals, self.record.setting
         self._publishers.reason_to_wait = lambda: self.record.waiting
@@ -353,9 +353,11 @@ class ExplorationSession:
             return
         self._most_states = self._allowed_states()
         self._link.tick(limits, now)
-        self.record.rests(self._link.resting)
+        self.record.rests(self._link.rests)
         if self._link.profile.text:
             self.exploration_store.describe(self._link.profile.text)
+        if not self.exploration_store.waiting:
+            self.exploration_store.keep_world(self._link.profile.text, self._declared)
         self._call(self._publishers.news, self.exploration, self._link, now)
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:

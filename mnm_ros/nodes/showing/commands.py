@@ -156,6 +156,7 @@ class Commands:
     def _go_home(self) -> _Errand:
         """End a goal, pause the exploration, free the robot, and lead it home."""
         if self._client('cancel').service_is_ready():
+            self._requests.say('cancel', self._by, part_of='home')
             for outcome in self._ask('cancel', lambda response: response.success):
                 yield CommandOutcome(f'ending the goal: {outcome.text}', None)
         self._requests.say('pause', self._by, part_of='home')

@@ -85,6 +85,13 @@ class FleetLink(Link):
     def last_seen(self, robot: str = '') -> int | None:
         return self._links[robot].last_seen() if robot in self._links else None
 
+    @property
+    def rests(self) -> Mapping[str, str]:
+        return {name: link.resting for name, link in self._links.items()}
+
+    def resets_by_service(self, robot: str = '') -> bool:
+        return robot in self._links and self._links[robot].resets_by_service()
+
     def unanswered(self, now: float) -> float:
         return max(link.unanswered(now) for link in self._links.values())
 

@@ -75,6 +75,15 @@ class Link(ABC):
         return ''
 
     @property
+    def rests(self) -> Mapping[str, str]:
+        """Return the same by the name of each robot; '' is that of one without."""
+        return {'': self.resting}
+
+    def resets_by_service(self, robot: str = '') -> bool:
+        """Whether RESET of the exploration has called ``return_home`` of a robot just now."""
+        return False
+
+    @property
     def steady(self) -> bool:
         """Whether no robot is waited for, so that a tick every ``STEADY_TICK`` s will do."""
         return False

@@ -39,6 +39,7 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray, String
 
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
+_JUST_NOW = 0.5    # s, in which a robot side says that it was called
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
@@ -216,6 +217,9 @@ class CommandLink(RobotLink):
     @property
     def standing_by(self) -> bool:
         return self._arbitration.stands_by
+
+    def resets_by_service(self, robot: str = '') -> bool:
+        return self._home is not None and self._home.called_since(time.monotonic() - _JUST_NOW)
 
     def unanswered(self, now: float) -> float:
         return 0.0 if self.missing(now) else self.loop.unanswered(now)

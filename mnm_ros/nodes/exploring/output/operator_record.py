@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import time
 
@@ -14,16 +14,19 @@ from mnm_ros.core.progress.request import Request
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed
+from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed, SERVICE
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.link import Link
 from std_msgs.msg import Bool, String
 
 _GRACE = 1.0      # s, in which it is heard who has called a service
 _FRESH = 5.0      # s, for which what was said on requests is waited for,
-_AGAIN = 1.5      # and for which a call may be the same once more
+_AGAIN = 1.5      # and for which a call may be the same once more;
+_WAY_HOME = 30.0  # both for a way home, which begins after the step under way
 _MOST = 30        # of what was said on requests, which are kept
 _LONGEST = 200    # characters of what another node says
 _AT_ONCE = ('home', 'cancel', 'change', 'setting')    # what others than the explorer are asked for
+_HOME_ENDS = ('at_home', 'not_home')
 _KINDS = ('stop', 'free', 'goal', 'setting')    # of events, beside commands
 
 
@@ -33,12 +36,17 @@ class _Heard:
     What was said on ``requests``, when in s, and for which robots it has been told of.
 
     :ivar robot: that has said it; empty for all others.
+    :ivar over: the robots that have done it, so that a later call is another one.
     """
 
     request: Request
     robot: str
     at: float
     told: set[str] = field(default_factory=set)
+    over: set[str] = field(default_factory=set)
+
+    def has_told(self, robot: str) -> bool:
+        return not self.told.isdisjoint(('', robot))
 
 
 @dataclass
@@ -60,21 +68,23 @@ class OperatorRecord:
     :param robots: the namespaces of several; empty for one without a name.
     :param tell: called with each event, which lacks nothing but the time and the names.
     :param steps: returns how many there are by now.
-    :param last_seen: returns the state in which the robot, or one of several, was seen last.
+    :param link: to the robots.
     :param past: what has happened before.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, robots: Sequence[str],
-                 tell: Callable[[Event], object], steps: Callable[[], int],
-                 last_seen: Callable[[str], int | None], past: Iterable[Event] = ()) -> None:
+                 tell: Callable[[Event], object], steps: Callable[[], int], link: Link,
+                 past: Iterable[Event] = ()) -> None:
         self._name = node.get_name()
-        self._tell, self._steps, self._last_seen = tell, steps, last_seen
+        self._robots = tuple(robots) or ('',)
+        self._tell, self._steps, self._link = tell, steps, link
         self._heard: list[_Heard] = []
         self._open: list[_Open] = []
         self._stopped: dict[str, bool] = {}
         self._goals: dict[int, bool] = {}    # those told of, and whether they are over
         self._from: dict[int, Event] = {}    # how each has begun
-        self._rest = ''
+        self._homing: dict[str, Event] = {}    # how the way home under way has begun
+        self._rests: dict[str, str] = {}
         for event in past:
             if event.kind in ('stop', 'free'):
                 self._stopped[event.robot or ''] = event.kind == 'stop'
@@ -83,7 +93,7 @@ class OperatorRecord:
         self._met_goals = bool(self._goals)
         for robot in dict.fromkeys(('', *robots)):
             self._hear_requests(node, guard, robot)
-        for robot in robots or ('',):
+        for robot in self._robots:
             self._hear_stops(node, guard, robot)
 
     @property
@@ -100,11 +110,12 @@ class OperatorRecord:
         self._tell(self._event('setting', BY_PARAMETERS,
                                text=changed(self._name, name, before, now)))
 
-    def rests(self, reason: str) -> None:
-        """Take note of why the robot is sent home to rest, or of the end of that."""
-        if reason and not self._rest:
-            self._tell(self._event('rest', asked_by(reason), text=reason))
-        self._rest = reason
+    def rests(self, reasons: Mapping[str, str]) -> None:
+        """Take note of why each robot is sent home to rest, or of the end of that."""
+        for robot, reason in reasons.items():
+            if reason and not self._rests.get(robot):
+                self._tell(self._event('rest', asked_by(reason), robot, reason))
+            self._rests[robot] = reason
 
     def goals(self, reports: Iterable[GoalReport]) -> None:
         """Take note of what has become of goals, those excepted that were over before."""
@@ -149,27 +160,36 @@ class OperatorRecord:
         """Tell of something as soon as it is known from where it comes."""
         now = time.monotonic()
         event = self._event(what, service, robot, text, goal, target)
-        waits = service.startswith(('service ', 'topic '))
+        waits = service.startswith((SERVICE, 'topic '))
         self._open.append(_Open(event, now + _GRACE if waits else now))
         self._look(now)
 
     def _event(self, what: str, by: str, robot: str = '', text: str = '',
                goal: int | None = None, target: int | None = None) -> Event:
-        kind = what if what in _KINDS else 'command' if goal is None else 'goal'
+        kind = (what if what in _KINDS else 'robot' if what in _HOME_ENDS else
+                'command' if goal is None else 'goal')
         return Event(self._steps(), text, kind, by=by, what=what, robot=robot or None,
-                     state=self._last_seen(robot), goal=goal, target=target)
+                     state=self._link.last_seen(robot), goal=goal, target=target)
 
     def _on_request(self, robot: str, request: Request) -> None:
         request = replace(
             request, by=_short(request.by), user=request.user and _short(request.user),
             text=request.text and _short(request.text))
         now = time.monotonic()
-        if request.what in _AT_ONCE:
-            if not request.part_of:
-                self._tell(replace(self._event(
-                    request.what, request.by, robot, request.text or ''), user=request.user))
+        if request.what in _HOME_ENDS:
+            self._open.append(_Open(self._event(
+                request.what, request.by, robot, request.text or ''), 0.0))
+            self._look(now)
+            return
+        if request.what != 'setting' and request.by.startswith(SERVICE):
+            if request.what != 'home' or not self._link.resets_by_service(robot):
+                self._add(request.what, request.by, robot, request.text or '')
             return
         heard = _Heard(request, robot, now)
+        if request.what in _AT_ONCE and not request.part_of:
+            heard.told.add(robot)
+            self._now(replace(self._event(
+                request.what, request.by, robot, request.text or ''), user=request.user))
         self._heard = [*self._heard, heard][-_MOST:]
         self._look(now)
         if request.what == 'stop' and not request.part_of:    # one that is stopped once more
@@ -186,30 +206,45 @@ class OperatorRecord:
                 return
             del self._open[0]
             if heard is not None:
-                request, again = heard.request, (event.robot or '') in heard.told
+                request, again = heard.request, heard.has_told(event.robot or '')
                 heard.told.add(event.robot or '')
                 if again or request.part_of and event.kind == 'command':
                     continue
                 event = replace(event, by=request.by, user=request.user,
                                 text=event.text or request.text or '')
-            if event.goal is not None:
-                begun = self._from.setdefault(event.goal, event)
-                event = replace(event, by=begun.by, user=begun.user)
-            self._tell(event)
+            begun = (self._has_ended(event.robot or '') if event.what in _HOME_ENDS else
+                     event if event.goal is None else self._from.setdefault(event.goal, event))
+            if begun is not None:    # else a RESET of an exploration
+                self._now(replace(event, by=begun.by, user=begun.user))
+
+    def _now(self, event: Event) -> None:
+        if event.what == 'home':
+            self._homing.update(dict.fromkeys(
+                (event.robot,) if event.robot else self._robots, event))
+        self._tell(event)
+
+    def _has_ended(self, robot: str) -> Event | None:
+        """Return how the way home of a robot has begun that is over, if it is known."""
+        for heard in self._heard:
+            if heard.request.what == 'home':
+                heard.over.add(robot)
+        return self._homing.pop(robot, None)
 
     def _asked(self, event: Event, now: float) -> _Heard | None:
         """Return what was said of it on ``requests``, what was told of it already last."""
+        home, robot = event.what == 'home', event.robot or ''
+        fresh, once_more = (_WAY_HOME, _WAY_HOME) if home else (_FRESH, _AGAIN)
         fitting = [each for each in self._heard if each.request.what == event.what
-                   and now < each.at + _FRESH
+                   and now < each.at + fresh and robot not in each.over
                    and each.robot in ('', event.robot) and (
                        event.goal is None or each.request.goal == event.goal
                        or each.request.goal is None and each.request.state == event.target)]
-        again = [each for each in fitting if (event.robot or '') in each.told]
+        again = [each for each in fitting if each.has_told(robot)]
         if len(again) < len(fitting):
             return next(each for each in fitting if each not in again)
         # Without an answer a call is made again.
         return again[-1] if (again and event.kind == 'command'
-                             and now < again[-1].at + _AGAIN) else None
+                             and now < again[-1].at + once_more) else None
 
 
 def _short(said: str) -> str:
