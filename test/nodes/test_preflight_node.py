@@ -12,14 +12,25 @@ from mnm_ros import messages
 from mnm_ros.simulation.diff_drive import Body, driver_parameters
 from mnm_ros.simulation.world import load
 from node_processes import Peer, ScriptedRobot
+import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String
 
 LIFT = str(Path(__file__).resolve().parents[2] / 'examples' / 'lift.py')
 
 
-def test_a_lift_passes_and_an_absent_robot_does_not(start: Callable) -> None:
+@pytest.fixture
+def robot_side(start: Callable, peer: Peer) -> Callable[..., None]:
+    """Start a robot side, and wait for it: preflight looks for one for 5 s only."""
+    def start_robot_side(module: str, **parameters: object) -> None:
+        start(module, **parameters)
+        peer.wait_for(lambda: peer.node.count_subscribers('action'), 'the robot side')
+    return start_robot_side
+
+
+def test_a_lift_passes_and_an_absent_robot_does_not(
+        start: Callable, robot_side: Callable[..., None]) -> None:
     absent = start('preflight', namespace='/nowhere', actions=['up', 'down'])
-    start(LIFT, seconds_per_floor=0.02)
+    robot_side(LIFT, seconds_per_floor=0.02)
     preflight = start('preflight', actions=['up', 'down'])
     assert preflight.wait() == 0, preflight.output
     lines = preflight.output.splitlines()
@@ -33,11 +44,12 @@ def test_a_lift_passes_and_an_absent_robot_does_not(start: Callable) -> None:
     assert absent.output.startswith('FAILED  robot side   no node subscribes /nowhere/action')
 
 
-def test_a_step_is_told_in_simulated_time(start: Callable) -> None:
+def test_a_step_is_told_in_simulated_time(
+        start: Callable, robot_side: Callable[..., None]) -> None:
     """Half a metre takes more than a second of the robot, however fast it is simulated."""
     start('diff_drive_sim', world='one_room', real_time_factor=0.0)
     slow = Body(max_speed=0.25)    # as a robot that rolls on takes half a metre at full speed
-    start('grid_driver', **driver_parameters(load('one_room'), slow))
+    robot_side('grid_driver', **driver_parameters(load('one_room'), slow))
     preflight = start('preflight', use_sim_time=True, resets=2, steps=6)
     assert preflight.wait() == 0, preflight.output
     told = re.search(r'^a step takes ([0-9.]+) s', preflight.output, re.MULTILINE)
@@ -60,8 +72,9 @@ def test_the_robot_side_names_the_actions_where_no_parameter_does(
     assert (0, 1) not in {(state, action) for state, action, _ in robot.executed}
 
 
-def test_an_action_without_answer_is_named(start: Callable, peer: Peer) -> None:
-    start(LIFT, seconds_per_floor=0.01)
+def test_an_action_without_answer_is_named(
+        start: Callable, robot_side: Callable[..., None]) -> None:
+    robot_side(LIFT, seconds_per_floor=0.01)
     preflight = start('preflight', actions=['up', 'down', 'sideways'], step_timeout=0.2)
     assert preflight.wait() == 1
     assert 'FAILED  actions      sideways was not answered within 0.' in preflight.output
