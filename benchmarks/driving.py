@@ -197,11 +197,11 @@ class Driver:
         return pose
 
 
-def explore(seed: int, timed: bool = True, door: bool = True) -> tuple[Tally, Tally]:
+def explore(seed: int, timed: bool = False, door: bool = True) -> tuple[Tally, Tally]:
     """
     Return what the way to the first hypothesis took, and as many steps with a closed door.
 
-    :param timed: whether the exploration is told what steps take, as the explorer measures it.
+    :param timed: whether the exploration is told what steps take, as by ``by_seconds``.
     :param door: whether there is anything to do after the first hypothesis.
     """
     driver = Driver(seed, shipped('grid_driver'), shipped('diff_drive_sim'))
