@@ -159,6 +159,7 @@ def _go(client: ServiceClient, state: int, command: str) -> tuple[str, int]:
     except KeyboardInterrupt:
         interrupted = True
         client.call(Trigger, 'cancel', Trigger.Request(), 'what does: navigator', repeat=False)
+        client.record('cancel', command)
         client.wait(over)
     result = (over() or [f'cancelling {state}: no result yet'])[-1]
     return result, 130 if interrupted else int(not result.startswith('reached'))

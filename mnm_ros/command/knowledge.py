@@ -93,8 +93,8 @@ def _grid(*columns: str) -> Table:
 
 
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
-    from mnm_ros.core.knowledge.knowledge import StateKind
-    from mnm_ros.export.contents import in_words, NO_ONE_NUMBER, route
+    from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER, StateKind
+    from mnm_ros.export.contents import in_words, route
     from mnm_ros.view.scene import KINDS
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')

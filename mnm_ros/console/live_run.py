@@ -18,7 +18,7 @@ from mnm_ros.console.command_line import Options, StopCondition
 from mnm_ros.console.environment import is_reserved
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.knowledge.knowledge import StateKind
+from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER, StateKind
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
@@ -244,7 +244,8 @@ def learnt(heard: Telemetry, seconds: float) -> list[str]:
         ('steps', steps(heard) + (heard.made and f', {heard.made}')),
         *_robots(heard),
         ('wall time', f'{seconds:.1f} s from the start of the explorer to the goal'),
-    ]), '', 'The explorer has ended; nobody here knows whether its hypothesis is right.']
+    ]), '', *([NO_ONE_NUMBER] if heard.known else []),
+            'The explorer has ended; nobody here knows whether its hypothesis is right.']
 
 
 def summary(

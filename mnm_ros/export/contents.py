@@ -22,11 +22,6 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.recording import Recording
 from mnm_ros.robot_description import kept_beside, RobotDescription, UNDESCRIBED
 
-NO_ONE_NUMBER = (
-    'What is promised is that no state within L is missing; whether one between L and '
-    '(1 + epsilon) L is known depends on base and seed, and either is right.')
-"""Why two explorations of one world may know different numbers of states."""
-
 
 @dataclass(frozen=True)
 class ExportContents:

@@ -13,8 +13,8 @@ from statistics import mean
 from typing import Any, Union
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER
 from mnm_ros.core.mnm.options import Value
-from mnm_ros.export.contents import NO_ONE_NUMBER
 from mnm_ros.export.libraries import data_frame, library
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.study.course import Course, Curve, curve

@@ -34,13 +34,13 @@ from mnm_ros.core.inputs import (
     Update,
     WorkObservation,
 )
-from mnm_ros.core.knowledge.knowledge import Knowledge, nested, StateKind
+from mnm_ros.core.knowledge.knowledge import Knowledge, nested, NO_ONE_NUMBER, StateKind
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export import writers
-from mnm_ros.export.contents import ExportContents, in_words, NO_ONE_NUMBER, read, route
+from mnm_ros.export.contents import ExportContents, in_words, read, route
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
-from mnm_ros.nodes.exploring.output.event_topic import EventTopic
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest
 
@@ -61,6 +61,16 @@ def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
     assert world.events.in_words(change.text, hall) == text
     assert world.events.in_words('state 5 found, added', hall) == 'hall found, added'
     assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
+
+
+@pytest.mark.parametrize(('by', 'why'), [
+    ('page 192.0.2.7', ' to go home, by page 192.0.2.7'),
+    ('service return_home', f': {EXPLORE_CALLED}')])
+def test_the_page_alone_pauses_to_go_home(by: str, why: str) -> None:
+    world = World()
+    world.events.tell(Event(7, '', 'command', by=by, what='home'), UNDESCRIBED)
+    assert world.events.tell(Event(7, f'paused: {EXPLORE_CALLED}', 'pause'), UNDESCRIBED,
+                             EXPLORE_CALLED).text == f'paused{why}'
 
 
 def test_a_robot_of_several_that_stops_and_goes_on() -> None:

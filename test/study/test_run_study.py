@@ -9,8 +9,8 @@ from pathlib import Path
 import sys
 
 from mnm_ros.core.errors import ExportError, InvalidValueError
+from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.export.contents import NO_ONE_NUMBER
 from mnm_ros.simulation.cmp import MoveCmp, TableCmp
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import load, Scenario, Setting

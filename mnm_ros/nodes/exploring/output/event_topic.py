@@ -73,7 +73,8 @@ class EventTopic:
             self._change = event.text, text
         event = replace(event, text=text, name=None if event.state is None else (
             description.names.get(event.state)))
-        if event.kind == 'command' and event.what in ('pause', 'resume', 'home'):
+        if event.what in ('pause', 'resume') or (
+                event.what == 'home' and (event.by or '').startswith('page')):    # pauses first
             self._asked = event
         event = self._caused(event, why)
         self._publisher.publish(String(data=event.to_json()))
