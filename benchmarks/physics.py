@@ -242,6 +242,8 @@ class Trial:
         known, noticed = self.exploration.changes_noticed, None
         tries = touched = 0
         while seconds > 0:
+            if self.exploration.closed:    # as the explorer does, by its clock
+                self.exploration.leave_closed()
             step = self._explore()
             seconds -= max(step.seconds, TICK)
             touched += step.touching > 0

@@ -16,10 +16,10 @@ from mnm_ros.driving.path import Path
 from mnm_ros.driving.pose import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
-_ALIGNED = 0.3     # rad from the direction of the target, within which it starts to drive
+_ALIGNED = 0.4     # rad from the direction of the target, within which it starts to drive
 _ASTRAY = 0.5      # rad from that direction, beyond which it stops and turns again
 _LOST = 1.0        # rad, the same on a path, whose curves need more than a straight way
-_EARLY = 0.5       # s, at least, that it looks ahead on a path
+_EARLY = 0.4       # s, at least, that it looks ahead on a path
 _SWAY = 0.9        # of the turning speed, which curves may take
 _SHORTEST = 1e-6   # m, and 1/m, in place of 0
 _BEHIND = 2.5      # rad from the direction of the target, beyond which either turn will do
