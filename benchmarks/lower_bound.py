@@ -12,8 +12,8 @@ tell the truth from each alternative: the executions N(s, a) it expects satisfy
 and are a flow: a state is left no more often than it is entered, and RESET leads home. The least
 steps, RESETs included, of all such flows are the value of a linear program.
 
-disco   B = log(1/d), where d is the part of delta_1 that ruling out has for the last rank,
-        (delta_1 / 2) share(K, 10) with K states within L. A test that gives an alternative up when
+disco   B = log(1/d), where d is the part of delta_1 that ruling out has for the first state that
+        was not given, (delta_1 / 2) (7 / 16). A test that gives an alternative up when
         it is 1/d times less likely than the truth needs that (Wald's identity); what bets on
         rows that are not known cost beyond is not in it
 any     B = (1 - 2 delta_1) log((1 - delta_1) / delta_1), for any method that is wrong with
@@ -42,7 +42,7 @@ from flows import Flows
 from grids import grid, run, SIZES
 from growth_truth import Truth
 from growth_worlds import shipped, World
-from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
+from mnm_ros.core.planning.plausible import Rank
 from mnm_ros.simulation import scenario
 import numpy as np
 from references import Configuration, run_stationary
@@ -58,8 +58,9 @@ Task = tuple[str, int]
 
 
 def nats_of_disco(known: int, delta: float) -> float:
-    """Return ``log(1/d)`` of ruling out beside so many states, for a run with this delta."""
-    return -math.log(RULING_OUT * delta * share(known, EVEN_PARTS))
+    """Return ``log(1/d)`` of ruling out with so many states given, for a run with this delta."""
+    given = range(known)
+    return -math.log(RULING_OUT * delta * Rank.last(given, given, [None]).part)
 
 
 def nats_of_any(delta: float) -> float:

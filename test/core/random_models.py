@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 import numpy as np
@@ -44,4 +46,6 @@ class RandomModel:
 
     @property
     def model(self) -> EmpiricalModel:
-        return EmpiricalModel.of(self.rows, range(self.known))
+        """All that was counted, as if predicting it had cost more the more it is."""
+        model = EmpiricalModel.of(self.rows, range(self.known))
+        return replace(model, excess=np.log1p(model.visits))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from base_runs import finish, hypothesis
@@ -11,10 +12,13 @@ from binomial import binomial_tail
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.presets import new_base, new_mnm, settings, Value
-from mnm_ros.simulation.cmp import Outcomes, TableCmp
+from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
@@ -60,6 +64,30 @@ def test_it_ends_on_random_cmps_and_keeps_the_promise(
         if not judge(simulator.cmp, hypothesis(base), radius, epsilon).ok:
             broken.append(seed)
     assert binomial_tail(runs, DELTA, len(broken)) > SIGNIFICANCE, broken
+
+
+@pytest.mark.parametrize('mapped', [False, True])
+def test_ruling_out_begins_anew_once_when_all_that_is_near_was_tried(mapped: bool) -> None:
+    """Not where it is declared what may be missing, and nothing counts from before."""
+    given: list[tuple[int, ...]] = []
+    simulator = Simulator(GRID, 1)
+    problem = Problem(4, 4.0, 1.0, DELTA, Support(support(simulator.cmp) if mapped else None))
+    base = disco(problem)
+    assert isinstance(base, Disco)
+    planner = base.replaceable[0]
+    assert isinstance(planner, OptimisticPlanner)
+    give = planner.give
+
+    def noted(states: Collection[int]) -> None:
+        given.append(tuple(states))
+        counts = base.certifier.evidence[0].counts
+        assert all(counts.visits(state, action) for state in states for action in range(4))
+        give(states)
+        assert not EmpiricalModel.for_ruling_out(base._rows, states).visits.any()
+    planner.give = noted    # type: ignore[method-assign]
+    finish(base, simulator, 20_000)
+    assert [*map(sorted, given)] == [] if mapped else [sorted(range(9))]
+    assert judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok
 
 
 def test_it_learns_from_what_it_witnesses() -> None:

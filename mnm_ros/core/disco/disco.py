@@ -218,6 +218,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         self._learn(state, action, next_state)
         self._sampling.reopen(state)
+        self._ruling_out.look_on(self._certifier.known)
 
     def add_censored(self, state: int, action: int) -> None:
         """Count a step that was broken off, of any run: it may have led anywhere."""
@@ -226,6 +227,8 @@ class Disco(PhaseMachine, BaseAlgorithm):
 
     def load_transitions(self, steps: Sequence[Step]) -> bool:
         """Learn from steps made before: all that is learnt from pairs holds for them, too."""
+        if steps:
+            self._ruling_out.keep_all()
         for state, action, next_state in steps:
             if next_state is None:
                 self.add_censored(state, action)

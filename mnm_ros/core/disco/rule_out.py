@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+import math
+from typing import ClassVar
 
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.counts import Floats, Indices, Pair
@@ -53,6 +55,12 @@ EVEN_PART_IF_MANY, MOST_CHANCE_IF_MANY = 0.65, 0.25
 RELEVANT_PART = 0.5
 """Pairs with at least this fraction of the largest gain per sample get more samples."""
 
+TRIES = 3
+"""Executions of a pair that seems to lead nowhere, until that is believed for now."""
+
+LOOK_GROWTH = 1.2
+"""By how much the steps of others grow before it is looked whether all that is near was tried."""
+
 _TOLERANCE = 1 + 1e-6
 
 _UNPLANNED = 0.5    # for display, as long as nothing has been planned for
@@ -72,12 +80,18 @@ class Exclusion:
     :ivar distance: by state met, the steps from home by the counts.
     """
 
+    ADDED: ClassVar = ('_begun', '_due', '_planner', '_witnessed')
+
     def __init__(self, problem: Problem, home: int, rows: TransitionRows, sampling: Sampling,
                  planner: Planner, at_once: bool) -> None:
         self.reach = min(max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1]),
                          problem.radius + (problem.limit - problem.radius) / 4)
         self.distance: dict[int, float] = {home: 0.0}
         self._plan = SamplingPlan(problem, planner)
+        self._planner = planner
+        # Whether it counts what it counts in the end; decided before anything is seen.
+        self._begun = at_once or bool(problem.support)
+        self._witnessed, self._due = 0, 1
         self._rows = rows
         self._sampling = sampling
         self._at_once = at_once
@@ -125,7 +139,9 @@ class Exclusion:
 
     def lacks(self, inside: Sequence[int]) -> bool:
         """Ask for the samples that ruling out all but these takes; False if they are ruled out."""
-        model, known = EmpiricalModel.of(self._rows, inside), set(inside)
+        if not self._begun and self._begins_anew(inside):
+            return True
+        model, known = EmpiricalModel.for_ruling_out(self._rows, inside), set(inside)
         wanted = self._plan.samples(
             model, [state for state in self._rows.places if state not in known], self.distance)
         self._close = {
@@ -133,7 +149,8 @@ class Exclusion:
             if model.hits(state).any()
             and model.smoothed_plan(state, self.reach, FAILURE_WEIGHT)[1] <= self.reach}
         for pair, executions in wanted.items():
-            self._sampling.want(pair, executions - self._rows.carried(pair))
+            self._sampling.want(
+                pair, executions + self._rows.aside(pair) - self._rows.carried(pair))
         self._ruled_out = None if wanted else self._all_but(inside)
         return bool(wanted)
 
@@ -144,6 +161,35 @@ class Exclusion:
     def start_over(self) -> None:
         """Rule out anew, as counts or policies are no more."""
         self._ruled_out = None
+
+    def keep_all(self) -> None:
+        """Count all that was ever seen, as it is much."""
+        self._begun = True
+
+    def look_on(self, known: Collection[int]) -> None:
+        """Take note of a step that another one made: all that is near may be tried by now."""
+        if self._begun:
+            return
+        self._witnessed += 1
+        if self._witnessed >= self._due:
+            self._due = math.ceil(self._witnessed * LOOK_GROWTH)
+            inside = (*known, *self.near(known))
+            if not self._sampling.open:
+                self._begins_anew(inside)
+
+    def _begins_anew(self, states: Sequence[int]) -> bool:
+        """
+        Take what seems near as given, once all of it has been tried (*Beginning anew*).
+
+        :returns: whether something is to be tried again before, as it led nowhere.
+        """
+        for pair in self._rows.stayed(states, TRIES):
+            self._sampling.want(pair, TRIES)
+        if not self._sampling.open:
+            self._rows.begin_anew()
+            self._planner.give(states)
+            self._begun = True
+        return not self._begun
 
     def _promising(self, state: int) -> bool:
         return state in self._close or self.distance[state] <= self.reach

@@ -19,7 +19,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepCosts
 import numpy as np
 
-FIRST_EXECUTIONS = 2
+FIRST_EXECUTIONS = 1
 """Executions of each action of a state that has just been entered."""
 
 _DETOUR = 16

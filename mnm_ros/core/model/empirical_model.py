@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 import math
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices, NextStates, Pair
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.row_predictions import RowPredictions
 from mnm_ros.core.model.support import Support
 import numpy as np
 from numpy.typing import NDArray
@@ -34,9 +35,12 @@ class TransitionRows:
     :ivar actions: as given.
     :ivar states: those entered, home first; number ``i`` has the rows from ``i * actions`` on.
     :ivar places: of all states met, entered or not, by state; home has place 0.
+    :ivar predictions: of what follows, for ruling out.
     """
 
+    ADDED: ClassVar = ('predictions',)
     _carried: Mapping[Pair, Mapping[int, int]] = {}    # none in most runs
+    _begun = False    # whether it was begun anew
 
     def __init__(self, counts: NextStates, actions: int,
                  support: Support | None = None) -> None:
@@ -52,6 +56,7 @@ class TransitionRows:
         self._next: Indices = np.zeros((64, 4), dtype=np.intp)
         self._tally: Floats = np.zeros((64, 4))
         self._entered: Indices = np.zeros(64, dtype=np.intp)
+        self.predictions = RowPredictions()
 
     @property
     def next(self) -> Indices:    # noqa: A003
@@ -120,14 +125,49 @@ class TransitionRows:
         for state, action in changed:
             number = self._numbers.get(state)
             if number is not None:
-                self._empty(number * self.actions + action)
-                self._fill_seen(number * self.actions + action, state, action)
-                self._declare(number * self.actions + action, state, action)
+                row = number * self.actions + action
+                self._empty(row)
+                self._fill_seen(row, state, action)
+                if (state, action) in tallies:
+                    self.predictions.carry(row)
+                else:
+                    self.predictions.set_aside(row, self._tally[row])
+                self._declare(row, state, action)
         return changed
 
     def carried(self, pair: Pair) -> int:
         """Return how many executions of a pair are carried."""
         return sum(self._carried.get(pair, {}).values())
+
+    def begin_anew(self) -> None:
+        """Let states be ruled out only by what is counted from now on."""
+        self.look()
+        self.predictions.begin()
+        self._begun = True
+
+    def stayed(self, states: Sequence[int], tries: int) -> list[Pair]:
+        """Return the pairs of these states that only ever stayed, in fewer tries."""
+        return [(state, action) for state in states for action in range(self.actions)
+                if [*(nexts := self._counts.next_states(state, action))] == [state]
+                and nexts[state] < tries]
+
+    def aside(self, pair: Pair) -> int:
+        """Return how many executions of a pair do not count where states are ruled out."""
+        number = self._numbers[pair[0]]
+        row = number * self.actions + pair[1]
+        return int(self.predictions.aside[row].sum())
+
+    def look(self) -> None:
+        """Predict what has come since the last time."""
+        own, filled = np.repeat(self.entered, self.actions), self.filled
+        self.predictions.look(self.tally, (self.next == own[:, None]) & filled,
+                              filled & self.closed[:, None], self._first_slot)
+
+    def _first_slot(self, row: int) -> int:
+        """Return the slot of what followed first of all that was counted of a pair."""
+        number, action = divmod(row, self.actions)
+        first = next(iter(self._counts.next_states(self.states[number], action)))
+        return self._slots[row][self.places[first]]
 
     def forget(self, state: int, action: int) -> None:
         """Take note that the counts of a pair were emptied; what is carried goes with them."""
@@ -152,6 +192,7 @@ class TransitionRows:
         self._closed[row] = ends is not None
         if ends == ():    # whatever it has led to, it is not commanded any more
             self._filled[row], self._tally[row] = False, 0.0
+            self.predictions.forget(row)
             return
         if nowhere:    # until now
             self._slots[row] = {}
@@ -163,10 +204,13 @@ class TransitionRows:
         self._next[row] = 0
         self._tally[row] = 0.0
         self._filled[row] = False
+        self.predictions.forget(row)
 
     def _fill_seen(self, row: int, state: int, action: int) -> None:
         self._fill(row, self._counts.next_states(state, action))
         self._fill(row, self._carried.get((state, action), {}))
+        if self._begun:
+            self.predictions.set_aside(row, self._tally[row])
 
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))
@@ -207,6 +251,9 @@ class EmpiricalModel:
     :ivar closed: whether it is declared where the pair may lead, as [row].
     :ivar filled: whether a slot has a place, seen or declared, as [row, slot].
     :ivar place_of: the place of each state met.
+    :ivar once: whether it did at least once, beside the tally, as [row, slot].
+    :ivar excess: what predictions have cost beyond the entropy of the tally, in nats, as [row];
+        ``G`` of ``planning/plausible.py``.
     """
 
     states: tuple[int, ...]
@@ -219,6 +266,8 @@ class EmpiricalModel:
     closed: Bools
     filled: Bools
     place_of: dict[int, int]
+    once: Bools
+    excess: Floats
 
     @classmethod
     def of(cls, rows: TransitionRows, known: Sequence[int]) -> EmpiricalModel:
@@ -232,7 +281,21 @@ class EmpiricalModel:
         places = rows.next[all_rows, :width]
         return cls(tuple(known), numbers, all_rows, rows.actions, places, column[places],
                    rows.tally[all_rows, :width], rows.closed[all_rows], filled[:, :width],
-                   rows.places)
+                   rows.places, np.zeros_like(places, dtype=np.bool_), np.zeros(len(all_rows)))
+
+    @classmethod
+    def for_ruling_out(cls, rows: TransitionRows, known: Sequence[int]) -> EmpiricalModel:
+        """Return the same of what counts where states are ruled out (``RowPredictions``)."""
+        rows.look()
+        model, found = cls.of(rows, known), rows.predictions
+        shape = model.all_rows, slice(model.tally.shape[1])
+        tally = model.tally - found.aside[shape]
+        made = np.broadcast_to(tally.sum(axis=1)[:, None], tally.shape)
+        seen = tally > 0
+        length = -(tally[seen] * np.log(tally[seen] / made[seen]))
+        entropy = np.bincount(np.nonzero(seen)[0], length, len(tally))
+        return replace(model, tally=tally, once=model.tally > found.before[shape],
+                       excess=np.maximum(0.0, found.paid[model.all_rows] - entropy))
 
     @cached_property
     def forbidden(self) -> Bools:
@@ -253,13 +316,13 @@ class EmpiricalModel:
 
     def hits(self, target: int) -> Bools:
         """Return where a state followed, as [row, slot]."""
-        return (self.places == self.place_of.get(target, -1)) & (self.tally > 0)
+        return (self.places == self.place_of.get(target, -1)) & (self.once | (self.tally > 0))
 
     def leads(self, target: int | None) -> Bools:
         """Return which pairs may lead to a state, or to one never seen, as far as declared."""
         if target is None:
             met = np.zeros(len(self.place_of), dtype=bool)
-            met[self.places[self.tally > 0]] = True
+            met[self.places[self.once | (self.tally > 0)]] = True
             met[[self.place_of[state] for state in self.states]] = True
             there = ~met[self.places]
         else:

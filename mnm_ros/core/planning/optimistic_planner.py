@@ -4,18 +4,18 @@
 Optimistic planning in which the state that was never seen is one more candidate.
 
 Why no reachable state is missed. What may be true of the missing state ``s`` that becomes
-reachable first, of its policy ``pi``, and of the expected steps to go ``v``, is at the top of
-``plausible.py``: a pair of ``pi`` that has spent ``e`` has a row ``Q`` in its region that is no
-worse than the truth, ``1 + Q v <= v``. In the chain of these rows ``s`` is at most ``v(home) <=
-L`` expected steps from home.
+reachable first, and of its policy ``pi``, is at the top of ``plausible.py``: the rows of ``pi``
+are in the regions of what its pairs have spent, and in the chain of these rows ``s`` is at most
+``L`` expected steps from home.
 
 **Alone.** Each pair may have spent the whole budget ``B``. The planner minimises over all rows in
 that region, so its value is no more than the expected steps of this chain.
 
-**Together** the pairs have spent no more than ``B``. So for any multiplier ``c >= 0``, ``L + c
-B`` is at least what that chain is expected to take from home to ``s`` in steps and fees, where
-each state is charged ``c e``, with the ``e`` of its pair, when it is visited first. The planner
-finds a ``Z`` with, whatever the action, ``e``, and the row ``Q`` in the region of ``e``::
+**Together** the pairs have spent no more than ``B``. So for any multiplier ``c >= 0``, ``L + c B``
+is at least what that chain is expected to take from home to ``s`` in steps and fees, where each
+state is charged ``c e``, with ``e`` for the ``e'`` of its pair (*What is charged*), when it is
+visited first. The planner finds a ``Z`` with, whatever the action, ``e``, and the row ``Q`` in the
+region of ``e``::
 
     Z(x) - c e <= 1 + sum over y of Q(y) min(Z(y), Z(x) - c e),
 
@@ -49,7 +49,6 @@ from mnm_ros.core.planning.plausible import (
     budget,
     confidence_region,
     ConfidenceRegion,
-    LEVELS,
     Rank,
 )
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
@@ -89,7 +88,7 @@ class OptimisticPlanner:
         in the order in which they become reachable.
     :param radius: ``L``.
     :param given: states that are known when the first transition is drawn, home among them;
-        empty if there is none but home.
+        empty if there is none but home, and until ``give``.
     """
 
     _carried: Mapping[Pair, float] = {}    # none in most runs
@@ -100,6 +99,12 @@ class OptimisticPlanner:
         self._given = dict.fromkeys(given)
         self._starts: dict[tuple[int | str | None, str], Start] = {}
         self._prices: dict[int | str | None, float] = {}    # multipliers; kept by this name
+
+    def give(self, states: Collection[int]) -> None:
+        """Begin anew with given states, as nothing from before is counted any more."""
+        self._given = dict.fromkeys(states)
+        self._starts.clear()
+        self._prices.clear()
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
         """Take other pairs as carried (*What is carried*), each with a delta for all ranks."""
@@ -156,14 +161,14 @@ class OptimisticPlanner:
               targets: Sequence[int | None], hits: Bools, leads: Bools, seers: int,
               ) -> OptimisticPlan:
         rank = Rank.last(model.states, self._given, targets)
-        whole = self._region(model, hits, leads, seers, rank, (0.0,))
+        whole = self._region(model, hits, leads, seers, rank, together=False)
         has_shared = target in self._prices
         if not has_shared or not self._can_share(target, model, hits, leads, whole):
             alone, _ = self._solve((target, 'alone'), model, hits, leads, whole, None)
             if (has_shared or alone.steps > self._radius
                     or not self._can_share(target, model, hits, leads, whole)):
                 return alone
-        shared = self._region(model, hits, leads, seers, rank, LEVELS)
+        shared = self._region(model, hits, leads, seers, rank, together=True)
         multiplier = self._prices.get(target, _FIRST_MULTIPLIER)
         together, spent = self._solve(
             (target, 'together'), model, hits, leads, shared, multiplier)
@@ -188,9 +193,9 @@ class OptimisticPlanner:
         return in_the_end.steps > clear
 
     def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
-                levels: Sequence[float]) -> ConfidenceRegion:
+                together: bool) -> ConfidenceRegion:
         return confidence_region(
-            model, hits, leads, seers, rank, self._delta, self._radius, levels,
+            model, hits, leads, seers, rank, self._delta, self._radius, together,
             self._nats_carried(model))
 
     def _solve(self, key: tuple[int | str | None, str], model: EmpiricalModel, hits: Bools,

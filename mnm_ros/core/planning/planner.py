@@ -32,6 +32,9 @@ class Planner(Protocol):
     def forget(self, target: int) -> None:
         """Let go of what is kept for a target."""
 
+    def give(self, states: Collection[int]) -> None:
+        """Take these as given: all models from now on are of what is counted from now on."""
+
     def carry(self, deltas: Mapping[Pair, float]) -> None:
         """Take other pairs as carried from before, each with a delta for all ranks."""
 
@@ -47,5 +50,5 @@ class PlannerFactory(Protocol):
         Return a fresh planner.
 
         :param delta: its part of the probability of error.
-        :param given: states that are known from the start.
+        :param given: states that are known from the start; ``give`` may replace them, once.
         """

@@ -7,59 +7,61 @@ Order the states of ``S_L->`` as they become reachable, home first. If explorati
 missing, take the first missing state ``s``, of rank ``i``; all earlier ones are in ``K``, so ``i
 <= |K| + 1``. By definition some fixed policy ``pi`` on those reaches ``s`` within ``L`` expected
 steps. Let ``v`` be its expected steps to go, a fixed function of the state with ``v(s) = 0`` and
-``1 + v(home)`` outside of those, ``p`` the probability of ``s`` after a pair of ``pi``, and ``r =
--log(1 - p)``. Given all that came before, the next state of a pair is drawn from its distribution
-``P``, whenever that is. Where steps are broken off, only those that were answered are used, and
-the next state of such a step is drawn from some ``P_t`` that may vary with time and with all that
-came before. Write ``P'`` and ``P_t'`` for ``P(. | not s)`` and ``P_t(. | not s)``. The assumption
-is
-
-    P_t(s) >= p  and  P_t' v <= P' v  at all times.
-
-It holds if at no time an outcome is more likely to be broken off than another one from which
-``pi`` takes more steps (Chebyshev's inequality: chances of an answer that fall with ``v`` make
-``s``, where ``v`` is 0, no less likely, and no mean of ``v`` larger). For each of the ``i - 1``
-pairs of ``pi``, these are nonnegative supermartingales that start at 1, whatever ``P`` and
-``P_t``:
+``1 + v(home)`` outside of those. Given all that came before, the next state of a pair is drawn
+from its distribution, whenever that is. Where steps are broken off, only those that were answered
+are used, and ``P`` is the distribution of what follows these. The assumption is that it does not
+vary in time, and that ``P v`` is no more than the mean over all steps. It holds if whether a step
+gets an answer depends on where it leads and on chance alone, and no outcome is more likely to be
+broken off than another one from which ``pi`` takes more steps (Chebyshev's inequality). Then ``1 +
+P v <= v``: in the *chain* of these rows, too, it is at most ``L`` expected steps from home to
+``s``. Let ``h`` be the chance that it ever visits a state; their sum is at most ``L``. Let ``p =
+P(s)``, ``P' = P(. | not s)`` and ``r = -log(1 - p)``. For each of the ``i - 1`` pairs of ``pi``,
+these are nonnegative supermartingales that start at 1:
 
 - 1,
 - ``H``: ``(1 - p)^-N``, and 0 once ``s`` has followed,
-- ``V``: bets on ``v(next) - P v``, mixed as in the universal portfolio of Cover & Ordentlich 1996,
-  so that ``log V >= N KL_inf(P^, P v) - log 2 - log(N + 1) / 2``; ``KL_inf(P^, m)`` is the least
-  ``KL(P^ || Q)`` over ``Q`` with mean at most ``m`` that may put mass on the value 0,
-- ``U``: the same for bets on ``v(next) - P' v``, as long as ``s`` does not follow, times ``H``;
-  ``Q`` may put mass on the least ``v`` of a known state, as ``P'`` leads to nothing better.
+- ``R``: the product of predicted over true probabilities of what followed, where each prediction
+  depends on the past alone, of all pairs (``model/row_predictions.py``). What had not followed
+  before is predicted as *new*, and counts as if it had been certain. With ``f`` the frequencies of
+  what followed in the ``N`` other steps, ``log R >= N KL(f || P) - G``, where ``G`` is the code
+  length of all predictions less ``N`` times the entropy of ``f``.
 
-With a bet ``b >= 0``, an answered step changes the capital by a factor of mean ``(1 - P_t(s)) / (1
-- p)`` in ``H``, ``1 + b (P_t v - P v)`` in ``V`` and ``(1 - P_t(s)) / (1 - p) (1 + b (P_t' v - P'
-v))`` in ``U``, none of which is above 1: ``P_t v = (1 - P_t(s)) P_t' v <= (1 - p) P' v = P v``.
-For ``U`` it would not be enough that ``P_t(s) >= p`` and ``P_t v <= P v``: where ``s`` follows
-more often, what follows else may be worse, and its bets are larger than those of ``V``.
+So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w R``, and the product
+of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. Here ``w / (1 - w) = k h
++ u``, with ``u = U / (i - 1)``. With probability ``1 - d`` the product is at most ``1/d`` at all
+times (Ville), where ``d`` is the ``share`` of ``delta`` for number ``i - 1`` (*What is given* has
+another one). ``M`` is at least the floor ``m = 1 - w`` as long as ``s`` has not followed, and ``m
+= (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has *spent*, in nats. As ``-log(1 -
+w) <= k h + u``, all pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) + U +
+k min(L, i - 1) - n log(a)`` if ``s`` has followed ``n`` of them. What is plausible for a pair that
+has spent ``e``, with ``x = (exp(e) - 1) (1 - w) / w``, is its *region*:
 
-So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w (b V + (1 - b) U)``,
-and the product of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. With
-probability ``1 - d`` that is at most ``1/d`` at all times (Ville), where ``d`` is the ``share`` of
-``delta`` for number ``i - 1`` (*What is given* has another one). ``M`` is at least the floor ``m =
-1 - w`` as long as ``s`` has not followed, and ``m = (1 - w) a`` in any case. Call ``e = log(M /
-m)`` what a pair has *spent*, in nats. All pairs of ``pi`` together have spent at most the *budget*
-``B = log(1/d) - (i - 1) log(1 - w) - n log(a)`` if ``s`` has followed ``n`` of them. What is
-plausible for a pair that has spent ``e`` is its *region*:
+- if ``s`` has not followed it, ``N r <= log((exp(e) - a) / (1 - a))`` and ``N (KL(f || P') + r) <=
+  log(x) + G``,
+- else ``N KL(f || P) <= log(x a) + G``.
 
-- if ``s`` has not followed it, ``N r <= log((exp(e) - a) / (1 - a))`` and ``N (KL_inf(P^, P' v) +
-  r) <= log((exp(e) - 1) (1 - w) / (w (1 - b))) + log 2 + log(N + 1) / 2``,
-- else ``N KL_inf(P^, P v) <= log((exp(e) - 1) (1 - w) a / (w b)) + log 2 + log(N + 1) / 2``.
+**What is charged.** ``h`` is not known, but ``x <= (exp(B) - 1) / u``. Where spending is charged
+at first visits, with the chance ``h``, it need not be known at all. Take ``e'`` with ``exp(e') - 1
+= (exp(e) - 1) / z``, ``z = min(1, h + u / k)``. Then ``e <= e'`` and ``x <= (exp(e') - 1) / k``,
+so the region of ``e'``, with ``1 / k`` for ``(1 - w) / w``, holds that of ``e``; and ``h e' <= z
+log(1 + (exp(e) - 1) / z) <= e``, as the logarithm is concave. So if each is charged ``e'`` at its
+first visit, all that is expected to be charged is at most ``B``. Who is charged more than ``B``
+has what ``B`` leaves to any.
 
 ``B`` and the region are largest for the last rank that is possible and for all known states that
 ``s`` has followed, so that these are taken. A state in which ``pi`` plays RESET counts as well, as
 a pair that is never executed.
 
-**What is given.** A run may begin with a set ``C`` of known states, which the past decides. If
-``s`` is outside of ``C``, it has a number ``j`` among the states of ``S_L->`` outside of ``C``, in
-their order. All before it are in ``K``, so that ``j <= |K - C| + 1``, which is 1 if nothing new
-was found. Given the past, the state of number ``j`` is as fixed as that of rank ``i`` is, so that
-``d`` is ``7 / (8 j (j + 1))`` of ``delta``; ``|C| + j >= i`` takes the place of ``i``. Those in
-``C`` are missing only if they are known no more: then each has ``1 / (8 |C| j (j + 1))``, with ``j
-- 1`` states outside of ``C`` before it.
+**What is given.** The processes may begin when there is a set ``C`` of states already, the moment
+and the set decided by the past: a rediscovery begins with what is known, and a run without a map
+begins anew, once, when all that seems near has been tried (*Beginning anew* in ``docs/disco.md``).
+Transitions from before that moment are left out. If ``s`` is outside of ``C``, it has a number
+``j`` among the states of ``S_L->`` outside of ``C``, in their order. All before it are in ``K``,
+so that ``j <= |K - C| + 1``, which is 1 if nothing new was found. Given the past, the state of
+number ``j`` is as fixed as that of rank ``i`` is, so that ``d`` is ``7 / (8 j (j + 1))`` of
+``delta``; ``|C| + j >= i`` takes the place of ``i``. Those in ``C`` are missing only if they are
+known no more: then each has ``1 / (8 |C| j (j + 1))``, with ``j - 1`` states outside of ``C``
+before it.
 
 **What is carried.** Of some pairs a rediscovery counts all that was seen since their detectors
 were made, before it began, too. Which ones depends on what they did, so that their products are
@@ -69,9 +71,10 @@ state of rank ``i``, home first, let ``A`` be the ``M`` of the pair of ``pi`` th
 for, from the making of the detector on. Both numbers are fixed then, and the transitions of a pair
 at rest are independent whenever they are made; so ``A`` ever reaches ``1/d`` with probability at
 most ``d``. With ``d = share(m) share(i - 1)`` of a part of the round's delta, all ``A`` stay below
-at once, for all rediscoveries of the round, whichever they carry and when. The region of a pair
-that is carried is that of ``A``, whatever it has spent. Its ``M`` in the run is at least its
-floor, and so the budget of the others is what it was.
+at once, for all rediscoveries of the round, whichever they carry and when. In ``A``, ``w / (1 - w)
+= k``, and predictions rest on the pair alone, so that all rediscoveries have the same. The region
+of a pair that is carried is that of ``A``, whatever it has spent. In the run its ``M`` is 1, and
+so the budget of the others is what it was; carried no longer, it begins anew.
 
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.
@@ -94,16 +97,14 @@ _OUTSIDE = 7 / 8
 """Of delta, for states that were not given; the rest is for those given, should one get lost."""
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
-"""Nats that a pair may have spent; in between, it has the region of the next level."""
+"""Nats that a pair is charged; in between, it has the region of the next level."""
 
 # The weights of the mixture. A short way bends few pairs, so that the weight of all bets together
-# grows with ``L``; with 6, the budget would no longer grow with the rank. A row that saw one of
-# several targets has no smaller region than one that saw none, as ``a / b >= 1 / (1 - b)``.
+# grows with ``L``.
 _IDLE = 0.25    # a
-_SEERS = 0.15    # b
-_BETS_PER_STEP = 0.125
-_MOST_BETS = 5.5
-_MOST_WEIGHT = 0.25    # w
+_BETS_PER_STEP = 0.125    # k
+_MOST_BETS = 5.5    # of k times L
+_EVEN_BETS = 0.1    # U
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ class ConfidenceRegion:
     How far rows may be from their counts, for one target.
 
     :ivar budget: in nats.
-    :ivar spent: the least that is spent, as [level].
+    :ivar spent: what is charged, as [level].
     :ivar saw: whether the target followed, as [row].
     :ivar radius: of the whole ball, mass on the target included, as [level, row].
     :ivar mass: the most on a target that did not follow, as [level, row].
@@ -191,33 +192,39 @@ def budget(rank: Rank, delta: float, radius: float, seers: int = 0) -> float:
     """Return ``B`` for a missing state of this rank."""
     pairs = rank.number - 1
     return (-math.log(rank.part * delta)
-            - pairs * math.log1p(-_weight(rank.number, radius)) - seers * math.log(_IDLE))
+            + _EVEN_BETS + _bets_per_step(radius) * min(pairs, radius)
+            - seers * math.log(_IDLE))
 
 
-def _weight(rank: int, radius: float) -> float:
-    """Return ``w``."""
-    return min(_MOST_WEIGHT, min(_MOST_BETS, _BETS_PER_STEP * radius) / (rank - 1))
+def _bets_per_step(radius: float) -> float:
+    """Return ``k``."""
+    return min(_BETS_PER_STEP, _MOST_BETS / radius)
 
 
 def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
-                      delta: float, radius: float, levels: Sequence[float],
+                      delta: float, radius: float, together: bool,
                       carried: Floats | None = None) -> ConfidenceRegion:
     """
     Return the region for a target that followed in so many of the known states.
 
+    :param model: for ruling out.
+    :param together: whether pairs are charged for what they spend (*What is charged*), by levels;
+        else there is one, of the whole budget.
     :param carried: ``log(1/d)`` of the rows that are carried, else NaN, as [row]; None for none.
     """
-    total, weight = budget(rank, delta, radius, seers), _weight(rank.number, radius)
-    spent = np.array([level for level in levels if level < total])
+    total, per_step = budget(rank, delta, radius, seers), _bets_per_step(radius)
+    spent = np.array([*(level for level in LEVELS if level < total), total] if together else [0.0])
     most = np.append(spent[1:], total)[:, None]
+    bets = np.full(most.shape, per_step)    # w / (1 - w)
+    bets[-1] = _EVEN_BETS / (rank.number - 1)
     saw = np.asarray(np.any(hits, axis=1))
     if carried is not None:
-        own = carried - math.log1p(-weight) - np.where(saw, math.log(_IDLE), 0.0)
-        most = np.where(np.isnan(own), most, own)
-    floor = (1 - weight) / weight * np.where(saw, _IDLE / _SEERS, 1 / (1 - _SEERS))
+        own = carried + math.log1p(per_step) - np.where(saw, math.log(_IDLE), 0.0)
+        most, bets = (np.where(np.isnan(own), each, mine) for each, mine in (
+            (most, own), (bets, per_step)))
     jump = np.log((np.exp(most) - _IDLE) / (1 - _IDLE))
-    whole = np.maximum(0.0, np.log(np.expm1(most) * floor) + math.log(2)
-                       + np.log1p(model.visits) / 2)
+    whole = np.maximum(0.0, np.log(
+        np.expm1(most) / bets * np.where(saw, _IDLE, 1.0)) + model.excess)
     with np.errstate(divide='ignore', invalid='ignore'):
         return ConfidenceRegion(
             total, spent, saw, radius=whole / model.visits,
