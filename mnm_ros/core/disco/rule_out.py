@@ -63,7 +63,7 @@ LOOK_GROWTH = 1.2
 
 _TOLERANCE = 1 + 1e-6
 
-_UNPLANNED = 0.5    # for display, as long as nothing has been planned for
+_UNPLANNED = 0.6    # for display, as long as nothing has been planned for
 
 
 class Exclusion:

@@ -40,6 +40,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 import math
+from typing import ClassVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
@@ -56,6 +57,7 @@ import numpy as np
 
 _ANY = 'any'
 _ENOUGH_TIMES = 1000    # so many times the samples there are are enough
+_LOOK_GROWTH = 1.25    # of the executions, until it is looked again whether that is of use
 _CLEAR_MARGIN = 1.05    # so many times the radius can be told from it
 _NEGLIGIBLE_STEPS = 0.01    # of the radius
 
@@ -91,6 +93,7 @@ class OptimisticPlanner:
         empty if there is none but home, and until ``give``.
     """
 
+    ADDED: ClassVar = ('_shared',)
     _carried: Mapping[Pair, float] = {}    # none in most runs
 
     def __init__(self, delta: float, radius: float, given: Collection[int] = ()) -> None:
@@ -99,12 +102,15 @@ class OptimisticPlanner:
         self._given = dict.fromkeys(given)
         self._starts: dict[tuple[int | str | None, str], Start] = {}
         self._prices: dict[int | str | None, float] = {}    # multipliers; kept by this name
+        # Known states and executions when a shared budget seemed to be of use last.
+        self._shared: dict[int | str | None, tuple[int, float]] = {}
 
     def give(self, states: Collection[int]) -> None:
         """Begin anew with given states, as nothing from before is counted any more."""
         self._given = dict.fromkeys(states)
         self._starts.clear()
         self._prices.clear()
+        self._shared.clear()
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
         """Take other pairs as carried (*What is carried*), each with a delta for all ranks."""
@@ -131,6 +137,7 @@ class OptimisticPlanner:
         for what in ('alone', 'in the end', 'together'):
             self._starts.pop((target, what), None)
         self._prices.pop(target, None)
+        self._shared.pop(target, None)
 
     def budget(self, states: Collection[int]) -> float:
         """Return the budget for a state that was never seen, if these are known."""
@@ -189,8 +196,14 @@ class OptimisticPlanner:
         enough, clear = whole.less(_ENOUGH_TIMES), self._radius * _CLEAR_MARGIN
         if not hits.any() and enough.mass.max() * clear < 1:
             return True    # it takes at least one over the largest chance to arrive by a step
+        states, made = len(model.states), float(model.visits.sum())
+        before = self._shared.get(target, (0, 0.0))
+        if before[0] == states and made < _LOOK_GROWTH * before[1]:
+            return True    # as it did a little while ago
         in_the_end, _ = self._solve((target, 'in the end'), model, hits, leads, enough, 0.0)
-        return in_the_end.steps > clear
+        seems = in_the_end.steps > clear
+        self._shared[target] = (states, made) if seems else (0, 0.0)
+        return seems
 
     def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
                 together: bool) -> ConfidenceRegion:

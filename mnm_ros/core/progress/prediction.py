@@ -42,17 +42,17 @@ class PowerLaw:
 
 
 LEARNT = PowerLaw(MappingProxyType({
-    'constant': 2.72, 'states': 1.58, 'actions': 0.40, 'radius': 0.85, 'epsilon': 0.90,
+    'constant': 2.54, 'states': 1.58, 'actions': 0.40, 'radius': 0.85, 'epsilon': 0.90,
     'delta': 0.27}), 0.32, 4.22)
 """For ``states`` that will be learnt."""
 
 PROBED = PowerLaw(MappingProxyType({
-    'constant': 0.80, 'states': 0.12, 'met': 1.42, 'actions': 1.18, 'radius': 1.47,
+    'constant': 0.62, 'states': 0.12, 'met': 1.42, 'actions': 1.18, 'radius': 1.47,
     'epsilon': 0.80, 'delta': 0.32}), 0.27, 4.51)
 """For ``states`` estimated and ``met`` counted by a probe of ``PROBE_STEPS``."""
 
 REMAINING = PowerLaw(MappingProxyType({
-    'constant': 1.97, 'prior': 0.59, 'done': 0.28, 'lacking': 0.13, 'ruled_out': -2.59}),
+    'constant': 1.90, 'prior': 0.59, 'done': 0.28, 'lacking': 0.13, 'ruled_out': -2.59}),
     0.26, 3.72)
 """For the steps that are left, from the result of ``factors_left``."""
 
