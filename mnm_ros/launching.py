@@ -236,7 +236,8 @@ def processes(wanted: Sequence[NodeToStart], argument: Mapping[str, str],
     """Return processes: one for each node, or for each namespace if ``one_process`` says so."""
     if argument['one_process'] == 'true':
         return [_one_process([each for each in wanted if each.namespace == namespace],
-                             _below(argument, namespace), params_file)
+                             _below(argument, namespace), params_file,
+                             _heard(argument, namespace))
                 for namespace in dict.fromkeys(each.namespace for each in wanted)]
     made = []
     for name, values_, enclave, patience, namespace in wanted:
@@ -248,8 +249,14 @@ def processes(wanted: Sequence[NodeToStart], argument: Mapping[str, str],
                 texts[key] = value if key not in _TYPES or not isinstance(value, str) else (
                     ParameterValue(TextSubstitution(text=value), value_type=_TYPES[key]))
         made.append(node(name, _below(argument, namespace), [params_file, texts], *others,
-                         enclave=enclave, patience=patience))
+                         *_heard(argument, namespace), enclave=enclave, patience=patience))
     return made
+
+
+def _heard(argument: Mapping[str, str], namespace: str) -> list[str]:
+    """Return how a simulator of one of several robots hears the explorer, which is above it."""
+    above = _below(argument, '')['namespace'].rstrip('/')
+    return ['-r', f'policies:={above}/policies'] if namespace else []
 
 
 def _below(argument: Mapping[str, str], namespace: str) -> dict[str, str]:
@@ -257,13 +264,13 @@ def _below(argument: Mapping[str, str], namespace: str) -> dict[str, str]:
 
 
 def _one_process(wanted: Sequence[NodeToStart], argument: Mapping[str, str],
-                 params_file: str) -> Node:
+                 params_file: str, heard: Sequence[str]) -> Node:
     """Return a process in which all nodes live; it has the enclave of the first of them."""
     given = [f'{each.name}:{key}:={_yaml(key, value)}' for each in wanted
              for key, value in each.values.items() if value != '']
     first = wanted[0]
     return _process(
-        argument, [params_file], [word for text in given for word in ('-p', text)],
+        argument, [params_file], [*(word for text in given for word in ('-p', text)), *heard],
         first.enclave or first.name, first.patience, namespace=argument['namespace'],
         executable=sys.executable, exec_name='mnm_ros',
         arguments=['-m', 'mnm_ros', 'run', *(each.name for each in wanted)])

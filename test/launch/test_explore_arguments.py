@@ -84,6 +84,9 @@ def test_each_robot_of_a_fleet_has_a_simulator_in_its_namespace() -> None:
     assert [node._Node__node_namespace for node in simulators] == [
         '/hall/r1', '/hall/r2', '/hall/r3']
     assert [parameters(node, made)['seed'] for node in simulators] == [5, 6, 7]
+    # Each counts the steps at which what the explorer publishes is not good enough.
+    assert all('policies:=/hall/policies' in node._Node__ros_arguments for node in simulators)
+    assert not any('policies' in word for word in given)
 
 
 def test_a_fleet_may_be_named_in_the_parameters_instead(tmp_path: Path) -> None:
@@ -118,6 +121,7 @@ def test_one_process_for_each_namespace_of_a_fleet() -> None:
     assert [words[3:5] for words in lines] == [
         ['run', 'explorer'], ['run', 'cmp_sim'], ['run', 'cmp_sim']]
     assert 'explorer:robots:=["r1", "r2"]' in lines[0] and 'cmp_sim:seed:=1' in lines[2]
+    assert ['policies:=/policies' in words for words in lines] == [False, True, True]
 
 
 def test_without_simulation_the_robot_side_may_name_the_actions(tmp_path: Path) -> None:
