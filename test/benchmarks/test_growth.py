@@ -25,7 +25,7 @@ from growth_sizes import least_log, least_model, least_policies  # noqa: E402, I
 TINY: Mapping[str, Mapping[tuple[str, str], Sequence[float]]] = {
     'states': {('explored', 'plane'): (1.5,), ('explored', 'random_graph'): (1,),
                ('built', 'plane'): (1.5,)},
-    'actions': {('explored', 'actions'): (1,)},
+    'actions': {('explored', 'actions'): (2,)},    # a log of some pages
     'radius': {('explored', 'corridor'): (2, 2.5, 3)},
     'robots': {('explored', 'corridor'): (2,), ('fleet', 'corridor'): (2,)}}
 

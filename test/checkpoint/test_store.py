@@ -51,15 +51,15 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
     store.close()
 
 
-@pytest.mark.parametrize(('steps', 'trust'), [(250, Trust.CERTIFIED), (4000, Trust.PROVEN)])
+@pytest.mark.parametrize(('steps', 'trust'), [(200, Trust.CERTIFIED), (4000, Trust.PROVEN)])
 def test_since_when_a_policy_is_trusted_is_kept(
         tmp_path: Path, steps: int, trust: Trust) -> None:
     """Issue: after each restart it was since then."""
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(tmp_path, 'explorer', IDENTITY)
     keep(exploration, store)
-    for _ in range(steps // 50):
-        drive(exploration, simulator, 50)
+    for _ in range(steps // 20):
+        drive(exploration, simulator, 20)
         told = exploration.trust()
     assert exploration.can_snapshot
     store.begin_generation(exploration.steps, exploration.to_state())
@@ -104,7 +104,7 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
         return copy()
 
     exploration.to_state = to_state
-    for _ in range(240):
+    for _ in range(225):
         clock[0] += 0.001
         drive(exploration, simulator, 1)
     assert points == [20, 120, 220]    # 20 ms, and 20 times 5 ms
@@ -112,7 +112,7 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
     store.close()
     second, store = restored(tmp_path)
     saved = SavedInputs(sorted(tmp_path.glob('explorer.0*.sqlite'))[-1])
-    assert same(exploration, second) and len(saved.inputs) == 20
+    assert same(exploration, second) and len(saved.inputs) == 5
     assert exploration.hypothesis is None
     store.close()
 

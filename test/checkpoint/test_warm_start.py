@@ -51,26 +51,32 @@ def explored(radius: float, seed: int, remembered: Recollection | None = None,
     return exploration, log
 
 
+def remembered(log: SavedInputs) -> Recollection:
+    return Recollection(0, tuple(
+        (before.state, each.action, each.state)
+        for before, each in zip(log.inputs, log.inputs[1:]) if each.action >= 0))
+
+
 def test_the_promise_is_kept_and_steps_are_saved() -> None:
     """
     Of first hypotheses after a warm start, no more are wrong than delta allows.
 
     If delta of the runs or more were wrong, so few of 29 would be with probability 0.05 at most.
+    The log of a smaller radius spares few of 290 steps, that of the same radius spares half of them.
     """
     wrong = warm = cold = 0
     for seed in range(29):
-        _, log = explored(1.0, seed)
-        steps = [(before.state, each.action, each.state)
-                 for before, each in zip(log.inputs, log.inputs[1:]) if each.action >= 0]
-        after, _ = explored(2.0, 1000 + seed, Recollection(0, tuple(steps)))
+        log = remembered(explored(1.0, seed)[1])
+        after, _ = explored(2.0, 1000 + seed, log)
         wrong += not judge(WHEEL.settings[0].cmp, after.hypothesis, 2.0, 1.0).ok
         if seed < 3:
-            assert recollect(log) == Recollection(0, tuple(steps))
             assert 'warm start with' in after.events[1].text
-            warm += after.steps
+            _, other = explored(2.0, seed)
+            assert recollect(other) == remembered(other)
+            warm += explored(2.0, 1000 + seed, remembered(other))[0].steps
             cold += explored(2.0, 1000 + seed)[0].steps
     assert 1 - binomial_tail(29, 0.1, wrong + 1) <= 0.05
-    assert warm < 0.9 * cold
+    assert warm < 0.7 * cold
 
 
 def written(path: Path, log: SavedInputs) -> Path:

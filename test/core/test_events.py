@@ -92,7 +92,8 @@ def test_a_broken_wheel_is_told_with_its_counts_and_since_when() -> None:
             for event in list(exploration.events)[-1:] if event.change and event.kind == 'change')
         change = told.change
         before, after = (max(seen, key=seen.get) for seen in (change.before, change.after))
-        assert before != after == change.state == 0, (seed, change)
+        assert before != after == change.state, (seed, change)
+        assert change.action == 1, (seed, change)    # of the wheel, in whichever state
         assert change.step and change.step + sum(change.after.values()) <= told.step + 1, seed
         early += [seed] * (change.step <= step)
     assert binomial_tail(len(seeds), 0.1, len(early)) > 1e-3, early

@@ -77,17 +77,18 @@ def test_what_is_certified_on_the_way_keeps_to_its_limit(base: str) -> None:
 
 
 def test_the_near_ones_come_early() -> None:
+    """In steps, as the run is the longer, the more it takes to rule out what is missing."""
     firsts, halves = [], []
     for seed in range(4):
         run = Run('two_rooms', seed)
         counts = [(step, len(targets(told, Trust.CERTIFIED)))
                   for step, told in run.until_hypothesis(every=60)]
-        hypothesis, steps = run.exploration.hypothesis, run.exploration.steps
+        hypothesis = run.exploration.hypothesis
         assert hypothesis is not None
-        firsts.append(next(step for step, count in counts if count) / steps)
+        firsts.append(next(step for step, count in counts if count))
         halves.append(next(step for step, count in counts
-                           if count >= (len(hypothesis.targets) - 1) / 2) / steps)
-    assert sum(firsts) / 4 <= 0.35 and sum(halves) / 4 <= 0.6, (firsts, halves)
+                           if count >= (len(hypothesis.targets) - 1) / 2))
+    assert sum(firsts) / 4 <= 450 and sum(halves) / 4 <= 925, (firsts, halves)
 
 
 def test_a_policy_takes_the_time_of_its_actions() -> None:

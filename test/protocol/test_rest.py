@@ -297,4 +297,5 @@ def test_a_day_of_exploring_with_six_recharges_loses_nothing() -> None:
                  for pair, nexts in day.simulator.counts.items()
                  if (number := sum(nexts.values())) != sum(counts.get(pair, {}).values())}
     assert all(action == RESET for _, action in uncounted)
-    assert sum(uncounted.values()) == 1 + 2 * 6    # the first, and one to the dock and from there
+    # The first, one from the dock, and one there unless the robot was to go home anyway.
+    assert 1 + 6 <= sum(uncounted.values()) <= 1 + 2 * 6
