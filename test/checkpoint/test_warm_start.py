@@ -62,7 +62,7 @@ def test_the_promise_is_kept_and_steps_are_saved() -> None:
     Of first hypotheses after a warm start, no more are wrong than delta allows.
 
     If delta of the runs or more were wrong, so few of 29 would be with probability 0.05 at most.
-    The log of a smaller radius spares few of 290 steps, that of the same radius spares half of them.
+    A log of a smaller radius spares few of 290 steps, one of the same radius half of them.
     """
     wrong = warm = cold = 0
     for seed in range(29):
