@@ -38,7 +38,7 @@ class TransitionRows:
     :ivar predictions: of what follows, for ruling out.
     """
 
-    ADDED: ClassVar = ('predictions',)
+    ADDED: ClassVar = ('_astray', 'predictions')
     _carried: Mapping[Pair, Mapping[int, int]] = {}    # none in most runs
     _begun = False    # whether it was begun anew
 
@@ -57,6 +57,7 @@ class TransitionRows:
         self._tally: Floats = np.zeros((64, 4))
         self._entered: Indices = np.zeros(64, dtype=np.intp)
         self.predictions = RowPredictions()
+        self._astray: dict[tuple[int, int], None] = {}    # row and slot of what was not declared
 
     @property
     def next(self) -> Indices:    # noqa: A003
@@ -111,6 +112,8 @@ class TransitionRows:
         slot = self._slots[row].get(self.places.get(next_state, -1))
         if slot is None:
             self._fill(row, {next_state: 1})
+            if self._closed[row]:
+                self._astray[row, len(self._slots[row]) - 1] = None
         else:
             self._tally[row, slot] += 1
 
@@ -160,8 +163,11 @@ class TransitionRows:
     def look(self) -> None:
         """Predict what has come since the last time."""
         own, filled = np.repeat(self.entered, self.actions), self.filled
-        self.predictions.look(self.tally, (self.next == own[:, None]) & filled,
-                              filled & self.closed[:, None], self._first_slot)
+        declared = filled & self.closed[:, None]
+        for row, slot in self._astray:
+            declared[row, slot] = False
+        self.predictions.look(self.tally, (self.next == own[:, None]) & filled, declared,
+                              self._first_slot)
 
     def _first_slot(self, row: int) -> int:
         """Return the slot of what followed first of all that was counted of a pair."""
@@ -181,7 +187,8 @@ class TransitionRows:
             self._declare(row, state, action)
 
     def declare_anew(self) -> None:
-        """Take note that the support has changed."""
+        """Take note that the support has changed; what came before was predicted without."""
+        self.look()
         for number, state in enumerate(self.states):
             for action in range(self.actions):
                 self._declare(number * self.actions + action, state, action)
@@ -195,11 +202,12 @@ class TransitionRows:
             self.predictions.forget(row)
             return
         if nowhere:    # until now
-            self._slots[row] = {}
+            self._empty(row)
             self._fill_seen(row, state, action)
         self._fill(row, dict.fromkeys(ends or (), 0))
 
     def _empty(self, row: int) -> None:
+        self._astray = {at: None for at in self._astray if at[0] != row}
         self._slots[row] = {}
         self._next[row] = 0
         self._tally[row] = 0.0

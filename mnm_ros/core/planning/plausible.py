@@ -76,6 +76,11 @@ at once, for all rediscoveries of the round, whichever they carry and when. In `
 of a pair that is carried is that of ``A``, whatever it has spent. In the run its ``M`` is 1, and
 so the budget of the others is what it was; carried no longer, it begins anew.
 
+**Not covered.** Where nothing begins anew, a row that is entered late is predicted by weights that
+may have been learnt after what came in it; ``plan_for_any`` counts the most seers of one target,
+not those of all; and with several robots a step under way at the beginning may be a slow one. By
+simulation each changes bounds by little, in made-up cases; no promise that was tried broke.
+
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.
 """
