@@ -92,7 +92,11 @@ class Run:
     An exploration from its first hypothesis on.
 
     :param kept: of the first hypotheses, so that several versions can go on from the same.
+    :ivar pushed: tries of what is not as it was before the change.
     """
+
+    _before: Cmp | None = None
+    pushed = 0
 
     def __init__(self, name: str, seed: int, kept: Path | None, base: str) -> None:
         scenario, self.radius = world(name, seed)
@@ -114,9 +118,21 @@ class Run:
         self.simulator._until = None
         self.exploration = Exploration(self._resolved, seed, state)
 
+    @classmethod
+    def changed(cls, name: str, seed: int, settle: int, kept: Path | None, base: str) -> Run:
+        """Return one after so many steps, and some more by the seed, and then the change."""
+        run = cls(name, seed, kept, base)
+        _until(run, lambda: False, settle + 331 * seed)
+        run._before = run.simulator.cmp
+        run.simulator.change()
+        return run
+
     def step(self) -> None:
-        action = self.exploration.next_action()
+        here, action = self.exploration.last_state, self.exploration.next_action()
         self.exploration.observe(action, self.simulator.step(action))
+        self.pushed += self._before is not None and here is not None and action != RESET and (
+            self._before.transitions(here, action)
+            != self.simulator.cmp.transitions(here, action))
 
     def hints(self) -> int:
         """Return how many hints there were so far."""
@@ -133,10 +149,8 @@ class Run:
 def measure(name: str, seed: int, settle: int, most: int, kept: Path | None,
             base: str) -> list[int | None]:
     """Return steps to hint, notice, first and last deletion, and how many victims there were."""
-    run = Run(name, seed, kept, base)
-    _until(run, lambda: False, settle + 331 * seed)
+    run = Run.changed(name, seed, settle, kept, base)
     noticed, hints = run.exploration.changes_noticed, run.hints()
-    run.simulator.change()
     victims, held = len(run.too_slow()), run.exploration.hypothesis
     left, start = victims, run.exploration.steps
     found: dict[str, int] = {}
@@ -162,42 +176,29 @@ def measure(name: str, seed: int, settle: int, most: int, kept: Path | None,
 def pushes(name: str, seed: int, settle: int, steps: int, looks: int, kept: Path | None,
            base: str) -> tuple[int, int, int]:
     """Return the tries of what has closed until notice, until the last deletion, and in all."""
-    run = Run(name, seed, kept, base)
-    _until(run, lambda: False, settle + 331 * seed)
-    exploration, before = run.exploration, run.simulator.cmp
+    run = Run.changed(name, seed, settle, kept, base)
+    exploration = run.exploration
     noticed, held = exploration.changes_noticed, exploration.hypothesis
-    run.simulator.change()
-    now, pushed, until_notice, until_deletion = run.simulator.cmp, 0, -1, -1
+    until_notice = until_deletion = -1
     for step in range(steps):
         if looks and step % looks == 0:
             exploration.look()
-        here, action = exploration.last_state, exploration.next_action()
         run.step()
-        pushed += here is not None and action != RESET and (
-            before.transitions(here, action) != now.transitions(here, action))
         if exploration.changes_noticed > noticed and until_notice < 0:
-            until_notice = pushed
+            until_notice = run.pushed
         if exploration.hypothesis is not held and until_deletion < 0:
             held = exploration.hypothesis
-            until_deletion = -1 if run.too_slow() else pushed
-    return until_notice, until_deletion, pushed
+            until_deletion = -1 if run.too_slow() else run.pushed
+    return until_notice, until_deletion, run.pushed
 
 
 def person(name: str, seed: int, settle: int, stays: int, kept: Path | None,
            base: str) -> tuple[int, int]:
     """Return the tries of a door while a person stands in it, and the changes noticed then."""
-    run = Run(name, seed, kept, base)
-    _until(run, lambda: False, settle + 331 * seed)
-    exploration, before = run.exploration, run.simulator.cmp
-    noticed, pushed = exploration.changes_noticed, 0
-    run.simulator.change()
-    now = run.simulator.cmp
-    for _ in range(stays):
-        here, action = exploration.last_state, exploration.next_action()
-        run.step()
-        pushed += here is not None and action != RESET and (
-            before.transitions(here, action) != now.transitions(here, action))
-    return pushed, exploration.changes_noticed - noticed
+    run = Run.changed(name, seed, settle, kept, base)
+    noticed = run.exploration.changes_noticed
+    _until(run, lambda: False, stays)
+    return run.pushed, run.exploration.changes_noticed - noticed
 
 
 def _until(run: Run, done: Callable[[], bool], most: int) -> None:
