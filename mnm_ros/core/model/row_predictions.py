@@ -18,7 +18,6 @@ order.
 from __future__ import annotations
 
 from collections.abc import Callable
-import math
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 import numpy as np
@@ -28,7 +27,6 @@ _STRENGTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 _SMOOTHING = 0.5    # executions of each role, to begin with
 _NEW, _LEAST_NEW, _MOST_NEW = 0.25, 0.02, 1.0    # weights of what was not seen there before
 _GROWTH = 1.1    # of the executions, until the weights are learnt anew
-_SHIFT = 8    # from where on Stirling's series is exact enough
 
 
 class RowPredictions:
@@ -172,15 +170,7 @@ def _learnt(tally: Floats, stays: Bools, declared: Bools) -> tuple[Floats, Float
 
 def _rising(start: Floats, steps: Floats) -> Floats:
     """Return the logarithm of ``start (start + 1) ...``, of so many factors."""
-    return _log_gamma(start + steps) - _log_gamma(start)
-
-
-def _log_gamma(values: Floats) -> Floats:
-    """Return the logarithm of the gamma function of positive numbers, to some 1e-11."""
-    shifted, product = values + _SHIFT, np.ones_like(values)
-    for step in range(_SHIFT):
-        product *= values + step
-    found: Floats = ((shifted - 0.5) * np.log(shifted) - shifted + 0.5 * math.log(2 * math.pi)
-                     + 1 / (12 * shifted) - 1 / (360 * shifted ** 3)
-                     + 1 / (1260 * shifted ** 5) - np.log(product))
+    # Takes a while, which the start of a node need not.
+    from scipy.special import gammaln
+    found: Floats = gammaln(start + steps) - gammaln(start)
     return found
