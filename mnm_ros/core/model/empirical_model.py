@@ -322,15 +322,20 @@ class EmpiricalModel:
         """``P^`` as [row, slot]; zero without samples."""
         return self.tally / np.maximum(1.0, self.visits)[:, None]
 
+    @cached_property
+    def followed(self) -> Bools:
+        """Whether a slot's place ever did, as [row, slot]."""
+        return self.once | (self.tally > 0)
+
     def hits(self, target: int) -> Bools:
         """Return where a state followed, as [row, slot]."""
-        return (self.places == self.place_of.get(target, -1)) & (self.once | (self.tally > 0))
+        return (self.places == self.place_of.get(target, -1)) & self.followed
 
     def leads(self, target: int | None) -> Bools:
         """Return which pairs may lead to a state, or to one never seen, as far as declared."""
         if target is None:
             met = np.zeros(len(self.place_of), dtype=bool)
-            met[self.places[self.once | (self.tally > 0)]] = True
+            met[self.places[self.followed]] = True
             met[[self.place_of[state] for state in self.states]] = True
             there = ~met[self.places]
         else:

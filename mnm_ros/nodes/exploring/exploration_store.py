@@ -154,10 +154,10 @@ class ExplorationStore:
         :param declared: where actions lead, as the exploration relies on it: it may be the robot
             side that declares it, a file, or neither. None if nothing was ever declared.
         """
-        said = text, declared
-        if self._store is None or (said[0] is self._world[0] and said[1] is self._world[1]):
+        before, relied_on = self._world
+        if self._store is None or text is before and declared is relied_on:
             return
-        self._world = said
+        self._world = text, declared
         if not (text or declared):
             return
         try:
