@@ -173,7 +173,7 @@ def test_others_have_their_steps_meanwhile() -> None:
         doing.append(run.exploration.activity().sentence)
     improving = sum('improving' in sentence for sentence in doing)
     assert 0.6 * len(doing) < improving < 0.72 * len(doing)
-    assert f'improving the policy to {FAR}: ' in ''.join(doing)
+    assert f'improving the policy to state {FAR}: ' in ''.join(doing)
     assert not run.exploration.changes_noticed
 
 

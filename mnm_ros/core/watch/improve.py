@@ -162,8 +162,8 @@ class Improvements:
     def doing(self) -> str:
         """Return what is being improved, for people."""
         least = next(iter(self._least.values()), 0.0)
-        return (f'improving the policy to {self.target}: {self._likely:.2f} expected steps by '
-                f'what was seen, and no other is known to take less than {least:.2f}')
+        return (f'improving the policy to state {self.target}: {self._likely:.2f} expected steps '
+                f'by what was seen, and none takes less than {least:.2f}')
 
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mnm_ros import messages
+from mnm_ros.core.errors import MnmError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -39,6 +40,6 @@ class ImproveTopic:
             try:
                 exploration.improve(state)
                 said.append(f'state {state}')
-            except ValueError as error:
+            except MnmError as error:
                 said.append(f'refused, {error}')
         self._answer('; '.join(said))
