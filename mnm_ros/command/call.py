@@ -107,8 +107,9 @@ def improve(arguments: Sequence[str], program: str) -> int:
     """Ask for policies that are nearly the best, and print the answer; 0 if all can be."""
     words, ros_arguments = split(arguments)
     made = parser(program, 'Let the explorer go on until the policies to known states are proven '
-                  'to be within 10% of the best: two of three steps are for that. Publishes on '
-                  'the topic improve; mnm_ros events tells when it is done.')
+                  'to be within 10% of the best, or what improve_within says: two of three steps '
+                  'are for that. Publishes on the topic improve; mnm_ros events tells when it is '
+                  'done.')
     add_timeout(made)
     made.add_argument('states', metavar='STATE', nargs='+',
                       help='a known state, by its id or the name that the robot side gives it')

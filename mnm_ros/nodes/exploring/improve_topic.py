@@ -20,12 +20,15 @@ class ImproveTopic:
     Hands on what is asked for, and tells what comes of it, or why a state is refused.
 
     :param exploration: returns the present one.
+    :param within: returns how near to the best the policies are to be.
     :param answer: called with the answer.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard,
-                 exploration: Callable[[], Exploration], answer: Callable[[str], object]) -> None:
+                 exploration: Callable[[], Exploration], within: Callable[[], float],
+                 answer: Callable[[str], object]) -> None:
         self._exploration = exploration
+        self._within = within
         self._answer = answer
         messages.hear(node, Int64MultiArray, 'improve', messages.STEP, messages.decode_states,
                       guard.for_topic(lambda states: guard.call(self._take, states), 10))
@@ -38,7 +41,7 @@ class ImproveTopic:
         said = []
         for state in dict.fromkeys(states):
             try:
-                exploration.improve(state)
+                exploration.improve(state, self._within())
                 said.append(f'state {state}')
             except MnmError as error:
                 said.append(f'refused, {error}')

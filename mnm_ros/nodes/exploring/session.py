@@ -87,6 +87,7 @@ class ExplorationSession:
         self._link.reason_to_rest = WorkFirst(
             node, parameters, self._guard, lambda: self.exploration).reason
         ImproveTopic(node, self._guard, lambda: self.exploration,
+                     lambda: parameters['improve_within'],
                      lambda text: self.record.heard('improve', 'improve', text))
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
