@@ -111,8 +111,9 @@ def improve(arguments: Sequence[str], program: str) -> int:
                   'are for that. Publishes on the topic improve; mnm_ros events tells when it is '
                   'done.')
     add_timeout(made)
-    made.add_argument('states', metavar='STATE', nargs='+',
-                      help='a known state, by its id or the name that the robot side gives it')
+    made.add_argument('states', metavar='STATE', nargs='*',
+                      help='a known state, by its id or the name that the robot side gives it; '
+                      'without any, what was asked for is given up')
     given = made.parse_args(words)
 
     from mnm_ros.command.service_client import ServiceClient

@@ -414,6 +414,10 @@ class Exploration(PausableTask):
                 "'watch'")
         return self.take(ImproveInput(target, float(within)))
 
+    def improve_no_more(self) -> Update:
+        """Let go of all policies that are to be improved, and of what is proven of any."""
+        return self.take(ImproveInput(None, 0.0))
+
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
         """Return what is proven of policies that were to be improved, by target."""

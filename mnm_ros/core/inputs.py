@@ -165,10 +165,11 @@ class ImproveInput:
     From then on two of three steps of the checks are for that until it is proven, at rest. What
     is executed next has no influence on the promise.
 
+    :ivar state: None if no policy is to be improved any more.
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
 
-    state: int
+    state: int | None
     within: float
     asked: int | None = None
     robot: ClassVar[str] = ''

@@ -252,9 +252,12 @@ def log_mcap(learnt: ExportContents) -> bytes:
             writer.write_message(f'{before}work', numbers, {'data': [
                 made.state, made.action, *(() if made.after is None else (made.after,))]}, now)
             continue
-        if isinstance(made, (ImproveInput, Preference)):
-            topic = '/goal' if isinstance(made, Preference) else '/improve'
-            writer.write_message(topic, number_of_state, {'data': made.state}, now)
+        if isinstance(made, Preference):
+            writer.write_message('/goal', number_of_state, {'data': made.state}, now)
+            continue
+        if isinstance(made, ImproveInput):
+            asked = () if made.state is None else (made.state,)
+            writer.write_message('/improve', numbers, {'data': asked}, now)
             continue
         if isinstance(made, LookInput):
             pair = () if made.state is None else (made.state, made.action)

@@ -176,6 +176,12 @@ def test_others_have_their_steps_meanwhile() -> None:
     assert 0.6 * len(doing) < improving < 0.72 * len(doing)
     assert f'improving the policy to state {FAR}: ' in ''.join(doing)
     assert not run.exploration.changes_noticed
+    run.exploration.improve_no_more()
+    run.explore(1)    # which was asked for
+    for _ in range(300):
+        run.explore(1)
+        assert 'improving' not in run.exploration.activity().sentence
+    assert 'improve' not in str(run.exploration.to_state()['mnm'].keys())
 
 
 @pytest.mark.parametrize('at_restart_point', [False, True])

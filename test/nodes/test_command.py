@@ -183,6 +183,7 @@ def test_a_policy_is_made_nearly_the_best(start: Callable, peer: Peer) -> None:
     assert command('improve', '3', '2').stdout.endswith(': state 3; state 2\n')
     peer.wait_for(lambda: any('improving the policy to state' in message.data
                               for message in doing), 'what it is doing')
+    assert command('improve').stdout.endswith(': none any more\n')
 
 
 def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(peer: Peer) -> None:

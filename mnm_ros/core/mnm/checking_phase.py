@@ -162,11 +162,11 @@ class CheckingPhase(ABC):
     can_improve: ClassVar[bool] = False
     """Whether it does what ``improve`` says."""
 
-    def improve(self, target: int, within: float) -> None:
+    def improve(self, target: int | None, within: float) -> None:
         """
         Go on until the policy takes at most ``1 + within`` times the steps of the best; optional.
 
-        It waits for a policy where there is none.
+        It waits for a policy where there is none. None ends all that was to be improved.
         """
 
     @property

@@ -277,13 +277,13 @@ class Mnm(PhaseMachine):
         """Choose what is played by these times, too, from now on."""
         self.costs.learn(times)
 
-    def improve(self, target: int, within: float) -> None:
+    def improve(self, target: int | None, within: float) -> None:
         """
         Go on until the policy to a state takes at most ``1 + within`` times the least.
 
-        It begins anew after each change, and waits for a policy if need be.
+        It begins anew after each change, and waits for a policy if need be; None ends all that.
         """
-        self._improved[target] = within
+        self._improved = {} if target is None else {**self._improved, target: within}
         if self.checking is not None:
             self.checking.improve(target, within)
 

@@ -81,8 +81,12 @@ class Improvements:
         self._made: dict[Pair, int] = {}    # executions since the last look
         self._likely = 0.0    # steps of the policy, by the counts
 
-    def ask(self, target: int, within: float) -> None:
-        """Improve the policy for a state from now on, until it is so near to the best."""
+    def ask(self, target: int | None, within: float) -> None:
+        """Improve the policy for a state from now on, until it is so near to the best, or none."""
+        if target is None:
+            self.wanted, self.proven, self._steps = {}, {}, {}
+            self.target = self._walk = None
+            return
         self.wanted[target] = within
         self.proven.pop(target, None)
         self._steps[target] = 0

@@ -213,7 +213,7 @@ class WatchPhase(CheckingPhase):
     def closed(self) -> Mapping[Pair, int]:
         return self._closed.looks
 
-    def improve(self, target: int, within: float) -> None:
+    def improve(self, target: int | None, within: float) -> None:
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
         self._improvements.ask(target, within)
 

@@ -19,6 +19,8 @@ class ImproveTopic:
     """
     Hands on what is asked for, and tells what comes of it, or why a state is refused.
 
+    A message without states ends all that was asked for.
+
     :param exploration: returns the present one.
     :param within: returns how near to the best the policies are to be.
     :param answer: called with the answer.
@@ -37,6 +39,10 @@ class ImproveTopic:
         exploration = self._exploration()
         if exploration.state in OVER:
             self._answer(f'refused, exploration is over: {exploration.status}')
+            return
+        if not states:
+            exploration.improve_no_more()
+            self._answer('none any more')
             return
         said = []
         for state in dict.fromkeys(states):
