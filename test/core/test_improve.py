@@ -233,6 +233,23 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
     assert not run.exploration.revising
 
 
+def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit() -> None:
+    before, after = (grid_cmp(rows, 0.0, ACTIONS) for rows in (('S.#.', '....'), ('S...', '....')))
+    run, target = Run(before, after, radius=5.0), 3    # the end of the upper row
+
+    def takes() -> float:
+        assert run.exploration.hypothesis is not None
+        return expected_steps(after, run.exploration.hypothesis.policy_for(target))
+    run.simulator.change()
+    while not run.exploration.changes_relearnt:
+        run.explore(1)
+    assert takes() == 5.0    # as it was before, which is good enough
+    run.exploration.improve(target, 0.3)
+    run.until_proven(target)
+    assert takes() == 3.0
+    assert '(5.00 -> 3.00 by what was seen' in run.exploration.events[-1].text
+
+
 def test_several_robots_improve_a_policy_together() -> None:
     world = World(still('corridor'), 3).explore()
     world.exploration.improve(1)
