@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a restart must not forget: what is forbidden, and which orders were given."""
+"""What a restart must not forget: what is forbidden, which orders were given, what was told."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+import signal
 import time
 
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
-from std_msgs.msg import String
+from std_msgs.msg import Int64MultiArray, String
 from test_exploration_store import KILLS
 
 EAST = 0
@@ -45,6 +47,31 @@ def test_a_keep_out_that_was_taken_is_known_after_a_crash(
     assert 'going on from' in process.output
     steps = [step[:2] for step in robot.executed[before:]]
     assert FORBIDDEN not in steps and (0, EAST) in steps
+
+
+@pytest.mark.parametrize('kill', range(KILLS))
+def test_a_hypothesis_that_was_heard_is_known_after_a_crash(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        kill: int) -> None:
+    """The explorer is killed when it is heard, and the robot does nothing any more."""
+    heard: list[PolicySet] = []
+    process = explorer(checkpoint_dir=str(tmp_path), seed=kill)
+
+    def on_policies(message: Int64MultiArray) -> None:
+        process.send(signal.SIGKILL)
+        heard.append(PolicySet.from_msg(message))
+
+    subscription = peer.node.create_subscription(
+        Int64MultiArray, 'policies', on_policies, messages.LATCHED)
+    peer.wait_for(lambda: heard, 'a hypothesis')
+    process.wait()
+    peer.node.destroy_subscription(subscription)
+    robot.deaf = 10**9
+    again = peer.listen(Int64MultiArray, 'policies')
+    process = explorer(checkpoint_dir=str(tmp_path), seed=kill)
+    peer.wait_for(lambda: again, 'what was heard', deadline=60.0)
+    assert 'going on from' in process.output
+    assert PolicySet.from_msg(again[0]) == heard[-1]
 
 
 def test_numbers_of_orders_grow_when_the_clock_was_set_back(

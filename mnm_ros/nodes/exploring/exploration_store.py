@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+import math
 from pathlib import Path
 import time
 from typing import NamedTuple
@@ -31,6 +32,7 @@ from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 from mnm_ros.version import __version__
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
+_QUIET = 10.0      # s, between two warnings that it is slower
 _NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
@@ -172,6 +174,27 @@ class ExplorationStore:
             self._node.get_logger().warning(
                 'what is forbidden may be forgotten by a crash: '
                 f'{self._store.problem or "the disk is too slow"}')
+
+    def kept_soon(self) -> Callable[[float], bool]:
+        """
+        Let everything be written, and hold nothing up meanwhile.
+
+        :return: says, given the time in s, whether it is, or is not to be waited for any longer.
+        """
+        store = self._store
+        if store is None or self.waiting:
+            return lambda now: True
+        wanted, until = store.hurry(), time.monotonic() + _SLOW
+
+        def is_over(now: float) -> bool:
+            if store.has_written(wanted) or store.problem:    # which is told
+                return True
+            if until <= now < math.inf:
+                self._node.get_logger().warning(
+                    'what is published may be withdrawn after a crash: the disk is too slow',
+                    throttle_duration_sec=_QUIET)
+            return now >= until
+        return is_over
 
     def _kept_bound(self) -> int:
         try:

@@ -72,7 +72,8 @@ class ExplorationSession:
         kept = self.exploration_store.events
         events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(
-            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events)
+            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events,
+            self.exploration_store.kept_soon)
         self._looks = LookTimes(lambda: parameters['first_look'], kept.past if kept else ())
         self._link = self._new_link()
         self._link.profile.recall(self.exploration_store.described)
@@ -349,7 +350,7 @@ class ExplorationSession:
         if self._guard.busy:    # what is said of the exploration stays as it was before the plan
             self._link.tick_while_busy(limits, now)
             self._publishers.republish(self._parameters['republish_period'], now)
-            self._publishers.greet(now)
+            self._publishers.while_busy(now)
             return
         self._most_states = self._allowed_states()
         self._link.tick(limits, now)

@@ -30,6 +30,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Header, Int64, Int64MultiArray, String
 
 _MsgT = TypeVar('_MsgT')
+Keep = Callable[[], Callable[[float], bool]]
 _HYPOTHESIS_PERIOD = 1.0    # s, at least between two: with 1,000 states each has 8 MB
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 _WAITS = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
@@ -41,17 +42,19 @@ class Publishers:
 
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
+    :param keep: as ``HypothesisTopics`` has it.
     :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
     :ivar closed: which ways are closed, for people.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
-                 profile: Callable[[], RobotProfile], events: EventTopic) -> None:
+                 profile: Callable[[], RobotProfile], events: EventTopic,
+                 keep: Keep = lambda: lambda now: True) -> None:
         self._node = node
         self._profile = profile
         self._events = events
         self.closed = ''
-        self._learnt = HypothesisTopics(node, guard, policies_up_to)
+        self._learnt = HypothesisTopics(node, guard, policies_up_to, keep)
         self._live = LiveTopics(node)
         self._trust = TrustTopics(node, policies_up_to)
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
@@ -196,8 +199,9 @@ class Publishers:
             level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
             message=named(robot.status, self._names), values=_key_values(robot.values))
 
-    def greet(self, now: float) -> None:
-        """Show a new viewer what was drawn last, while a plan is made."""
+    def while_busy(self, now: float) -> None:
+        """Publish what waits, and show a new viewer what was drawn last, while a plan is made."""
+        self._learnt.publish_due(now)
         self._picture.greet(now)
 
     def _publish(self, publisher: Publisher[_MsgT], message: _MsgT) -> None:
@@ -297,9 +301,14 @@ class HypothesisTopics:
     that come and go in between are left out.
 
     :param up_to: as ``messages.are_few`` has it.
+    :param keep: lets all that a hypothesis rests on be kept; what it returns says, given the time
+        in s, whether it may be published: no restart withdraws it then.
     """
 
-    def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int) -> None:
+    def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int,
+                 keep: Keep = lambda: lambda now: True) -> None:
+        self._keep = keep
+        self._is_kept: Callable[[float], bool] = lambda now: True
         self._up_to = up_to
         self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
         self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)
@@ -321,12 +330,12 @@ class HypothesisTopics:
         if hypothesis is None:
             self._waiting = None
         elif hypothesis is not before and (before is None or hypothesis.version != before.version):
-            self._waiting = hypothesis
+            self._waiting, self._is_kept = hypothesis, self._keep()
             self.publish_due(now)
 
     def publish_due(self, now: float) -> None:
         """Publish the hypothesis that has waited long enough, if there is one."""
-        if self._waiting is None or now < self._next:
+        if self._waiting is None or now < self._next or not self._is_kept(now):
             return
         self._published, self._waiting = self._waiting, None
         self._send(self._published, now)
