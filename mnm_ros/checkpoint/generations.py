@@ -49,6 +49,7 @@ class Generations:
     :ivar refusals: the files that the last ``load`` has set aside, and why.
     :ivar repairs: what it has taken from the transition log, as a generation lacked it.
     :ivar losses: what is missing for good, in sentences; the caller removes what it tells.
+    :ivar begins: the number of inputs before the newest generation.
     :ivar gap: why inputs are left out until the next generation begins, or empty.
     :ivar log_problem: why inputs wait for the transition log, or empty.
     """
@@ -64,6 +65,7 @@ class Generations:
             json.dumps(self._identity, sort_keys=True).encode()).hexdigest()[:16]
         self._backlog = backlog
         self._newest: InputLog | None = None
+        self.begins = 0
         self._left_out = self._told = 0    # inputs, since the newest generation ends
         self._transitions: InputLog | None = None
         self._late: list[Input] = []    # that the transition log has yet to get
@@ -129,7 +131,7 @@ class Generations:
         log = InputLog.create(self._next_path(), self._identity, point, number)
         if self._newest is not None:
             self._newest.close()
-        self._newest, self.gap = log, ''
+        self._newest, self.gap, self.begins = log, '', number
         self._left_out = self._told = 0
         self._mark(number)
         if self._transitions is None and self._logging:
@@ -354,7 +356,7 @@ class Generations:
                 log.close()
         self._newest = self._transitions = None
         self.gap = self.log_problem = ''
-        self._late, self._ended = [], None
+        self._late, self._ended, self.begins = [], None, saved.first
         self._left_out = self._told = 0
         try:
             if saved.path == self._log_path:

@@ -135,6 +135,11 @@ class Store:
         return self._files.empty
 
     @property
+    def begins(self) -> int:
+        """Return how many inputs there are before the present generation."""
+        return self._files.begins
+
+    @property
     def refusals(self) -> list[str]:
         """Return the files that the last ``load`` has set aside, and why."""
         return self._files.refusals

@@ -32,6 +32,7 @@ from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 from mnm_ros.version import __version__
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
+_SHOWN = 600.0     # s, for which a refusal is told at least, unless somebody accepts it
 _QUIET = 10.0      # s, between two warnings that it is slower
 _NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
@@ -42,12 +43,16 @@ class RestoredExploration(NamedTuple):
     """
     What was on the disk, if anything, and a line for the log.
 
-    :ivar warnings: which files were set aside, and what was taken from the transition log.
+    :ivar refusals: which files were set aside, and why.
+    :ivar repairs: what was taken from the transition log.
+    :ivar number: of inputs from which it goes on.
     """
 
     exploration: Exploration | None
     text: str
-    warnings: tuple[str, ...]
+    refusals: tuple[str, ...]
+    repairs: tuple[str, ...]
+    number: int = 0
 
 
 class ExplorationStore:
@@ -85,6 +90,9 @@ class ExplorationStore:
         self._world: tuple[str, Declaration | None] = '', None
         self.events: EventLog | None = None
         self._told = False
+        self._refusals: tuple[str, ...] = ()
+        self._refused_at = 0    # inputs
+        self._shown_until = 0.0
         self.waiting = False
         self.numbers = OrderNumbers()
         self.exploration = Exploration(
@@ -114,6 +122,18 @@ class ExplorationStore:
     def problem(self) -> str:
         """Why nothing is kept at the moment, or empty."""
         return self._store.problem if self._store else ''
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """
+        Why files were not gone on from, and where they are.
+
+        None any more after ``save``; nor minutes later, once a resume point follows on others.
+        """
+        if (self._refusals and self._store and self._store.begins > self._refused_at
+                and time.monotonic() > self._shown_until):
+            self._refusals = ()
+        return self._refusals
 
     def tell(self) -> None:
         """Log once when a problem begins or ends, and what is missing for good."""
@@ -224,6 +244,7 @@ class ExplorationStore:
             return False, 'nothing saved: what is on the disk is being read'
         if not self._store.flush(_SLOW):
             return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
+        self._refusals = ()
         return True, str(self._store.path)
 
     def restore(self) -> RestoredExploration:
@@ -240,17 +261,17 @@ class ExplorationStore:
             self.save()
         begun, spent = time.monotonic(), time.process_time()
         loaded = self._store.load(self._revive)
-        warnings = (*(f'checkpoint refused: {reason}' for reason in self._store.refusals),
-                    *(f'checkpoint repaired: {repair}' for repair in self._store.repairs))
+        found = (tuple(f'checkpoint refused: {reason}' for reason in self._store.refusals),
+                 tuple(f'checkpoint repaired: {repair}' for repair in self._store.repairs))
         if loaded is None:
-            return RestoredExploration(None, '', warnings)
+            return RestoredExploration(None, '', *found)
         saved, exploration = loaded
         self._store.attach(exploration, saved.number, since=len(saved.inputs),
                            spent=time.process_time() - spent)
         exploration.lose_place()
         return RestoredExploration(
             exploration, f'going on from {saved.path}: step {exploration.steps}, '
-            f'{time.monotonic() - begun:.1f} s', warnings)
+            f'{time.monotonic() - begun:.1f} s', *found, number=saved.number)
 
     def adopt(self, restored: RestoredExploration) -> None:
         """
@@ -259,10 +280,13 @@ class ExplorationStore:
         :raises CheckpointError: later than that, if there is nothing.
         """
         logger = self._node.get_logger()
-        for warning in restored.warnings:
+        for warning in (*restored.refusals, *restored.repairs):
             logger.warning(warning)
+        self._refusals, self._refused_at = restored.refusals, restored.number
+        self._shown_until = time.monotonic() + _SHOWN
         if restored.exploration is None and not self.waiting:
-            raise CheckpointError('; '.join(restored.warnings) or 'nothing has been saved yet')
+            self._refused_at = self._store.begins if self._store else 0
+            raise CheckpointError('; '.join(restored.refusals) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
         self._world = '', None    # it is told anew, by the steps that it goes on from
         if restored.exploration is None:

@@ -219,7 +219,12 @@ class ExplorationSession:
     def _adopt(self, restored: RestoredExploration | Exception) -> None:
         if isinstance(restored, Exception):
             raise restored
-        self.exploration_store.adopt(restored)
+        try:
+            self.exploration_store.adopt(restored)
+        finally:
+            for refusal in self.exploration_store.refusals:
+                self._publishers.refused(refusal, self.exploration.steps)
+        self._overdue = True
         self._loop.drive(self.exploration)
         self._follow(self.exploration)
         self._declared = None
@@ -395,7 +400,8 @@ class ExplorationSession:
         if not self._overdue:
             self._call(
                 self._publishers.diagnostics, self.exploration, self._link,
-                self.exploration_store.problem, self.exploration_store.keeps, now)
+                self.exploration_store.problem, '; '.join(self.exploration_store.refusals),
+                self.exploration_store.keeps, now)
         self._publishers.publish_diagnostics(self._link, now)
 
 

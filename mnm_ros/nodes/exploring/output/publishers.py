@@ -142,6 +142,10 @@ class Publishers:
         """Tell that it goes on from what was kept."""
         self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
 
+    def refused(self, reason: str, step: int) -> None:
+        """Tell which file it does not go on from, and why; the log has it, too."""
+        self._events.tell(Event(step, reason, 'restart'), self._names)
+
     def declared(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
         self._trust.republish()
@@ -150,13 +154,14 @@ class Publishers:
         self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
-    def diagnostics(self, exploration: Exploration, link: Link, disk: str, keeps: bool,
-                    now: float) -> None:
+    def diagnostics(self, exploration: Exploration, link: Link, disk: str, refused: str,
+                    keeps: bool, now: float) -> None:
         """
         Find out what ``publish_diagnostics`` says; to be called once a second.
 
         :param link: to its robots.
         :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
+        :param refused: what was found there and not gone on from, or empty.
         :param keeps: whether there is such a folder.
         """
         self._events.pass_time(exploration.steps)
@@ -167,13 +172,13 @@ class Publishers:
         names = self._names
         level, text = diagnosis(
             exploration, self._events.in_words(self._decided(exploration, link, now), names),
-            link.standing_by, disk, asked_again)
+            link.standing_by, disk, asked_again, refused)
         values = {
             **named_values(exploration.diagnostics(), names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
             'closed': self.closed,
-            'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
+            'checkpoint': disk or refused or ('ok' if keeps else NOT_KEPT)}
         self._level = level
         self._diagnosed = DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
@@ -269,7 +274,7 @@ def way_back(exploration: Exploration) -> str:
 
 
 def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: str,
-              timeouts: int) -> tuple[bytes, str]:
+              timeouts: int, refused: str = '') -> tuple[bytes, str]:
     """
     Return the level of the diagnostics, and the sentence that goes with it.
 
@@ -277,12 +282,14 @@ def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: st
     :param standing_by: whether the robot is left to another explorer.
     :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
     :param timeouts: how often something had to be sent to the robot again since the last time.
+    :param refused: what was kept there and is not gone on from, or empty.
     """
     if exploration.phase is Phase.FAULT:
         return DiagnosticStatus.ERROR, f'{status}; {way_back(exploration)}'
     misses = exploration.homing.misses_in_a_row
     reasons = [reason for reason, holds in (
         (f'not everything can be kept: {disk}', disk),
+        (f'{refused}; the service save accepts that', refused),
         (f'RESET has missed home {misses} times in a row', misses > 1),
         (f'the robot was asked again {timeouts} times since the last message, as it answers late '
          'or not at all', timeouts > 0)) if holds]
