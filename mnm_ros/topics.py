@@ -302,7 +302,7 @@ DIAGNOSTICS = {
     'robot_timeouts': 'orders given again because no answer came in time',
     'unanswered': 's for which a robot has owed an answer, once that is twice as long as '
                   'usual, and at least 2; else 0',
-    'checkpoint': '`ok`, `off`, why not everything can be written to `checkpoint_dir`, or what was '
-                  'refused there',
+    'checkpoint': '`ok`, `off`, why not everything can be written to `checkpoint_dir`, or what '
+                  'was refused there',
 }
 """The meaning of each value of the status ``exploration`` on ``/diagnostics``."""

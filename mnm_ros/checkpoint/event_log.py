@@ -7,7 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from mnm_ros.checkpoint.whole_files import append_line, read_lines, write_whole
+from mnm_ros.checkpoint.whole_files import (
+    append_line,
+    make_own,
+    read_lines,
+    read_own,
+    write_whole,
+)
 from mnm_ros.core.progress.events import Event
 
 KEPT = '.events.jsonl'    # after the name of an explorer
@@ -28,7 +34,7 @@ class EventLog:
         self._warn: Callable[[str], object] | None = warn
         self.past = read(path)
         self._lines = len(self.past)
-        self._write(path.touch)
+        self._write(lambda: make_own(path))
         self._write(self._shorten)
         self.past = self.past[-self._lines:]
 
@@ -44,8 +50,8 @@ class EventLog:
     def _shorten(self) -> None:
         if self._lines > _MOST:
             self._lines = _MOST // 2
-            lines = self._path.read_bytes().splitlines(keepends=True)
-            write_whole(self._path, b''.join(lines[-self._lines:]))
+            lines = read_own(self._path).splitlines(keepends=True)
+            write_whole(self._path, b''.join(lines[-self._lines:]), own=True)
 
     def _write(self, work: Callable[[], object]) -> None:
         try:

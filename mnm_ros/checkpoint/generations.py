@@ -12,7 +12,6 @@ import os
 from pathlib import Path
 import re
 import sqlite3
-import stat
 from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.input_log import (
@@ -24,7 +23,7 @@ from mnm_ros.checkpoint.input_log import (
     set_aside,
     unreadable,
 )
-from mnm_ros.checkpoint.whole_files import flush_folder
+from mnm_ros.checkpoint.whole_files import flush_folder, open_own
 from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input
@@ -396,20 +395,11 @@ def _generation(path: Path) -> int:
 
 
 def _locked(path: Path) -> int:
-    """
-    Return the descriptor of a file that no other process can lock; closing it frees the file.
-
-    The file is opened without following a link, waiting for a pipe or changing what is in it.
-    """
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    """Return the descriptor of a file that no other process can lock; closing it frees it."""
+    lock = open_own(path, os.O_RDWR | os.O_CREAT)
     try:
-        if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise OSError(f'{path} is no regular file')
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise OSError(f'another explorer of this name keeps {path}') from None
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        raise
+        raise OSError(f'another explorer of this name keeps {path}') from None
     return lock

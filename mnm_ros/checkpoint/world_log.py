@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from mnm_ros.checkpoint.whole_files import append_line, read_lines, write_whole
+from mnm_ros.checkpoint.whole_files import append_line, make_own, read_lines, write_whole
 
 KEPT = '.worlds.jsonl'       # after the name of an explorer
 _MOST = 200                  # of them, or
@@ -41,12 +41,12 @@ def append(path: Path, world: World) -> None:
     before = [each for each in kept if each.step <= world.step]
     if before and before[-1].text == world.text:
         return
-    path.touch()
+    make_own(path)
     full = (len(before) >= _MOST
             or path.stat().st_size + len(_line(world)) >= _MOST_BYTES)
     if full or len(before) < len(kept):
         left = before[(len(before) + 1) // 2:] if full else before
-        write_whole(path, ''.join(f'{_line(each)}\n' for each in (*left, world)))
+        write_whole(path, ''.join(f'{_line(each)}\n' for each in (*left, world)), own=True)
     else:
         append_line(path, _line(world))
 

@@ -98,3 +98,25 @@ def test_a_bound_that_is_none_is_told(
     peer.wait_for(lambda: robot.executed, 'a step')
     assert 'numbers of orders begin anew' in process.output
     assert int(kept.read_text()) > robot.received[-1][0] > time.time_ns() - 10**12
+
+
+def test_all_that_is_kept_is_for_its_owner_only(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    """One of the files is a link to another one, which stays as it was."""
+    kept, precious = tmp_path / 'kept', tmp_path / 'precious'
+    kept.mkdir()
+    precious.write_text('7\n')
+    (kept / 'explorer.orders').symlink_to(precious)
+    process = explorer(checkpoint_dir=str(kept), transition_log=True)
+    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    described.publish(String(data=KEEP_OUT.to_text()))
+    wanted = {f'explorer{end}' for end in (
+        '.events.jsonl', '.robot_side.json', '.worlds.jsonl', '.lock', '.log.sqlite')}
+    peer.wait_for(lambda: wanted <= {path.name for path in kept.iterdir()}, 'all files')
+    peer.wait_for(lambda: len(robot.executed) > STEPS, 'steps')
+    assert process.stop() == 0
+    assert {path.stat().st_mode & 0o777 for path in kept.iterdir()
+            if not path.is_symlink()} == {0o600}
+    assert precious.read_text() == '7\n' and robot.received[0][0] > time.time_ns() - 10**12
+    assert 'explorer.orders is not written' in process.output

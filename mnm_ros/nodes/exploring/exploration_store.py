@@ -16,7 +16,7 @@ from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
-from mnm_ros.checkpoint.whole_files import regular, write_whole
+from mnm_ros.checkpoint.whole_files import read_own, write_whole
 from mnm_ros.checkpoint.world_log import append, World
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError, ParameterError
@@ -153,7 +153,7 @@ class ExplorationStore:
         """Return what a robot side has said about itself before; ``UNDESCRIBED`` if nothing."""
         try:
             return UNDESCRIBED if self._store is None else RobotDescription.from_text(
-                regular(self._described_in).read_text(encoding='utf-8'))
+                read_own(self._described_in).decode('utf-8'))
         except (OSError, ValueError):
             return UNDESCRIBED
 
@@ -163,8 +163,7 @@ class ExplorationStore:
             return
         self._described = text
         try:
-            self._described_in.touch()
-            regular(self._described_in).write_text(text, encoding='utf-8')
+            write_whole(self._described_in, text, own=True)
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 
@@ -218,16 +217,17 @@ class ExplorationStore:
 
     def _kept_bound(self) -> int:
         try:
-            return int(regular(self._numbered_in).read_text(encoding='utf-8'))
+            return int(read_own(self._numbered_in))
+        except FileNotFoundError:
+            return 0
         except (OSError, ValueError) as error:
-            if self._numbered_in.exists():
-                self._node.get_logger().warning(
-                    f'numbers of orders begin anew: {self._numbered_in}: {error}')
+            self._node.get_logger().warning(
+                f'numbers of orders begin anew: {self._numbered_in}: {error}')
             return 0
 
     def _keep_bound(self, bound: int) -> None:
         try:
-            write_whole(self._numbered_in, f'{bound}\n')
+            write_whole(self._numbered_in, f'{bound}\n', own=True)
         except OSError as error:
             self._node.get_logger().warning(f'{self._numbered_in} is not written: {error}')
 
