@@ -12,6 +12,7 @@ from mnm_ros.checkpoint.whole_files import (
     make_own,
     read_lines,
     read_own,
+    unread_lines,
     write_whole,
 )
 from mnm_ros.core.progress.events import Event
@@ -25,14 +26,17 @@ class EventLog:
     The file of one explorer.
 
     :param path: made if it does not exist.
-    :param warn: called once with a sentence if it cannot be written.
+    :param warn: called once with a sentence if it cannot be written, and if lines of it cannot be
+        read.
     :ivar past: what it held, oldest first.
     """
 
     def __init__(self, path: Path, warn: Callable[[str], object]) -> None:
         self._path = path
         self._warn: Callable[[str], object] | None = warn
-        self.past = read(path)
+        self.past, unread = _read(path)
+        if unread:
+            warn(unread_lines(path, unread))
         self._lines = len(self.past)
         self._write(lambda: make_own(path))
         self._write(self._shorten)
@@ -64,10 +68,15 @@ class EventLog:
 
 def read(path: Path) -> list[Event]:
     """Return the events in a file, oldest first; what cannot be read is left out."""
-    found = []
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[list[Event], int]:
+    """Return the events in a file, and how many lines cannot be read."""
+    found, unread = [], 0
     for line in read_lines(path):
         try:
             found.append(Event.from_json(line))
         except ValueError:
-            continue
-    return found
+            unread += 1
+    return found, unread

@@ -48,6 +48,7 @@ class Generations:
     :ivar refusals: the files that the last ``load`` has set aside, and why.
     :ivar repairs: what it has taken from the transition log, as a generation lacked it.
     :ivar losses: what is missing for good, in sentences; the caller removes what it tells.
+    :ivar remarks: what is wrong with the lock, in sentences; the caller removes what it tells.
     :ivar begins: the number of inputs before the newest generation.
     :ivar gap: why inputs are left out until the next generation begins, or empty.
     :ivar log_problem: why inputs wait for the transition log, or empty.
@@ -75,6 +76,9 @@ class Generations:
         self.refusals: list[str] = []
         self.repairs: list[str] = []
         self.losses: list[str] = []
+        self.remarks: list[str] = [] if self._has_mark else [
+            f'{folder / f"{name}.lock"} holds something else than how many inputs are kept: it is '
+            'left as it is, and whether any are missing cannot be seen']
 
     @property
     def path(self) -> Path | None:
@@ -270,10 +274,9 @@ class Generations:
         That the journal of SQLite is missing cannot be seen in the file itself. What is in a file
         that is no lock of this version is left alone, and so is one that has another name, too.
         """
-        held = os.pread(self._lock, 64, 0)
-        found = _MARK.fullmatch(held)
-        if os.fstat(self._lock).st_nlink > 1 or held and not found:
+        if not self._has_mark:
             return
+        found = _MARK.fullmatch(self._held)
         if found and found[2].decode() == self._digest and int(found[1]) > number:
             self.losses.append(f'{self._folder}: the inputs {number + 1:,} to {int(found[1]):,} '
                                'were kept, and are in no file that can be used')
@@ -281,6 +284,16 @@ class Generations:
             os.pwrite(self._lock, f'{number:016d} {self._digest}\n'.encode(), 0)
         except OSError:    # the disk is full; it is only for telling
             pass
+
+    @property
+    def _held(self) -> bytes:
+        return os.pread(self._lock, 64, 0)
+
+    @property
+    def _has_mark(self) -> bool:
+        """Whether the lock is one of this version, with one name, or new."""
+        held = self._held
+        return os.fstat(self._lock).st_nlink == 1 and bool(not held or _MARK.fullmatch(held))
 
     def _refuse(self, path: Path, error: Exception) -> None:
         self._check_room()

@@ -154,6 +154,11 @@ class Store:
         losses = self._files.losses
         return [losses.pop(0) for _ in range(len(losses))]
 
+    def remarks(self) -> list[str]:
+        """Return what is wrong with the lock and was not yet told, in sentences."""
+        remarks = self._files.remarks
+        return [remarks.pop(0) for _ in range(len(remarks))]
+
     def load(self, rebuild: Callable[[SavedInputs], Exploration],
              ) -> tuple[SavedInputs, Exploration] | None:
         """

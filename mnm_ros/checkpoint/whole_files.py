@@ -72,6 +72,12 @@ def read_lines(path: Path) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
 
 
+def unread_lines(path: Path, count: int) -> str:
+    """Say of a file that is read line by line that so many of them mean nothing."""
+    return (f'{path}: {count} of the lines cannot be read; they are left out, and stay in the '
+            'file until it is shortened')
+
+
 def append_line(path: Path, line: str) -> None:
     """
     Write one more line of such a file; what was cut off before stays a line of its own.

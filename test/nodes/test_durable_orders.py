@@ -120,3 +120,25 @@ def test_all_that_is_kept_is_for_its_owner_only(
             if not path.is_symlink()} == {0o600}
     assert precious.read_text() == '7\n' and robot.received[0][0] > time.time_ns() - 10**12
     assert 'explorer.orders is not written' in process.output
+
+
+def test_what_means_nothing_is_told_once_for_each_file(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    ends = 'events.jsonl', 'worlds.jsonl', 'lock', 'robot_side.json'
+    for end in ends:
+        (tmp_path / f'explorer.{end}').write_text('7 times\nseven\n')
+    process = explorer(checkpoint_dir=str(tmp_path))
+    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    described.publish(String(data=KEEP_OUT.to_text()))
+    peer.wait_for(lambda: 'worlds.jsonl: 2 of the lines' in process.output, 'a warning')
+    peer.wait_for(lambda: len(robot.executed) > STEPS, 'steps')
+    assert process.stop() == 0
+    for end, told in zip(ends, (
+            '2 of the lines cannot be read; they are left out',
+            '2 of the lines cannot be read; they are left out',
+            'holds something else than how many inputs are kept: it is left as it is',
+            'is not used, until a robot side says what it is')):
+        warning, = (line for line in process.output.splitlines()
+                    if f'{tmp_path}/explorer.{end}' in line)
+        assert 'WARN' in warning and told in warning

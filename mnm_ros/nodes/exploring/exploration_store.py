@@ -16,7 +16,7 @@ from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
-from mnm_ros.checkpoint.whole_files import read_own, write_whole
+from mnm_ros.checkpoint.whole_files import read_own, unread_lines, write_whole
 from mnm_ros.checkpoint.world_log import append, World
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError, ParameterError
@@ -88,6 +88,7 @@ class ExplorationStore:
         self._abandoned = False
         self._described = ''
         self._world: tuple[str, Declaration | None] = '', None
+        self._read_worlds = False
         self.events: EventLog | None = None
         self._told = False
         self._refusals: tuple[str, ...] = ()
@@ -115,6 +116,8 @@ class ExplorationStore:
             raise ParameterError(
                 f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
                 f'written: {error}') from None
+        for remark in self._store.remarks():
+            node.get_logger().warning(remark)
         self.events = EventLog(path / f'{name}{EVENTS}', node.get_logger().warning)
         self.numbers = OrderNumbers(self._kept_bound(), self._keep_bound)
 
@@ -154,7 +157,11 @@ class ExplorationStore:
         try:
             return UNDESCRIBED if self._store is None else RobotDescription.from_text(
                 read_own(self._described_in).decode('utf-8'))
-        except (OSError, ValueError):
+        except FileNotFoundError:
+            return UNDESCRIBED
+        except (OSError, ValueError) as error:
+            self._node.get_logger().warning(
+                f'{self._described_in} is not used, until a robot side says what it is: {error}')
             return UNDESCRIBED
 
     def describe(self, text: str) -> None:
@@ -182,8 +189,11 @@ class ExplorationStore:
         if not (text or declared):
             return
         try:
-            append(self._worlds_in, World(self.exploration.steps, _relied_on(
+            unread = append(self._worlds_in, World(self.exploration.steps, _relied_on(
                 text, self.identity['actions'], declared or Declaration())))
+            if unread and not self._read_worlds:
+                self._node.get_logger().warning(unread_lines(self._worlds_in, unread))
+            self._read_worlds = True
         except (OSError, ValueError) as error:
             self._node.get_logger().warning(f'{self._worlds_in} is not written: {error}')
 
