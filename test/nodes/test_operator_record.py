@@ -10,10 +10,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.common.request_topic import AT_ONCE, EACH_SECOND
 from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
@@ -271,3 +273,53 @@ def test_it_is_told_logged_and_kept(
     explorer(checkpoint_dir=str(tmp_path))
     has('command', 'pause', 'service explore')
     has('setting', 'setting', 'service set_parameters')
+
+
+def test_a_flood_is_left_out_but_for_stops(world: World) -> None:
+    for number in range(3000):
+        world.now += 0.001
+        world.say('setting', f'flood {number}')
+        if number % 1000 == 500:
+            for _ in range(100):
+                world.say('stop', f'page {number}')
+            world.stopped(True)
+            world.stopped(False)
+    told = world.after(0.0)
+    assert [line for line in told if 'requests a second' in line] == [
+        'more than 5 requests a second are said on requests: some are left out here, but for '
+        'stops; the diagnostics count them']
+    assert AT_ONCE <= sum(', by flood' in line for line in told) <= AT_ONCE + 3 * EACH_SECOND + 1
+    assert [line for line in told if line.startswith('stopped')] == [
+        f'stopped at hall, by page {number}' for number in (500, 1500, 2500)]
+    assert world.record.dropped >= 3300 - AT_ONCE - 3 * EACH_SECOND - 3
+    world.after(100.0)
+    world.say('setting', 'page')
+    assert world.after(0.0) == [', by page']
+
+
+def test_a_flood_neither_hides_a_stop_nor_fills_the_events(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    explorer()
+    events = peer.listen(String, 'events', messages.EVENTS)
+    diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    requests = peer.node.create_publisher(String, 'requests', messages.REQUESTS)
+    stopped = peer.node.create_publisher(Bool, 'stopped', messages.LATCHED)
+    stopped.publish(Bool(data=False))
+    peer.wait_for(lambda: requests.get_subscription_count() and len(robot.executed) > 10, 'steps')
+    for number in range(2000):
+        requests.publish(String(data=Request('save', f'flood {number}').to_json()))
+    requests.publish(String(data=Request('stop', 'panel').to_json()))
+    stopped.publish(Bool(data=True))
+
+    def told(text: str) -> list[Any]:
+        return [event for message in events if text in (
+            event := Event.from_json(message.data)).text]
+
+    peer.wait_for(lambda: told('by panel'), 'the stop')
+    peer.wait_for(lambda: told('requests a second'), 'that some are left out')
+    peer.wait_for(lambda: diagnostics and int(next(
+        pair.value for pair in diagnostics[-1].status[0].values
+        if pair.key == 'requests_dropped')) > 1000, 'how many')
+    executed = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > executed + 10, 'that it explores')
+    assert len(told('requests a second')) == 1

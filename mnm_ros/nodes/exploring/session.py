@@ -83,6 +83,7 @@ class ExplorationSession:
             kept.past if kept else ())
         events.on_goals, parameters.on_change = self.record.goals, self.record.setting
         self._publishers.reason_to_wait = lambda: self.record.waiting
+        self._publishers.requests_dropped = lambda: self.record.dropped
         self._link.after_description = self._declare
         self._link.reason_to_rest = WorkFirst(
             node, parameters, self._guard, lambda: self.exploration).reason

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+import math
 import time
 
 from mnm_ros import messages
@@ -14,15 +15,22 @@ from mnm_ros.core.progress.request import Request
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed, SERVICE
+from mnm_ros.nodes.common.request_topic import (
+    BY_PARAMETERS,
+    changed,
+    EACH_SECOND,
+    RequestHearing,
+    SERVICE,
+)
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool
 
 _GRACE = 1.0      # s, in which it is heard who has called a service
 _FRESH = 5.0      # s, for which what was said on requests is waited for,
 _AGAIN = 1.5      # and for which a call may be the same once more;
 _WAY_HOME = 30.0  # both for a way home, which begins after the step under way
+_FLOOD = 60.0     # s, without that too much was said, after which it is told again
 _MOST = 30        # of what was said on requests, which are kept
 _LONGEST = 200    # characters of what another node says
 _AT_ONCE = ('home', 'cancel', 'change', 'setting')    # what others than the explorer are asked for
@@ -91,8 +99,9 @@ class OperatorRecord:
             elif event.kind == 'goal' and event.goal is not None:
                 self._goals[event.goal] = event.what != 'goal'
         self._met_goals = bool(self._goals)
-        for robot in dict.fromkeys(('', *robots)):
-            self._hear_requests(node, guard, robot)
+        self._hearings = [
+            self._hear_requests(node, guard, robot) for robot in dict.fromkeys(('', *robots))]
+        self._dropped, self._dropped_at = 0, -math.inf
         for robot in self._robots:
             self._hear_stops(node, guard, robot)
 
@@ -137,15 +146,28 @@ class OperatorRecord:
             self._from.pop(goal_id, None)
         self._look(time.monotonic())
 
+    @property
+    def dropped(self) -> int:
+        """How many requests were left out so far, as there were too many."""
+        return sum(hearing.dropped for hearing in self._hearings)
+
     def tick(self, now: float) -> None:
-        """Tell what has waited long enough; to be called often."""
+        """Tell what has waited long enough, or is said too often; to be called often."""
         if self._open:
             self._look(now)
+        if (dropped := self.dropped) > self._dropped:
+            if now > self._dropped_at + _FLOOD:
+                self._tell(Event(self._steps(), (
+                    f'more than {EACH_SECOND:g} requests a second are said on requests: some are '
+                    'left out here, but for stops; the diagnostics count them'), 'robot'))
+            self._dropped, self._dropped_at = dropped, now
 
-    def _hear_requests(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
-        messages.hear(node, String, f'{robot}/requests'.lstrip('/'), messages.STEP,
-                      lambda message: Request.from_json(message.data),
-                      guard.while_open(lambda request: self._on_request(robot, request)))
+    def _hear_requests(self, node: NodeInterface, guard: CallbackGuard,
+                       robot: str) -> RequestHearing:
+        return RequestHearing(
+            node, f'{robot}/requests'.lstrip('/'),
+            guard.while_open(lambda request: self._on_request(robot, request)),
+            lambda: time.monotonic())
 
     def _hear_stops(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
         def on_stopped(message: Bool) -> None:

@@ -44,6 +44,7 @@ class Publishers:
     :param profile: returns what the robot side has said it is.
     :param keep: as ``HypothesisTopics`` has it.
     :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
+    :ivar requests_dropped: returns how many requests were left out of the record.
     :ivar closed: which ways are closed, for people.
     """
 
@@ -67,6 +68,7 @@ class Publishers:
         self._next_phase = -math.inf
         self._untold: list[tuple[Event, str]] = []    # stops, and why, until it is known for whom
         self.reason_to_wait: Callable[[], bool] = lambda: False
+        self.requests_dropped: Callable[[], int] = lambda: 0
         self._counted = (0, -math.inf)    # steps and when
         self._timeouts = 0
         self._level = DiagnosticStatus.STALE
@@ -177,6 +179,7 @@ class Publishers:
             **named_values(exploration.diagnostics(), names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
+            'requests_dropped': self.requests_dropped(),
             'closed': self.closed,
             'checkpoint': disk or refused or ('ok' if keeps else NOT_KEPT)}
         self._level = level
