@@ -71,7 +71,7 @@ class OperatorRecord:
 
     The services do not tell who calls them. Pages, commands and navigators say it on
     ``requests``, just before or after; what nobody has said a second later has come by the
-    service itself.
+    service itself. Who says it seconds later is told of, too.
 
     :param robots: the namespaces of several; empty for one without a name.
     :param tell: called with each event, which lacks nothing but the time and the names.
@@ -88,6 +88,7 @@ class OperatorRecord:
         self._tell, self._steps, self._link = tell, steps, link
         self._heard: list[_Heard] = []
         self._open: list[_Open] = []
+        self._unnamed: list[_Open] = []    # told as if by the service itself, and not long ago
         self._stopped: dict[str, bool] = {}
         self._goals: dict[int, bool] = {}    # those told of, and whether they are over
         self._from: dict[int, Event] = {}    # how each has begun
@@ -208,7 +209,9 @@ class OperatorRecord:
                 self._add(request.what, request.by, robot, request.text or '')
             return
         heard = _Heard(request, robot, now)
-        if request.what in _AT_ONCE and not request.part_of:
+        if self._told_late(heard, now):
+            return
+        if request.what in _AT_ONCE and not request.part_of and not self._is_open(request, robot):
             heard.told.add(robot)
             self._now(replace(self._event(
                 request.what, request.by, robot, request.text or ''), user=request.user))
@@ -218,6 +221,28 @@ class OperatorRecord:
             for each, stopped in self._stopped.items():
                 if stopped and not heard.told and robot in ('', each):
                     self._add('stop', 'service stop', robot=each)
+
+    def _is_open(self, request: Request, robot: str) -> bool:
+        """Return whether it is said afterwards of what waits, and says why it was refused."""
+        return request.ago is not None and any(
+            each.until and each.event.what == request.what
+            and robot in ('', each.event.robot or '') for each in self._open)
+
+    def _told_late(self, heard: _Heard, now: float) -> bool:
+        """Tell who has asked for what was told as if by the service itself; return whether so."""
+        request = heard.request
+        if request.ago is None:
+            return False
+        late = {each.event.robot: each for each in self._unnamed
+                if now < each.until and each.event.what == request.what
+                and heard.robot in ('', each.event.robot or '')}
+        for each in late.values():
+            self._unnamed.remove(each)
+            event = each.event
+            self._now(replace(
+                event, by=request.by, user=request.user,
+                text='; '.join(filter(None, (event.text, f'told before as by {event.by}')))))
+        return bool(late)
 
     def _look(self, now: float) -> None:
         """Tell what is known by now, or has waited long enough, in its order."""
@@ -234,6 +259,8 @@ class OperatorRecord:
                     continue
                 event = replace(event, by=request.by, user=request.user,
                                 text=event.text or request.text or '')
+            elif until and (event.by or '').startswith(SERVICE):
+                self._unnamed = [*self._unnamed, _Open(event, now + _FRESH)][-_MOST:]
             begun = (self._has_ended(event.robot or '') if event.what in _HOME_ENDS else
                      event if event.goal is None else self._from.setdefault(event.goal, event))
             if begun is not None:    # else a RESET of an exploration
