@@ -63,7 +63,6 @@ SLOW = {
 }
 """Tests that take seconds, most as they count how often something happens in many runs."""
 
-
 LONG = (
     'test_fleet.py', 'test_command.py', 'test_map.py', 'test_several_robots.py',
     'test_notebook.py', 'test_exploration_store.py', 'test_plan_page.py', 'test_turtlebot.py',
