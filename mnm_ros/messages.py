@@ -216,6 +216,14 @@ def decode_work(message: Int64MultiArray) -> tuple[int, int, int | None]:
     return data[0], data[1], data[2] if len(data) == 3 else None
 
 
+def decode_states(message: Int64MultiArray) -> tuple[int, ...]:
+    """Return states, one at least."""
+    states = tuple(message.data[message.layout.data_offset:])
+    if not states:
+        raise MessageError('improve has no numbers, expected the ids of states')
+    return states
+
+
 def encode_request(goal_id: int, state: int, least: Trust | None = None) -> Int64MultiArray:
     """Return ``[goal id, state]``, and how many trusts are above the least that will do."""
     message = encode_step(goal_id, state)

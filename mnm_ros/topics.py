@@ -128,6 +128,8 @@ TOPICS = {
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'navigator', 'explorer',
               '[what others have executed](operating.md#work-counts), one step each: `[state, '
               'action, next]`, or `[state, action]` if it was broken off'),
+        Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
+              'states whose policies are to be [nearly the best](policies.md#nearly-the-best)'),
         Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, f'{ROBOT_SIDES} dashboard',
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
               "state; `frame_id` is the node's full name. Robot sides heed those that publish "

@@ -9,15 +9,16 @@ any SQLite browser, pandas or R opens it. Its tables:
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
-  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred, 6 timed, 7 look) and ``state`` as
-  given to ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the other kinds,
-  the one that was open (-2 if it was RESET, -1 if there was none); and ``chain``, a CRC-32 over
-  this row and all before it.
+  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred, 6 timed, 7 look, 8 improved) and
+  ``state`` as given to ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the
+  other kinds, the one that was open (-2 if it was RESET, -1 if there was none); and ``chain``, a
+  CRC-32 over this row and all before it.
 - ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
   none of a RESET that the exploration has played without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
   that others have ordered it is ``[state, action, next state or null, robot]``, of seconds that
-  steps take ``StepTimes`` as JSON, and of a look ``[state or null, action]``.
+  steps take ``StepTimes`` as JSON, of a look ``[state or null, action]``, and of what is to be
+  improved ``[state, within]``.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -44,6 +45,7 @@ from mnm_ros.core.errors import CheckpointError, InvalidValueError, OtherCheckpo
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     DeclarationInput,
+    ImproveInput,
     Input,
     Interruption,
     LookInput,
@@ -323,7 +325,8 @@ def _encoded(made: Input) -> tuple[int, int, int, str]:
     return kind, zlib.crc32(text.encode()), action, text
 
 
-def _told(made: WorkObservation | DeclarationInput | TimesInput | LookInput) -> tuple[int, Any]:
+def _told(made: WorkObservation | DeclarationInput | TimesInput | LookInput | ImproveInput,
+          ) -> tuple[int, Any]:
     """Return the kind of an input that is more than a state, and what it says."""
     if isinstance(made, WorkObservation):
         return 4, [made.state, made.action, made.after, made.robot]
@@ -331,6 +334,8 @@ def _told(made: WorkObservation | DeclarationInput | TimesInput | LookInput) -> 
         return 6, made.times.to_json()
     if isinstance(made, LookInput):
         return 7, [made.state, made.action]
+    if isinstance(made, ImproveInput):
+        return 8, [made.state, made.within]
     return 3, made.declaration.to_json()
 
 
@@ -345,8 +350,8 @@ def _decoded(kind: int, state: int, action: int, text: str) -> Input:
         return Interruption(asked, sys.intern(text))
     if kind == 5:
         return Preference(state, asked)
-    if kind not in (3, 4, 6, 7):
-        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 7')
+    if kind not in (3, 4, 6, 7, 8):
+        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 8')
     if zlib.crc32(text.encode()) != state:
         raise InvalidValueError(f'the text of an input of kind {kind} has CRC-32 '
                                 f'{zlib.crc32(text.encode())}, expected {state}')
@@ -363,6 +368,9 @@ def _heard(kind: int, told: Any, asked: int | None) -> Input:
     if kind == 7:
         state, action = told
         return LookInput(state, action, asked)
+    if kind == 8:
+        state, within = told
+        return ImproveInput(state, within, asked)
     return DeclarationInput(Declaration.from_json(told), asked)
 
 

@@ -104,6 +104,54 @@ def goal(arguments: Sequence[str], program: str) -> int:
     return status
 
 
+def improve(arguments: Sequence[str], program: str) -> int:
+    """Ask for policies that are nearly the best, and print the answer; 0 if all can be."""
+    words, ros_arguments = split(arguments)
+    made = parser(program, 'Let the explorer go on until the policies to known states are proven '
+                  'to be within 10% of the best, or what improve_within says: two of three steps '
+                  'are for that. Publishes on the topic improve; mnm_ros events tells when it is '
+                  'done.')
+    add_timeout(made)
+    made.add_argument('states', metavar='STATE', nargs='+',
+                      help='a known state, by its id or the name that the robot side gives it')
+    given = made.parse_args(words)
+
+    from mnm_ros.command.service_client import ServiceClient
+    try:
+        with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
+            answer = _improve(client, [_state(client, text) for text in given.states],
+                              program.split()[-1])
+    except ValueError as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    refused = 'refused, ' in answer
+    print(answer, file=sys.stderr if refused else sys.stdout)
+    return int(refused)
+
+
+def _improve(client: ServiceClient, states: list[int], command: str) -> str:
+    """Return the answer, as the explorer tells it on ``events``."""
+    from mnm_ros import messages
+    from mnm_ros.core.progress.events import Event
+    from std_msgs.msg import Int64MultiArray, String
+    heard: list[Event] = []
+    client.node.create_subscription(
+        String, 'events', lambda message: heard.append(Event.from_json(message.data)),
+        messages.EVENTS)
+    asked = client.node.create_publisher(Int64MultiArray, 'improve', messages.STEP)
+    client.find(lambda: asked.get_subscription_count(),
+                f'no node subscribes {asked.topic_name} (what does: explorer)')
+    client.settle()
+    client.record('improve', command)
+    before = len(heard)
+    asked.publish(Int64MultiArray(data=states))
+
+    def answers() -> list[str]:
+        return [event.text for event in heard[before:] if event.what == 'improve']
+    client.find(answers, f'no answer on {asked.topic_name}')
+    return answers()[0]
+
+
 def _state(client: ServiceClient, text: str) -> int:
     """
     Return the state that is meant.

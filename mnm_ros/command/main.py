@@ -66,6 +66,7 @@ COMMANDS = {
     'save': Command('command.call', 'have everything learnt on the disk at once'),
     'load': Command('command.call', 'go back to what is on the disk, while paused'),
     'look': Command('command.call', 'look at once whether closed ways are open again'),
+    'improve': Command('command.call:improve', 'have policies made nearly the best'),
     'change': Command('command.call', 'let a simulated world change now'),
     'preflight': Command('command.run', 'check a robot side before a trial'),
     'trial': Command('command.run:trial', 'run an explorer that keeps everything in a folder'),

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.fleet.fleet import Fleet, Member
     from mnm_ros.core.inputs import (
         DeclarationInput,
+        ImproveInput,
         InputListener,
         Interruption,
         LookInput,
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
         ProvisionalPolicy,
         Recollection,
     )
+    from mnm_ros.core.mnm.checking_phase import NearlyBest
     from mnm_ros.core.mnm.options import Settings
     from mnm_ros.core.model.counts import Counts, NextStates
     from mnm_ros.core.model.declaration import Declaration
@@ -92,11 +94,12 @@ __all__ = [
     'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
     'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay',
     'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError',
-    'FileError', 'Fleet', 'Homing', 'Hypothesis', 'IncrementalBase', 'InputListener',
-    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
-    'LaunchError', 'LookInput', 'Member', 'MessageError', 'MissingPackageError', 'MnmError',
-    'Navigation', 'NextStates', 'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism',
-    'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy', 'OtherCheckpointError', 'Outlook',
+    'FileError', 'Fleet', 'Homing', 'Hypothesis', 'ImproveInput', 'IncrementalBase',
+    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
+    'KnownOfState', 'LaunchError', 'LookInput', 'Member', 'MessageError', 'MissingPackageError',
+    'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError', 'OPTIONS',
+    'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy',
+    'OtherCheckpointError', 'Outlook',
     'PRESETS', 'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
     'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem',
     'Progress', 'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection',
@@ -112,10 +115,11 @@ _NAMES = {
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
-    'inputs': 'DeclarationInput InputListener Interruption LookInput Observation Preference '
-              'Relocation TimesInput Update WorkObservation',
+    'inputs': 'DeclarationInput ImproveInput InputListener Interruption LookInput Observation '
+              'Preference Relocation TimesInput Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
+    'mnm.checking_phase': 'NearlyBest',
     'mnm.options': 'Settings',
     'model.counts': 'Counts NextStates',
     'model.declaration': 'Declaration',

@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Any, Union
 
 from mnm_ros.core.continuation import Continuation
-from mnm_ros.core.errors import SnapshotError
+from mnm_ros.core.errors import InvalidValueError, SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
+    ImproveInput,
     Input,
     InputListener,
     Interruption,
@@ -32,6 +33,7 @@ from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
+from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair, TransitionRecord
@@ -383,6 +385,40 @@ class Exploration(PausableTask):
         return self.take(LookInput() if state is None else LookInput(
             as_state(state), as_action(action, self.problem.actions, 'action to look at', False)))
 
+    def improve(self, state: int, within: float = 0.1) -> Update:
+        """
+        Go on until the policy to a state is proven to be nearly the best of all on known states.
+
+        Until then two of three steps are made for that, at rest; what is proven, ``trust`` tells.
+        It begins anew after each change, and when other states become known.
+
+        :param within: it is to take at most ``1 + within`` times the expected steps of the best.
+        :raises InvalidTypeError: if the state is no integer.
+        :raises InvalidValueError: if there is no such state, or no such part, if nothing is known
+            yet, or if the checks cannot improve policies.
+        :raises UnknownStateError: if there is no policy to that state.
+        """
+        target = as_state(state)
+        if not 0 < within <= 1:
+            raise InvalidValueError(f'within is {within!r}, expected a number in (0, 1]')
+        if self.hypothesis is None:
+            raise InvalidValueError(
+                f'state {target} has no policy yet: there is no hypothesis, expected to be asked '
+                'after the first one')
+        self.hypothesis.policy_for(target)
+        if target == self.home:
+            raise InvalidValueError(f'state {target} is home, where RESET leads, expected another')
+        if not self._mnm.can_improve:
+            raise InvalidValueError(
+                f"policies are not improved with checks '{self._settings.checks}', expected "
+                "'watch'")
+        return self.take(ImproveInput(target, float(within)))
+
+    @property
+    def nearly_best(self) -> Mapping[int, NearlyBest]:
+        """Return what is proven of policies that were to be improved, by target."""
+        return self._mnm.nearly_best
+
     def relocate(self, state: int) -> Update:
         return self.take(Relocation(as_state(state)))
 
@@ -473,6 +509,8 @@ class Exploration(PausableTask):
             self._take_look(made)
         elif isinstance(made, TimesInput):
             mnm.learn_times(made.times)
+        elif isinstance(made, ImproveInput):
+            mnm.improve(made.state, made.within)
         else:
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()

@@ -157,8 +157,25 @@ class LookInput:
     robot: ClassVar[str] = ''
 
 
+@dataclass(frozen=True, slots=True)
+class ImproveInput:
+    """
+    Somebody wants a policy to ``state`` that takes at most ``1 + within`` times the least.
+
+    From then on two of three steps of the checks are for that until it is proven, at rest. What
+    is executed next has no influence on the promise.
+
+    :ivar asked: the action that was asked for, and still is; None if none was.
+    """
+
+    state: int
+    within: float
+    asked: int | None = None
+    robot: ClassVar[str] = ''
+
+
 Input = Union[Observation, Relocation, Interruption, WorkObservation, Preference,
-              DeclarationInput, TimesInput, LookInput]
+              DeclarationInput, TimesInput, LookInput, ImproveInput]
 
 PLACING = (Observation, Relocation, Interruption)
 """Those that say where the robot is; with all others it stays, and so does what was asked for."""

@@ -131,9 +131,11 @@ class TrustLedger:
                 yield TrustedPolicy(
                     Trust.DOUBTED, steps, None, 0, doubted[policy.target], policy)
             else:
+                best = mnm.nearly_best.get(policy.target)
                 yield TrustedPolicy(
-                    Trust.PROVEN, steps, self._limit, 0,
-                    f'of the hypothesis of round {mnm.hypothesis.round}', policy)
+                    Trust.PROVEN, steps, best.at_most if best else self._limit, 0,
+                    f'of the hypothesis of round {mnm.hypothesis.round}'
+                    + (f', within {best.within:.0%} of the best' if best else ''), policy)
 
     def _on_the_way(self, at_most: int | None) -> Iterator[TrustedPolicy]:
         building = self._mnm.building

@@ -28,6 +28,7 @@ from typing import Any
 
 from mnm_ros.core.inputs import (
     DeclarationInput,
+    ImproveInput,
     Interruption,
     LookInput,
     Observation,
@@ -117,7 +118,7 @@ def states_csv(learnt: ExportContents) -> bytes:
 
 _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
           DeclarationInput: 'declared', Preference: 'preferred', WorkObservation: 'worked',
-          TimesInput: 'timed', LookInput: 'look'}
+          TimesInput: 'timed', LookInput: 'look', ImproveInput: 'improved'}
 
 
 def log_csv(learnt: ExportContents) -> bytes:
@@ -135,7 +136,7 @@ def log_csv(learnt: ExportContents) -> bytes:
         after: int | None = None
         if isinstance(made, Observation):
             step = before, made.action, learnt.description.action_name(made.action)
-        if isinstance(made, (Observation, Preference, Relocation)):
+        if isinstance(made, (ImproveInput, Observation, Preference, Relocation)):
             after = made.state
         if isinstance(made, WorkObservation):
             step = made.state, made.action, learnt.description.action_name(made.action)
@@ -251,8 +252,9 @@ def log_mcap(learnt: ExportContents) -> bytes:
             writer.write_message(f'{before}work', numbers, {'data': [
                 made.state, made.action, *(() if made.after is None else (made.after,))]}, now)
             continue
-        if isinstance(made, Preference):
-            writer.write_message('/goal', number_of_state, {'data': made.state}, now)
+        if isinstance(made, (ImproveInput, Preference)):
+            topic = '/goal' if isinstance(made, Preference) else '/improve'
+            writer.write_message(topic, number_of_state, {'data': made.state}, now)
             continue
         if isinstance(made, LookInput):
             pair = () if made.state is None else (made.state, made.action)

@@ -96,6 +96,8 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   runtime=True),
     ParameterSpec('idle_after', 60.0, 's at home after a goal with explore: idle', minimum=0,
                   runtime=True),
+    ParameterSpec('improve_within', 0.1, 'how much more than the best a policy may take that is '
+                  'improved', minimum=0.001, maximum=1, runtime=True),
     ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
                   "after a restart; '' for off", read_only=True),
     ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '

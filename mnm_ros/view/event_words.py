@@ -20,7 +20,8 @@ _SOON = 10         # steps, the same where times are not known
 _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pause',
           'resume': 'told to go on', 'home': 'sent home', 'rest': 'sent home to rest',
           'recover': 'told to recover', 'save': 'told to save', 'load': 'told to load',
-          'look': 'told to look at closed ways', 'cancel': 'told to give up its goal',
+          'look': 'told to look at closed ways', 'improve': 'told to improve policies',
+          'cancel': 'told to give up its goal',
           'change': 'the simulated world is to change',
           'at_home': 'has come home', 'not_home': 'has not come home'}
 """What is said of what was asked for, by ``Event.what``."""

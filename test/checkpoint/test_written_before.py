@@ -15,6 +15,7 @@ from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     DeclarationInput,
+    ImproveInput,
     Interruption,
     LookInput,
     Observation,
@@ -144,14 +145,15 @@ def test_what_others_have_had_executed_is_kept_with_all_that_belongs_to_it(tmp_p
     inputs = [WorkObservation(-3, 1, 2**40), WorkObservation(5, 0, None, RESET),
               WorkObservation(5, 0, 5, 2, 'deck/r2'), Preference(-3), Preference(7, 1),
               TimesInput(StepTimes({RESET: 20.5, 0: 3.0}, {(-3, RESET): 11.0}), RESET),
-              LookInput(), LookInput(-3, 2, RESET), LookInput(None, RESET, 1)]
+              LookInput(), LookInput(-3, 2, RESET), LookInput(None, RESET, 1),
+              ImproveInput(2**40, 0.05, RESET)]
     log = InputLog.create(tmp_path / 'log.sqlite', {}, None)
     log.append(inputs)
     log.close()
     assert SavedInputs(log.path).inputs == inputs
     with sqlite3.connect(log.path) as database:
         assert database.execute('SELECT kind, action FROM inputs').fetchall() == [
-            (4, -1), (4, -2), (4, 2), (5, -1), (5, 1), (6, -2), (7, -1), (7, -2), (7, 1)]
+            (4, -1), (4, -2), (4, 2), (5, -1), (5, 1), (6, -2), (7, -1), (7, -2), (7, 1), (8, -2)]
         database.execute("UPDATE robots SET robot = replace(robot, '-3', '-4')")
     database.close()
     with pytest.raises(CheckpointError, match='has CRC-32'):

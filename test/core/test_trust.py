@@ -159,7 +159,7 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
     moves = {0: (RESET,) * 5, 1: (0, RESET, 0, 0, 0), 2: (0, 0, RESET, 0, 0),
              3: (0, 0, 0, RESET, 1), 4: (1, 0, 0, 0, RESET)}
     mnm = SimpleNamespace(
-        home=0, checking=SimpleNamespace(doubted={4: 'why'}), building=None,
+        home=0, checking=SimpleNamespace(doubted={4: 'why'}), building=None, nearly_best={},
         support=problem.support, hypothesis=Hypothesis(1, 3, 20, tuple(
             Policy(target, 20, states, (played,)) for target, played in moves.items())))
     ledger = TrustLedger(cast(Any, mnm), settings(problem))

@@ -24,6 +24,7 @@ from mnm_ros.command.knowledge import export, policies
 from mnm_ros.core.errors import CheckpointError, ExportError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
+    ImproveInput,
     Input,
     InputListener,
     Interruption,
@@ -213,14 +214,15 @@ def test_a_bag_has_the_topics_of_the_steps_with_the_numbers_of_the_inputs_as_tim
         [Observation(RESET, 2**40), Observation(1, 7, 'deck/r2'), Relocation(-3),
          Interruption(), Interruption(RESET), Relocation(5, 0), WorkObservation(5, 1, 6),
          WorkObservation(6, 1, None, robot='deck/r2'), Preference(4, 1), LookInput(),
-         LookInput(6, 1)]) == [
+         LookInput(6, 1), ImproveInput(4, 0.1)]) == [
         ('/action', [1, -1], half), ('/state', [1, 2**40], 2 * half),
         ('/deck/r2/action', [2, 1], 3 * half), ('/deck/r2/state', [2, 7], 4 * half),
         ('/state', [-1, -3], 6 * half), ('/status', 'place lost', 8 * half),
         ('/action', [5, -1], 9 * half), ('/status', 'place lost', 10 * half),
         ('/action', [6, 0], 11 * half), ('/state', [-1, 5], 12 * half),
         ('/work', [5, 1, 6], 14 * half), ('/deck/r2/work', [6, 1], 16 * half),
-        ('/goal', 4, 18 * half), ('/look', [], 20 * half), ('/look', [6, 1], 22 * half)]
+        ('/goal', 4, 18 * half), ('/look', [], 20 * half), ('/look', [6, 1], 22 * half),
+        ('/improve', 4, 24 * half)]
 
 
 def test_a_bag_has_every_input_in_its_order() -> None:

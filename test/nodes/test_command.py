@@ -160,6 +160,31 @@ def test_goals(start: Callable, peer: Peer) -> None:
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
 
 
+def test_a_policy_is_made_nearly_the_best(start: Callable, peer: Peer) -> None:
+    start('cmp_sim', scenario='corridor')
+    heard = peer.listen(String, 'events', messages.EVENTS)
+    trust = peer.listen(String, 'trust', messages.LATCHED)
+    doing = peer.listen(String, 'activity')
+    start('explorer', actions=['east', 'west'])
+    known = peer.listen(Int64MultiArray, 'known_states')
+    peer.wait_for(
+        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
+    asked = command('improve', '1')
+    assert asked.returncode == 0 and asked.stdout.endswith(': state 1\n'), asked
+    assert re.match(r'told to improve policies at \S+( \d+)?, by mnm_ros improve', asked.stdout)
+    unknown = command('improve', '99')
+    assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
+    nowhere = command('improve', 'kitchen')
+    assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
+    peer.wait_for(lambda: any('policy to state 1 is within 10% of the best' in message.data
+                              for message in heard), 'the end of the improvement')
+    peer.wait_for(lambda: json.loads(trust[-1].data)['states']['1']['why'].endswith(
+        'within 10% of the best'), 'what is told of it')
+    assert command('improve', '3', '2').stdout.endswith(': state 3; state 2\n')
+    peer.wait_for(lambda: any('improving the policy to state' in message.data
+                              for message in doing), 'what it is doing')
+
+
 def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(peer: Peer) -> None:
     results = peer.node.create_publisher(String, 'goal_result', messages.STEP)
     told = ['reached 2 in 1 steps', 'refused 2: no policies heard yet']

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Union
+from typing import Any, ClassVar, Protocol, Union
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
@@ -79,6 +79,20 @@ class ChangeLog:
 
 
 @dataclass(frozen=True)
+class NearlyBest:
+    """
+    A proof that the policy of the hypothesis is nearly the best.
+
+    :ivar within: it takes at most ``1 + within`` times what the best takes.
+    :ivar at_least: steps that any policy takes; at_most: that this one takes.
+    """
+
+    within: float
+    at_least: float
+    at_most: float
+
+
+@dataclass(frozen=True)
 class Round:
     """
     What the checking phase of one round is made from.
@@ -144,6 +158,21 @@ class CheckingPhase(ABC):
 
     def leave_closed(self) -> None:
         """Leave closed pairs alone from now on, until it is told to look; optional."""
+
+    can_improve: ClassVar[bool] = False
+    """Whether it does what ``improve`` says."""
+
+    def improve(self, target: int, within: float) -> None:
+        """
+        Go on until the policy takes at most ``1 + within`` times the steps of the best; optional.
+
+        It waits for a policy where there is none.
+        """
+
+    @property
+    def nearly_best(self) -> Mapping[int, NearlyBest]:
+        """Return what is proven of policies that were to be improved, by target."""
+        return {}
 
     @property
     def at_restart_point(self) -> bool:

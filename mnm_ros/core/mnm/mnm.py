@@ -12,7 +12,13 @@ from typing import Any
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
-from mnm_ros.core.mnm.checking_phase import ChangeLog, CheckingPhase, CheckingPhaseFactory, Round
+from mnm_ros.core.mnm.checking_phase import (
+    ChangeLog,
+    CheckingPhase,
+    CheckingPhaseFactory,
+    NearlyBest,
+    Round,
+)
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
@@ -102,6 +108,7 @@ class Mnm(PhaseMachine):
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
         self._preferred: tuple[int, ...] = ()
+        self._improved: dict[int, float] = {}    # what they are to be within, by target
         self.looks_are_told = False
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
@@ -141,6 +148,7 @@ class Mnm(PhaseMachine):
             **({'times': self.costs.times.to_json()} if self.costs.times.any_known else {}),
             **({'preferred': list(self._preferred)} if self._preferred else {}),
             **({'looks': True} if self.looks_are_told else {}),
+            **({'improve': [*map(list, self._improved.items())]} if self._improved else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
@@ -148,6 +156,7 @@ class Mnm(PhaseMachine):
         self._settings = replace(self._settings, former=state.get('former', True))
         self._preferred = tuple(state.get('preferred', ()))
         self.looks_are_told = state.get('looks', False)
+        self._improved = dict(state.get('improve', ()))
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
@@ -267,6 +276,26 @@ class Mnm(PhaseMachine):
     def learn_times(self, times: StepTimes) -> None:
         """Choose what is played by these times, too, from now on."""
         self.costs.learn(times)
+
+    def improve(self, target: int, within: float) -> None:
+        """
+        Go on until the policy to a state takes at most ``1 + within`` times the least.
+
+        It begins anew after each change, and waits for a policy if need be.
+        """
+        self._improved[target] = within
+        if self.checking is not None:
+            self.checking.improve(target, within)
+
+    @property
+    def can_improve(self) -> bool:
+        """Whether the checks under way can do that."""
+        return self.checking is None or self.checking.can_improve
+
+    @property
+    def nearly_best(self) -> Mapping[int, NearlyBest]:
+        """Return what is proven of policies that were to be improved, by target."""
+        return self.checking.nearly_best if self.checking else {}
 
     @property
     def closed(self) -> Mapping[Pair, int]:
@@ -398,6 +427,8 @@ class Mnm(PhaseMachine):
         self.checking = self._check_policies(result.policies, transitions=transitions)
         if self.looks_are_told:
             self.checking.leave_closed()
+        for target, within in self._improved.items():
+            self.checking.improve(target, within)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')

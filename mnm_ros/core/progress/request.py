@@ -28,8 +28,8 @@ class Request:
     What a node is about to ask another one for, or has just asked for.
 
     :ivar what: ``stop``, ``free``, ``pause``, ``resume``, ``home``, ``recover``, ``save``,
-        ``load``, ``look``, ``cancel``, ``change``, ``goal`` or ``setting``; ``at_home`` or
-        ``not_home`` when the service ``return_home`` has led home, or has not.
+        ``load``, ``look``, ``improve``, ``cancel``, ``change``, ``goal`` or ``setting``;
+        ``at_home`` or ``not_home`` when the service ``return_home`` has led home, or has not.
     :ivar by: from where it comes: ``page 192.0.2.7``, ``mnm_ros stop``, ``navigator``; where a
         service is called by nobody knows whom, ``service cancel``.
     :ivar user: who uses ``mnm_ros``.

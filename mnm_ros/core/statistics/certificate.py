@@ -47,11 +47,12 @@ it, that RESET is a step of the attempt; the maximum covers both, for each state
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from mnm_ros.core.model.counts import Counts, Floats, Pair
+from mnm_ros.core.model.counts import Bools, Counts, Floats, Indices, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
@@ -218,6 +219,66 @@ class Balls(Protocol):
         """Return how many steps of the pair were broken off."""
 
 
+class PlausibleRows(NamedTuple):
+    """
+    What is plausible of some pairs, as [row, slot] or [row]; states are columns of values.
+
+    :ivar following: what followed, and in the slot after the last the reserved place.
+    :ivar frequencies: how often, as a fraction.
+    :ivar fractions, radius: the ball of the pair.
+    :ivar reserved: whether the slot is the reserved place.
+    :ivar closed: whether what was never seen is in ``ends`` alone.
+    :ivar ends: where the pair is declared to lead, the first one again in empty slots.
+    """
+
+    following: Indices
+    frequencies: Floats
+    fractions: Floats
+    radius: Floats
+    reserved: Bools
+    closed: Bools
+    ends: Indices
+
+
+def columns(known: Sequence[int], target: int) -> dict[int, int]:
+    """Return the columns of the known states, and that of the target after one for elsewhere."""
+    return {**{state: index for index, state in enumerate(known)}, target: len(known) + 1}
+
+
+def plausible_rows(counts: Counts, sets: Balls, pairs: Sequence[Pair], column: Mapping[int, int],
+                   support: Support | None) -> PlausibleRows:
+    """
+    Return what is plausible of these pairs; a RESET has an empty row.
+
+    :param column: from ``columns``; the others are elsewhere.
+    """
+    elsewhere = max(column.values()) - 1
+    rows = [counts.next_states(*pair) for pair in pairs]
+    # A step that was broken off may have led to where nothing leads otherwise.
+    declared = [support.ends(*pair) or () if support and not sets.lost(pair) else ()
+                for pair in pairs]
+    shape = (len(pairs), 1 + max(map(len, rows)))
+    found = PlausibleRows(
+        np.full(shape, elsewhere), np.zeros(shape), np.zeros(shape), np.zeros(len(pairs)),
+        np.zeros(shape, dtype=bool), np.array([bool(ends) for ends in declared]),
+        np.full((len(pairs), max(map(len, declared))), -1))
+    for row, ends in enumerate(declared):
+        there = [column.get(after, elsewhere) for after in ends]
+        found.ends[row, :len(there)] = there
+        found.ends[row, len(there):] = there[0] if there else 0
+    for row, (pair, nexts) in enumerate(zip(pairs, rows)):
+        if pair[1] == RESET:
+            continue
+        # The slot after the last is the reserved place.
+        size, lost = len(nexts), sets.lost(pair)
+        found.reserved[row, size] = True
+        found.following[row, :size] = [column.get(after, elsewhere) for after in nexts]
+        found.frequencies[row, :size + 1] = np.array([*nexts.values(), lost]) / max(
+            1, counts.visits(*pair) + lost)
+        found.fractions[row, :size + 1], found.radius[row] = sets.ball(*pair)
+    return found
+
+
 class PolicyModel:
     """
     One stationary policy under the sets: what is certain about it, and what is not.
@@ -236,35 +297,9 @@ class PolicyModel:
         known, moves = policy.states, policy.actions[0]
         self._resets = np.array(moves) == RESET
         self._home_next = np.flatnonzero(self._resets)
-        column = {state: index for index, state in enumerate(known)}
-        column[policy.target] = len(known) + 1
-        rows = [counts.next_states(state, action) for state, action in zip(known, moves)]
-        # A step that was broken off may have led to where nothing leads otherwise.
-        declared = [support.ends(state, action) or () if support
-                    and not sets.lost((state, action)) else ()
-                    for state, action in zip(known, moves)]
-        shape = (len(known), 1 + max(map(len, rows)))
-        self._following = np.full(shape, len(known))
-        self._frequencies = np.zeros(shape)
-        self._fractions = np.zeros(shape)
-        self._radius = np.zeros(len(known))
-        self._reserved = np.zeros(shape, dtype=bool)
-        self._closed = np.array([bool(ends) for ends in declared])
-        self._ends = np.full((len(known), max(map(len, declared))), -1)
-        for row, ends in enumerate(declared):
-            found = [column.get(after, len(known)) for after in ends]
-            self._ends[row, :len(found)] = found
-            self._ends[row, len(found):] = found[0] if found else 0
-        for row, (state, action, nexts) in enumerate(zip(known, moves, rows)):
-            if action == RESET:
-                continue
-            # The slot after the last is the reserved place.
-            size, lost = len(nexts), sets.lost((state, action))
-            self._reserved[row, size] = True
-            self._following[row, :size] = [column.get(after, len(known)) for after in nexts]
-            self._frequencies[row, :size + 1] = np.array([*nexts.values(), lost]) / max(
-                1, counts.visits(state, action) + lost)
-            self._fractions[row, :size + 1], self._radius[row] = sets.ball(state, action)
+        (self._following, self._frequencies, self._fractions, self._radius, self._reserved,
+         self._closed, self._ends) = plausible_rows(
+            counts, sets, tuple(zip(known, moves)), columns(known, policy.target), support)
 
     def certify(self) -> Certificate:
         """Return the certificate: what the policy takes at most."""

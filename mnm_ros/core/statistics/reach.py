@@ -96,6 +96,16 @@ class Reach:
         return self._counts
 
     @property
+    def sets(self) -> ConfidenceSets:
+        """Return the sets over these."""
+        return self._sets
+
+    @property
+    def begun(self) -> int:
+        """Return the number of that moment."""
+        return self._begun
+
+    @property
     def is_due(self) -> bool:
         """Whether so much was learnt while a change is open that it is time to look again."""
         due = self._seen >= self._due

@@ -20,6 +20,7 @@ from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.blocked import BlockedPairs
 from mnm_ros.core.watch.closed import ClosedWays
+from mnm_ros.core.watch.improve import Improvements
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
@@ -28,7 +29,7 @@ from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 BEGINNING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
     'reach': None, 'patrol': None, 'hints': None, 'blocked': {}, 'pauses': {},
-    'closed': None, 'rediscoveries': 1}
+    'closed': None, 'improve': None, 'rediscoveries': 1}
 """The state of a phase that begins."""
 
 
@@ -46,9 +47,10 @@ class WatchParts:
     :ivar pauses: the pairs that are left alone after failures.
     :ivar blocked: the pairs that are known to lead nowhere.
     :ivar closed: those of them that led on until a change was noticed.
+    :ivar improvements: the policies that are improved on request.
     """
 
-    ADDED: ClassVar = ('blocked', 'closed', 'pauses')
+    ADDED: ClassVar = ('blocked', 'closed', 'improvements', 'pauses')
 
     transitions: TransitionMonitor
     checks: PolicyChecks
@@ -59,6 +61,7 @@ class WatchParts:
     reach: Reach
     blocked: BlockedPairs
     closed: ClosedWays
+    improvements: Improvements
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...],
@@ -74,6 +77,9 @@ class WatchParts:
         reach = Reach(problem.radius, delta['reach'])
         if given['reach'] is not None:
             snapshot.put(given['reach'], reach)
+        improvements = Improvements()
+        if given.get('improve') is not None:
+            snapshot.put(given['improve'], improvements)
         transitions = round_.transitions or TransitionMonitor(
             delta['transitions'], given['transitions'])
         return cls(
@@ -89,7 +95,8 @@ class WatchParts:
             reach,
             BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
                          given.get('blocked')),
-            ClosedWays(given.get('closed')))
+            ClosedWays(given.get('closed')),
+            improvements)
 
     def to_state(self) -> dict[str, Any]:
         """Return all of them as plain data; only just before a rediscovery."""
@@ -109,4 +116,5 @@ class WatchParts:
             'pauses': self.pauses.to_state(),
             'blocked': self.blocked.to_state(),
             **({'closed': closed} if (closed := self.closed.to_state()) else {}),
+            **({'improve': snapshot.take(self.improvements)} if self.improvements.wanted else {}),
         }

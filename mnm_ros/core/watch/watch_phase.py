@@ -34,12 +34,13 @@ one, and the base can go on (``revise``), with what it is told in ``doubts``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
-from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
+from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
@@ -66,7 +67,8 @@ class WatchPhase(CheckingPhase):
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
-    ADDED = ('_blocked', '_closed', '_pauses')
+    can_improve = True
+    ADDED = ('_blocked', '_closed', '_improvements', '_improving', '_pauses')
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
@@ -83,6 +85,7 @@ class WatchPhase(CheckingPhase):
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._pauses, self._closed = parts.pauses, parts.closed
+        self._improvements, self._improving = parts.improvements, False
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
                                        parts.rediscovery, parts.closed, quanta)
@@ -128,6 +131,8 @@ class WatchPhase(CheckingPhase):
     def next_action(self) -> int:
         if self.rediscovering:
             self._asked = self.base.next_action()
+        elif self._improving:
+            self._asked = self._improvements.action(self._here)
         else:
             self._asked = RESET if self._here is None else self._checks.attempts.action(
                 self._here)
@@ -150,7 +155,11 @@ class WatchPhase(CheckingPhase):
                 self._rediscovery.fresh = False
                 self.base.add_transition(*seen)
                 self.doubts.observe(*seen, self.policies)
-            self._check(state)
+            if self._improving:
+                self._improve(seen[:2] if seen else None)
+            else:
+                self._check(state)
+        self._heed_falls()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """Learn from it as from a step of an attempt, but that it is part of none."""
@@ -162,6 +171,7 @@ class WatchPhase(CheckingPhase):
         self._count((state, action))
         self.base.add_transition(state, action, after)
         self.doubts.observe(state, action, after, self.policies)
+        self._heed_falls()
 
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
@@ -197,10 +207,19 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice(self.policies, declared=True)
             self.doubts.doubt(concerned)
         super().support_changed(pairs)
+        self._heed_falls(anew=True)
 
     @property
     def closed(self) -> Mapping[Pair, int]:
         return self._closed.looks
+
+    def improve(self, target: int, within: float) -> None:
+        self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
+        self._improvements.ask(target, within)
+
+    @property
+    def nearly_best(self) -> Mapping[int, NearlyBest]:
+        return self._improvements.proven
 
     def leave_closed(self) -> None:
         self.doubts.leave_closed()
@@ -217,7 +236,15 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
         return super().request_audit(tries)
 
+    def may_plan(self, action: int, state: int) -> bool:
+        return self._improving or super().may_plan(action, state)
+
     def activity(self) -> PhaseActivity:
+        shown = self._shown_activity()
+        return shown if not self._improving else replace(
+            shown, target=self._improvements.target, sentence=self._improvements.doing)
+
+    def _shown_activity(self) -> PhaseActivity:
         return checking_activity(
             self.base.activity() if self.rediscovering else None, self._checks.target,
             self._rediscovery.number, self._rediscovery.evidence,
@@ -263,7 +290,7 @@ class WatchPhase(CheckingPhase):
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
-        self.rediscovering = True
+        self.rediscovering, self._improving = True, False
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
             pair for pair in self.transitions.raised
@@ -377,14 +404,73 @@ class WatchPhase(CheckingPhase):
         self._attempt(None if self._blocked.opening else self._schedule.begin())
 
     def _attempt(self, target: int | None) -> None:
-        """Let the policy for a target make an attempt, or the rediscovery go on if None."""
+        """Let the policy for a target make an attempt, or others go on if None."""
         if target is None or self._checks.patrol.passes(target, self._pauses.resting):
             self._checks.turns.prefer(() if target is None else (target,))
-            self._begin_quantum()
+            self._begin_improving()
             return
         self._here = None
         self.rediscovering = False
         self._checks.begin(target, self.policies)
+
+    def _begin_improving(self) -> None:
+        """Make twice as many steps for what is to be improved as for all else, if there is any."""
+        if self._improvements.wanted and self._may_improve:
+            self._heed_falls()
+            self._look_at_best()
+        if self._improvements.target is None or not self._may_improve:
+            self._begin_quantum()
+            return
+        turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
+        self._improvements.left = 2 * (turn + turn // 2)
+        self._here = None
+        self.rediscovering, self._rediscovery.fresh, self._improving = False, False, True
+
+    @property
+    def _may_improve(self) -> bool:
+        """Whether nothing is suspected."""
+        return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
+
+    def _improve(self, pair: Pair | None) -> None:
+        """Judge a step for what is to be improved."""
+        if self._improvements.executed(pair, self._reach):
+            self._heed_falls()
+            self._look_at_best()
+        ahead = self._here, self._improvements.action(self._here)
+        if (self._improvements.target is None or self._improvements.left <= 0
+                or not self._may_improve or ahead in self._pauses.stopping):
+            self._begin_quantum()
+
+    def _look_at_best(self) -> None:
+        """Take what is proven to be nearly the best."""
+        found = self._improvements.look(
+            self.policies, self._closed_alone, self._round.problem, self._reach)
+        while found is not None:
+            if found.new is not found.old:
+                self._adopt(tuple(found.new if policy is found.old else policy
+                                  for policy in self.policies))
+            self._round.log.tell(
+                f'round {self._round.number}: the policy to state {found.new.target} is within '
+                f'{found.proof.within:.0%} of the best, at most {found.proof.at_most:.2f} steps '
+                f'({found.before:.2f} -> {found.after:.2f} by what was seen, '
+                f'{found.steps:,} steps for it)')
+            found = self._improvements.look(
+                self.policies, self._closed_alone, self._round.problem, self._reach)
+
+    def _heed_falls(self, anew: bool = False) -> None:
+        """Tell if what is proven to be nearly the best is so no more."""
+        if self._improvements.wanted:
+            fallen = self._improvements.fall(
+                self.policies[0].states, self._closed_alone, self._reach, anew)
+            if fallen:
+                self._round.log.tell_states(
+                    self._round.number, fallen, 'is to be improved anew, as something is other '
+                    'than it was', 'are to be improved anew, as something is other than it was')
+
+    @property
+    def _closed_alone(self) -> Collection[Pair]:
+        """Return the pairs that are closed, where looks are told."""
+        return tuple(self._closed.looks) if self._closed.told else ()
 
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""

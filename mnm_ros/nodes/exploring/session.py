@@ -26,6 +26,7 @@ from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
 from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, RestoredExploration
+from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
@@ -87,6 +88,9 @@ class ExplorationSession:
         self._link.after_description = self._declare
         self._link.reason_to_rest = WorkFirst(
             node, parameters, self._guard, lambda: self.exploration).reason
+        ImproveTopic(node, self._guard, lambda: self.exploration,
+                     lambda: parameters['improve_within'],
+                     lambda text: self.record.heard('improve', 'improve', text))
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
         if not (parameters['advisory'] or parameters.is_set('robots')):

@@ -115,6 +115,10 @@ class OperatorRecord:
         """Take note of a call of a service of the explorer; ``text`` is why it was refused."""
         self._add(what, f'service {service}', text=text)
 
+    def heard(self, topic: str, what: str, text: str) -> None:
+        """Take note of what was asked for on a topic of the explorer; ``text`` is the answer."""
+        self._add(what, f'topic {topic}', text=text)
+
     def setting(self, name: str, before: object, now: object) -> None:
         """Take note of a parameter of the explorer that has changed."""
         self._tell(self._event('setting', BY_PARAMETERS,

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Policies that are improved on request, until they are proven to be nearly the best.
+
+DisCo (NeurIPS 2020) promises policies within ``epsilon`` of the best; MNM promises a limit alone.
+For states of choice it goes on. The *best* is that of all policies on the known states, with a
+RESET elsewhere and wherever it helps; what is left alone, as it is closed, is not played.
+
+What is certain comes from the sets of ``Reach``: that any of them is ever wrong has its part of
+the round's delta, and all that follows from right sets is right at once. So this takes no delta,
+whatever is asked for, when, and how often it is looked: the best takes at least ``LeastSteps``,
+and a policy at most what ``PolicyModel`` certifies. A policy is proven once the second is at most
+``1 + within`` times the first; of the one of the hypothesis and the best by the counts, the better
+one is. The sets begin anew whenever a change is noticed, and when it is relearnt: all proofs fall
+then, and when other states are known, other ends are declared or added, or other ways are closed.
+
+At rest two of three steps are made for it, between a patrol and the next turn of the rediscovery:
+with the policy that is to be proven, or with the one that may be the best, whichever leaves more
+open. For all else these steps are as those that others have ordered. Which of them is followed,
+and for how long, has no influence on the promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from mnm_ros.core.mnm.checking_phase import NearlyBest
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.statistics.certificate import PolicyModel
+from mnm_ros.core.statistics.least_steps import LeastSteps
+from mnm_ros.core.statistics.reach import Reach
+
+_GROWTH, _FEWEST = 0.25, 2
+"""Of the executions of a pair, and so many of them at least, after which it is looked again."""
+_CLEARLY = 0.99
+"""Of the steps: with less than that, another policy is taken although the old one would do."""
+
+
+class Improved(NamedTuple):
+    """
+    What a look has proven.
+
+    :ivar old, new: the policy of the hypothesis, and the one that is to take its place, perhaps
+        the same.
+    :ivar before, after: their expected steps by the counts.
+    :ivar steps: that were made for it.
+    """
+
+    old: Policy
+    new: Policy
+    proof: NearlyBest
+    before: float
+    after: float
+    steps: int
+
+
+class Improvements:
+    """
+    The states that were asked for, and what is proven of their policies.
+
+    :ivar wanted: how near to the best the policies are to be, by target.
+    :ivar proven: by target.
+    :ivar target: of the policy that is being improved; None for none.
+    :ivar left: steps until the rediscovery has its turn.
+    """
+
+    def __init__(self) -> None:
+        self.wanted: dict[int, float] = {}
+        self.proven: dict[int, NearlyBest] = {}
+        self.target: int | None = None
+        self.left = 0
+        self._steps: dict[int, int] = {}    # made for a target
+        self._era: Any = None
+        self._walk: Policy | None = None
+        self._least: dict[int, float] = {}    # bounds by state, for ``target``
+        self._made: dict[Pair, int] = {}    # executions since the last look
+        self._likely = 0.0    # steps of the policy, by the counts
+
+    def ask(self, target: int, within: float) -> None:
+        """Improve the policy for a state from now on, until it is so near to the best."""
+        self.wanted[target] = within
+        self.proven.pop(target, None)
+        self._steps[target] = 0
+
+    def fall(self, states: Sequence[int], closed: Collection[Pair], reach: Reach,
+             anew: bool = False) -> list[int]:
+        """
+        Begin anew if what the proofs rest on is another than it was.
+
+        :param states: that are known.
+        :param closed: pairs that are left alone.
+        :param anew: whether it is another one in any case.
+        :returns: The targets that were proven, or were about to be.
+        """
+        era = (reach.begun, tuple(closed), tuple(states))
+        if era == self._era and not anew:
+            return []
+        fallen = [*self.proven, *([] if self.target is None else [self.target])]
+        self._era, self.target, self._walk, self._least = era, None, None, {}
+        self.proven.clear()
+        return fallen
+
+    def look(self, policies: Sequence[Policy], closed: Collection[Pair], problem: Problem,
+             reach: Reach) -> Improved | None:
+        """
+        Find out what is proven, and what to follow to prove more; None if nothing is new.
+
+        :param policies: of the hypothesis, home first.
+        """
+        targets = [policy.target for policy in policies[1:]]
+        target = next((target for target in self.wanted
+                       if target not in self.proven and target in targets), None)
+        if target != self.target:
+            self.target, self._least = target, {}
+        self._made.clear()
+        self._walk = None
+        if target is None:
+            return None
+        old, within = policies[1 + targets.index(target)], self.wanted[target]
+        least = LeastSteps(reach.counts, reach.sets, old.states, problem.actions, target,
+                           problem.support, without=closed, before=self._least)
+        self._least = least.by_state
+        limit = min((1 + within) * least.steps, problem.limit)
+        best = _best_by_counts(old, problem, reach)
+        tried = [(policy, PolicyModel(
+            reach.counts, reach.sets, policy, limit, problem.support).certify())
+            for policy in ((old,) if best is None or best.same_as(old) else (old, best))]
+        new, found = min(tried, key=lambda each: each[1].bound)    # the old one if that is as good
+        before = tried[0][1]
+        if before.bound <= limit and found.bound > _CLEARLY * before.bound:
+            new, found = tried[0]
+        if found.bound <= limit:
+            self.proven[target] = proof = NearlyBest(within, least.steps, found.bound)
+            return Improved(old, new, proof, before.steps, found.steps, self._steps[target])
+        self._likely = found.empirical
+        optimistic = found.empirical - least.steps > found.bound - found.empirical
+        self._walk = Policy(target, old.horizon, old.states, (
+            tuple(map(int, least.moves)),)) if optimistic else new
+        return None
+
+    def action(self, here: int | None) -> int:
+        """Return the next action; the next step follows no policy where nothing is looked at."""
+        return RESET if here in (None, self.target) or self._walk is None else (
+            self._walk.action(0, here))
+
+    def executed(self, pair: Pair | None, reach: Reach) -> bool:
+        """Take note of a step that was made for it; return whether it is time to look again."""
+        self.left -= 1
+        if self.target in self._steps:
+            self._steps[self.target] += 1
+        if pair is None:
+            return False
+        made = self._made[pair] = self._made.get(pair, 0) + 1
+        return made >= max(_FEWEST, _GROWTH * (reach.counts.visits(*pair) - made))
+
+    @property
+    def doing(self) -> str:
+        """Return what is being improved, for people."""
+        least = next(iter(self._least.values()), 0.0)
+        return (f'improving the policy to state {self.target}: {self._likely:.2f} expected steps '
+                f'by what was seen, and none takes less than {least:.2f}')
+
+
+def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:
+    """Return the policy with the fewest steps by the counts, to the target of another one."""
+    rows = TransitionRows(reach.counts, problem.actions, problem.support)
+    for state in old.states:
+        rows.enter(state)
+    model = EmpiricalModel.of(rows, old.states)
+    if not model.hits(old.target).any():
+        return None
+    moves, _ = model.smoothed_plan(old.target, problem.limit)
+    return Policy(old.target, old.horizon, old.states, (tuple(map(int, moves)),))

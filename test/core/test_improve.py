@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Policies that were asked for become nearly the best, which is proven, and right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from binomial import binomial_tail
+from mnm_ros.core.errors import InvalidTypeError, InvalidValueError, UnknownStateError
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import ImproveInput, Input, InputListener, Observation
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.presets import settings
+from mnm_ros.core.progress.trust import TrustedPolicy
+from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
+from mnm_ros.core.statistics.least_steps import LeastSteps
+from mnm_ros.simulation.cmp import Cmp, grid_cmp, support, TableCmp
+from mnm_ros.simulation.ground_truth import best_time, expected_steps
+from mnm_ros.simulation.scenario import Scenario, Setting
+from mnm_ros.simulation.simulator import Simulator
+import numpy as np
+import pytest
+from test_fleet import still, World
+
+ACTIONS = ('east', 'north', 'west', 'south')
+ROOM = ('S..', '...')
+FAR = 5    # of the room: two moves east and one north
+MOST = 60_000
+
+
+def scenario_of(*cmps: Cmp) -> Scenario:
+    return Scenario('', ACTIONS[:cmps[0].actions], cmps[0].start, tuple(
+        Setting(cmp, None) for cmp in cmps), Path())
+
+
+class Run:
+    """An exploration of one CMP after the other, by its map or without."""
+
+    def __init__(self, *cmps: Cmp, seed: int = 0, declared: bool = False,
+                 radius: float = 3.5) -> None:
+        self.simulator = Simulator(scenario_of(*cmps), seed)
+        self.settings = settings(Problem(cmps[0].actions, radius, 1.0, 0.1))
+        self.exploration = Exploration(self.settings, seed)
+        self.inputs: list[Input] = []
+        self.follow()
+        if declared:
+            self.exploration.declare(support(cmps[0]))
+        while self.exploration.hypothesis is None:
+            self.explore(1)
+
+    def follow(self) -> None:
+        self.exploration.listeners.append(
+            InputListener(lambda update: self.inputs.append(update.input)))
+
+    def explore(self, steps: int) -> None:
+        for _ in range(steps):
+            action = self.exploration.next_action()
+            self.exploration.observe(action, self.simulator.step(action))
+
+    def told(self, target: int) -> TrustedPolicy:
+        return next(told for told in self.exploration.trust() if told.policy.target == target)
+
+    def proven(self, target: int) -> bool:
+        return 'of the best' in self.told(target).why
+
+    def until_proven(self, target: int, most: int = MOST) -> int:
+        begun = self.exploration.steps
+        while not self.proven(target):
+            self.explore(20)
+            assert self.exploration.steps < begun + most, self.exploration.activity().sentence
+        return self.exploration.steps - begun
+
+
+# The bounds ---------------------------------------------------------------------------------
+
+
+def random_cmp(seed: int, states: int = 4, actions: int = 2) -> TableCmp:
+    """Return a CMP in which each pair leads to one to three states."""
+    rng, outcomes = np.random.default_rng([seed, 7]), {}
+    for state in range(states):
+        for action in range(actions):
+            ends = rng.choice(states, int(rng.integers(1, 4)), replace=False)
+            chances = rng.dirichlet(np.ones(len(ends)))
+            outcomes[state, action] = tuple(zip(ends.tolist(), chances.tolist()))
+    return TableCmp(0, actions, outcomes)
+
+
+@pytest.mark.parametrize('declared', [False, True])
+def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
+    """Each of many looks on the way at all targets has to be right, of the best and of any."""
+    delta, seeds, wrong, tight = 0.2, range(40), [], 0
+    for seed in seeds:
+        cmp = random_cmp(seed)
+        known, rng = (0, 1, 2), np.random.default_rng([seed, 8])
+        counts, told = Counts(), Support(support(cmp)) if declared else Support()
+        sets = ConfidenceSets(delta, counts)
+        state, failed = 0, False
+        least: dict[int, dict[int, float]] = {1: {}, 3: {}}
+        for step in range(1, 513):
+            action = int(rng.integers(-1 if state == 3 else 0, 2))
+            ends, chances = zip(*cmp.transitions(state, action))
+            after = int(rng.choice(ends, p=chances))
+            if action != RESET and state in known:
+                if rng.random() < 0.1:
+                    sets.add_censored(state, action)
+                else:
+                    sets.add(state, action, after)
+            state = 0 if state == 3 else after
+            if step not in (8, 32, 128, 512):
+                continue
+            for target, before in least.items():
+                best = best_time(cmp, known, target)
+                found = LeastSteps(counts, sets, known, 2, target, told, before=before)
+                least[target] = found.by_state
+                policy = Policy(target, 40, known, (tuple(
+                    int(action) for action in rng.integers(0, 2, 3)),))
+                bound = PolicyModel(counts, sets, policy, 20.0, told).certify().bound
+                failed |= found.steps > best + 1e-9
+                failed |= bound <= 20.0 < expected_steps(cmp, policy)
+                tight += found.steps > 0.8 * best
+        wrong += [seed] if failed else []
+    assert tight > len(seeds) / 4    # the bounds say something
+    assert binomial_tail(len(seeds), delta, len(wrong)) > 1e-3, wrong
+
+
+def test_what_was_never_executed_may_lead_to_the_target_unless_that_is_declared() -> None:
+    cmp = grid_cmp(ROOM, 0.0, ACTIONS)
+    counts = Counts()
+    sets = ConfidenceSets(0.1, counts)
+    known = tuple(range(6))
+    free = LeastSteps(counts, sets, known, 4, FAR, Support())
+    told = Support(support(cmp))
+    assert free.steps == 1 and LeastSteps(counts, sets, known, 4, FAR, told).steps == 3
+    barred = LeastSteps(counts, sets, known, 4, FAR, told, without=[(0, 0), (3, 0)])
+    assert barred.steps > 900    # no policy arrives
+    assert LeastSteps(counts, sets, known, 4, FAR, told, without=[(0, 0)]).steps == 3
+    assert {*barred.moves} <= {RESET, 0, 1, 2, 3}
+
+
+# All together -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(('slip', 'declared'), [(0.0, False), (0.1, True)])
+def test_a_policy_becomes_nearly_the_best_and_that_is_right(slip: float, declared: bool) -> None:
+    for seed in range(2 - declared):
+        run = Run(grid_cmp(ROOM, slip, ACTIONS), seed=seed, declared=declared)
+        update = run.exploration.improve(FAR)
+        assert update.input == ImproveInput(FAR, 0.1, run.inputs[-1].asked)
+        assert not run.proven(FAR) and run.told(FAR).at_most_steps == 7.0
+        run.until_proven(FAR)
+        hypothesis = run.exploration.hypothesis
+        assert hypothesis is not None
+        best = best_time(run.simulator.cmp, hypothesis.targets, FAR)
+        takes = expected_steps(run.simulator.cmp, hypothesis.policy_for(FAR))
+        at_most = run.told(FAR).at_most_steps
+        assert at_most is not None and takes <= at_most <= 1.1 * best and takes <= 1.1 * best
+        text = next(each.text for each in reversed(run.exploration.events)
+                    if 'of the best' in each.text)
+        assert text.startswith(f'round 1: the policy to state {FAR} is within 10%')
+        assert 'of the best' not in run.told(2).why    # nobody has asked for that
+
+
+def test_others_have_their_steps_meanwhile() -> None:
+    run = Run(grid_cmp(ROOM, 0.1, ACTIONS))
+    run.exploration.improve(FAR, 0.01)
+    doing = []
+    for _ in range(1500):
+        run.explore(1)
+        doing.append(run.exploration.activity().sentence)
+    improving = sum('improving' in sentence for sentence in doing)
+    assert 0.6 * len(doing) < improving < 0.72 * len(doing)
+    assert f'improving the policy to state {FAR}: ' in ''.join(doing)
+    assert not run.exploration.changes_noticed
+
+
+@pytest.mark.parametrize('at_restart_point', [False, True])
+def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same(at_restart_point: bool) -> None:
+    run = Run(grid_cmp(ROOM, 0.1, ACTIONS), seed=1)
+    run.exploration.improve(FAR, 0.5)
+    run.exploration.improve(2, 0.02)
+    run.explore(1200)
+    while run.exploration.at_restart_point is not at_restart_point:
+        run.explore(1)
+    again = Exploration(run.settings, 1)
+    for made in run.inputs:
+        if isinstance(made, Observation):
+            assert again.next_action() == made.action
+        again.take(made)
+    resumed = Exploration(run.settings, 1, json.loads(json.dumps(run.exploration.to_state())))
+    for each in (again, resumed):
+        each.robot_answers()
+    for _ in range(1500):
+        action = run.exploration.next_action()
+        state = run.simulator.step(action)
+        for each in (again, resumed):
+            assert each.next_action() == action
+            each.observe(action, state)
+        run.exploration.observe(action, state)
+    for each in (again, resumed):
+        assert each.hypothesis == run.exploration.hypothesis
+        assert each.activity().sentence == run.exploration.activity().sentence
+        assert [told.why for told in each.trust()] == [
+            told.why for told in run.exploration.trust()]
+    assert run.proven(FAR) and not run.proven(2)
+
+
+def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
+    """The way by the lower corridor is blocked, so that the best is another one."""
+    before, after = (grid_cmp(rows, 0.0, ACTIONS) for rows in (('S...', '....'), ('S.#.', '....')))
+    run = Run(before, after, radius=5.0)
+    target = 7    # the end of the upper row
+    run.exploration.improve(target, 0.3)
+    run.until_proven(target)
+    run.simulator.change()
+    noticed = run.exploration.changes_noticed
+    while run.exploration.changes_noticed == noticed:
+        run.explore(1)
+    assert not run.proven(target)
+    texts = [event.text for event in run.exploration.events]
+    assert any(f'state {target} is to be improved anew' in text for text in texts)
+    run.until_proven(target)
+    assert not run.exploration.revising
+
+
+def test_several_robots_improve_a_policy_together() -> None:
+    world = World(still('corridor'), 3).explore()
+    world.exploration.improve(1)
+    world.go_on(lambda: 1 in world.exploration.nearly_best)
+    proof = world.exploration.nearly_best[1]
+    assert proof.at_least <= 10 / 9 <= proof.at_most <= 1.1 * proof.at_least and world.right
+
+
+def test_what_cannot_be_improved_is_refused() -> None:
+    exploration = Exploration(settings(Problem(4, 3.5, 1.0, 0.1)))
+    with pytest.raises(InvalidValueError, match='state 5 has no policy yet: there is no hypoth'):
+        exploration.improve(5)
+    run = Run(grid_cmp(ROOM, 0.1, ACTIONS))
+    number = len(run.inputs)
+    with pytest.raises(UnknownStateError, match=r'state 77 has no policy, expected one of \[0, '):
+        run.exploration.improve(77)
+    with pytest.raises(InvalidValueError, match='state 0 is home'):
+        run.exploration.improve(0)
+    with pytest.raises(InvalidTypeError, match="state is 'kitchen'"):
+        run.exploration.improve('kitchen')    # type: ignore[arg-type]
+    for within in (0.0, -1.0, 1.5, float('nan')):
+        with pytest.raises(InvalidValueError, match=r'within is .*, expected a number in \(0, 1'):
+            run.exploration.improve(FAR, within)
+    assert len(run.inputs) == number
