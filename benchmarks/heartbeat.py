@@ -30,6 +30,7 @@ import rclpy
 from std_msgs.msg import Header
 
 SHOWN = 5
+WATCHED = Path(__file__).with_name('watched.py')
 BUSY = 'while True: pass'
 
 
@@ -70,19 +71,22 @@ def main() -> int:
     parser.number('busy', 0, 'processes that compute beside it', least=0)
     parser.number('seconds', 120.0)
     parser.number('most', 0.8, 'seconds between two beats')
+    parser.number('stacks', 0.0, 'seconds without a beat after which the explorer says on stderr '
+                  'what each thread does; 0 for never', least=0)
     given = parser.read()
+    program = [str(WATCHED), str(given.stacks)] if given.stacks else []
     rclpy.init()
     with TemporaryDirectory() as folder:
         world = Path(folder, 'open_grid.yaml')
         world.write_text(scenario(given.side), encoding='utf-8')
         processes = [start('cmp_sim', scenario=str(world)),
-                     start('explorer', actions=list(GRID_MOVES), radius=given.radius),
+                     start('explorer', *program, actions=list(GRID_MOVES), radius=given.radius),
                      *(subprocess.Popen([sys.executable, '-c', BUSY])
                        for _ in range(given.busy))]
         try:
             listener = Listener()
-            listener.steps()    # the explorer is there
-            beats = Beats(listener)
+            beats = Beats(listener)    # from the first one on
+            listener.steps()
             listener.spin(given.seconds)
             steps = listener.steps()
         finally:

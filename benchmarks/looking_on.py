@@ -35,12 +35,12 @@ TOPICS = {
 SETTLE = 0.5    # s, before each measurement
 
 
-def start(module: str, **parameters: object) -> subprocess.Popen[bytes]:
-    """Start a node of the package."""
+def start(module: str, *program: str, **parameters: object) -> subprocess.Popen[bytes]:
+    """Start a node of the package, or a ``program`` that is one."""
     given = [f'{name}:={json.dumps(value)}' for name, value in parameters.items()]
     return subprocess.Popen(
-        [sys.executable, '-m', f'mnm_ros.nodes.{module}', '--ros-args', '--log-level', 'warn',
-         *(word for value in given for word in ('-p', value))])
+        [sys.executable, *(program or ('-m', f'mnm_ros.nodes.{module}')), '--ros-args',
+         '--log-level', 'warn', *(word for value in given for word in ('-p', value))])
 
 
 class Listener:

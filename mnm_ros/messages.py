@@ -94,6 +94,9 @@ HEARTBEAT = _reliable(
     liveliness=LivelinessPolicy.MANUAL_BY_TOPIC, liveliness_lease_duration=Duration(seconds=LEASE))
 """For ``heartbeat``: a subscriber with the same profile is notified if the node hangs or dies."""
 
+REQUESTS = _reliable(1000, _VOLATILE)
+"""To hear ``requests``: a flood of them does not take the place of a stop."""
+
 HEARTBEATS = _reliable(10, _VOLATILE)
 """To hear the heartbeats of several nodes, none of which takes the place of another one's."""
 

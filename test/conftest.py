@@ -63,6 +63,14 @@ SLOW = {
 }
 """Tests that take seconds, most as they count how often something happens in many runs."""
 
+LONG = (
+    'test_fleet.py', 'test_command.py', 'test_map.py', 'test_several_robots.py',
+    'test_notebook.py', 'test_exploration_store.py', 'test_plan_page.py', 'test_turtlebot.py',
+    'test_one_process.py', 'test_live_run.py', 'test_work.py', 'test_navigator_exploring.py',
+    'test_planned.py', 'test_page.py', 'test_contract.py', 'test_flat.py', 'test_watch_changes.py',
+    'test_interrupted.py', 'test_support.py', 'test_site.py')
+"""Files that take longest: the workers begin with them, and none ends alone with one."""
+
 
 def _isolate() -> None:
     """
@@ -118,12 +126,30 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if hasattr(config, 'workerinput'):
+        _take_turns(items)
     if not config.getoption('quick'):
         return
     for item in items:
         path, name = item.nodeid.split('::')[:2]
         if name.partition('[')[0] in SLOW.get(Path(path).name, ()):
             item.add_marker(pytest.mark.skip(reason='slow'))
+
+
+def _take_turns(items: list[pytest.Item]) -> None:
+    """
+    Let long files begin, and those that wait for nodes take turns with those that compute.
+
+    Each worker takes the next file: else all would compute at one time, and wait at another.
+    """
+    files = [*dict.fromkeys(item.nodeid.split('::')[0] for item in items)]
+    waiting = [file for file in files if Path(file).parent.name in WITH_NODES]
+    computing = [file for file in files if Path(file).parent.name not in WITH_NODES]
+    turn = {file: number / len(each) for each in (waiting, computing)
+            for number, file in enumerate(each)}
+    for number, name in enumerate(LONG):
+        turn.update((file, number - len(LONG)) for file in files if Path(file).name == name)
+    items.sort(key=lambda item: turn[item.nodeid.split('::')[0]])
 
 
 def _left_out(config: pytest.Config) -> Iterator[str]:

@@ -19,7 +19,8 @@ from mnm_ros.topics import DIAGNOSTICS, SERVICES, TOPICS  # noqa: E402
 
 PAGE = reference.PAGE.read_text(encoding='utf-8')
 OF_THE_NODE = {    # not of the exploration
-    'closed', 'steps_per_second', 'robot_timeouts', 'unanswered', 'checkpoint'}
+    'closed', 'steps_per_second', 'robot_timeouts', 'unanswered', 'checkpoint',
+    'requests_dropped'}
 
 
 @pytest.mark.parametrize(('path', 'text'), [

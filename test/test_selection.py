@@ -20,6 +20,7 @@ CONSTANTS = {
     if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)}
 WITH_NODES = ast.literal_eval(CONSTANTS['WITH_NODES'])
 SLOW = ast.literal_eval(CONSTANTS['SLOW'])
+LONG = ast.literal_eval(CONSTANTS['LONG'])
 
 TESTS = {
     'core/test_promise.py': """
@@ -40,8 +41,14 @@ def test_domain(part):
 
 
 def run(folder: Path, workers: int, *arguments: str) -> list[str]:
-    """Run pytest on a few tests, with the conftest.py of this folder; return its last lines."""
-    for path, code in {**TESTS, 'conftest.py': (HERE / 'conftest.py').read_text()}.items():
+    """Run pytest on a few tests, and return its last two lines."""
+    return [re.sub(r' in .*', '', line)
+            for line in printed(folder, TESTS, workers, *arguments).splitlines()[-2:]]
+
+
+def printed(folder: Path, tests: dict[str, str], workers: int, *arguments: str) -> str:
+    """Run pytest with the conftest.py of this folder, and return what it has printed."""
+    for path, code in {**tests, 'conftest.py': (HERE / 'conftest.py').read_text()}.items():
         file = folder / 'test' / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(code)
@@ -51,7 +58,7 @@ def run(folder: Path, workers: int, *arguments: str) -> list[str]:
          'test'], cwd=folder, env={**os.environ, 'MNM_LEFT_OUT': ''}, capture_output=True,
         text=True, timeout=240)
     assert done.returncode == 0, done.stdout + done.stderr
-    return [re.sub(r' in .*', '', line) for line in done.stdout.splitlines()[-2:]]
+    return done.stdout
 
 
 @pytest.fixture(params=[0, 2], ids='{} workers'.format)
@@ -75,8 +82,20 @@ def test_quick_leaves_out_nodes_and_slow_tests_and_names_them(
         '(not quick), test/core/test_promise.py x2 (slow), test/test_absent.py (not there)']
 
 
+def test_long_files_begin_and_those_that_wait_take_turns_with_those_that_compute(
+        tmp_path: Path) -> None:
+    pytest.importorskip('xdist', '3.7', reason='pytest-xdist is not installed, or before 3.7')
+    names = ['core/test_a.py', 'core/test_b.py', f'core/{LONG[0]}', 'nodes/test_c.py',
+             'nodes/test_d.py']
+    said = printed(tmp_path, dict.fromkeys(names, 'def test_it(): pass'), 1, '-vv', '--dist',
+                   'loadfile', '--no-loadscope-reorder')
+    assert re.findall(r'PASSED test/(\S+)::', said) == [
+        names[2], names[0], names[3], names[1], names[4]]
+
+
 def test_what_is_selected_is_there() -> None:
     assert all((HERE / folder).is_dir() for folder in WITH_NODES)
+    assert all(len([*HERE.rglob(name)]) == 1 for name in LONG)
     for name, tests in SLOW.items():
         path, = HERE.rglob(name)
         missing = [test for test in tests if f'def {test}(' not in path.read_text('utf-8')]

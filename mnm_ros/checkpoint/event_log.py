@@ -7,7 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from mnm_ros.checkpoint.whole_files import append_line, read_lines, write_whole
+from mnm_ros.checkpoint.whole_files import (
+    append_line,
+    make_own,
+    read_lines,
+    read_own,
+    unread_lines,
+    write_whole,
+)
 from mnm_ros.core.progress.events import Event
 
 KEPT = '.events.jsonl'    # after the name of an explorer
@@ -19,16 +26,19 @@ class EventLog:
     The file of one explorer.
 
     :param path: made if it does not exist.
-    :param warn: called once with a sentence if it cannot be written.
+    :param warn: called once with a sentence if it cannot be written, and if lines of it cannot be
+        read.
     :ivar past: what it held, oldest first.
     """
 
     def __init__(self, path: Path, warn: Callable[[str], object]) -> None:
         self._path = path
         self._warn: Callable[[str], object] | None = warn
-        self.past = read(path)
+        self.past, unread = _read(path)
+        if unread:
+            warn(unread_lines(path, unread))
         self._lines = len(self.past)
-        self._write(path.touch)
+        self._write(lambda: make_own(path))
         self._write(self._shorten)
         self.past = self.past[-self._lines:]
 
@@ -44,8 +54,8 @@ class EventLog:
     def _shorten(self) -> None:
         if self._lines > _MOST:
             self._lines = _MOST // 2
-            lines = self._path.read_bytes().splitlines(keepends=True)
-            write_whole(self._path, b''.join(lines[-self._lines:]))
+            lines = read_own(self._path).splitlines(keepends=True)
+            write_whole(self._path, b''.join(lines[-self._lines:]), own=True)
 
     def _write(self, work: Callable[[], object]) -> None:
         try:
@@ -58,10 +68,15 @@ class EventLog:
 
 def read(path: Path) -> list[Event]:
     """Return the events in a file, oldest first; what cannot be read is left out."""
-    found = []
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[list[Event], int]:
+    """Return the events in a file, and how many lines cannot be read."""
+    found, unread = [], 0
     for line in read_lines(path):
         try:
             found.append(Event.from_json(line))
         except ValueError:
-            continue
-    return found
+            unread += 1
+    return found, unread

@@ -12,7 +12,6 @@ import os
 from pathlib import Path
 import re
 import sqlite3
-import stat
 from typing import Any, NamedTuple
 
 from mnm_ros.checkpoint.input_log import (
@@ -24,7 +23,7 @@ from mnm_ros.checkpoint.input_log import (
     set_aside,
     unreadable,
 )
-from mnm_ros.checkpoint.whole_files import flush_folder
+from mnm_ros.checkpoint.whole_files import flush_folder, open_own
 from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input
@@ -49,6 +48,8 @@ class Generations:
     :ivar refusals: the files that the last ``load`` has set aside, and why.
     :ivar repairs: what it has taken from the transition log, as a generation lacked it.
     :ivar losses: what is missing for good, in sentences; the caller removes what it tells.
+    :ivar remarks: what is wrong with the lock, in sentences; the caller removes what it tells.
+    :ivar begins: the number of inputs before the newest generation.
     :ivar gap: why inputs are left out until the next generation begins, or empty.
     :ivar log_problem: why inputs wait for the transition log, or empty.
     """
@@ -64,6 +65,7 @@ class Generations:
             json.dumps(self._identity, sort_keys=True).encode()).hexdigest()[:16]
         self._backlog = backlog
         self._newest: InputLog | None = None
+        self.begins = 0
         self._left_out = self._told = 0    # inputs, since the newest generation ends
         self._transitions: InputLog | None = None
         self._late: list[Input] = []    # that the transition log has yet to get
@@ -74,6 +76,9 @@ class Generations:
         self.refusals: list[str] = []
         self.repairs: list[str] = []
         self.losses: list[str] = []
+        self.remarks: list[str] = [] if self._has_mark else [
+            f'{folder / f"{name}.lock"} holds something else than how many inputs are kept: it is '
+            'left as it is, and whether any are missing cannot be seen']
 
     @property
     def path(self) -> Path | None:
@@ -129,7 +134,7 @@ class Generations:
         log = InputLog.create(self._next_path(), self._identity, point, number)
         if self._newest is not None:
             self._newest.close()
-        self._newest, self.gap = log, ''
+        self._newest, self.gap, self.begins = log, '', number
         self._left_out = self._told = 0
         self._mark(number)
         if self._transitions is None and self._logging:
@@ -269,10 +274,9 @@ class Generations:
         That the journal of SQLite is missing cannot be seen in the file itself. What is in a file
         that is no lock of this version is left alone, and so is one that has another name, too.
         """
-        held = os.pread(self._lock, 64, 0)
-        found = _MARK.fullmatch(held)
-        if os.fstat(self._lock).st_nlink > 1 or held and not found:
+        if not self._has_mark:
             return
+        found = _MARK.fullmatch(self._held)
         if found and found[2].decode() == self._digest and int(found[1]) > number:
             self.losses.append(f'{self._folder}: the inputs {number + 1:,} to {int(found[1]):,} '
                                'were kept, and are in no file that can be used')
@@ -280,6 +284,16 @@ class Generations:
             os.pwrite(self._lock, f'{number:016d} {self._digest}\n'.encode(), 0)
         except OSError:    # the disk is full; it is only for telling
             pass
+
+    @property
+    def _held(self) -> bytes:
+        return os.pread(self._lock, 64, 0)
+
+    @property
+    def _has_mark(self) -> bool:
+        """Whether the lock is one of this version, with one name, or new."""
+        held = self._held
+        return os.fstat(self._lock).st_nlink == 1 and bool(not held or _MARK.fullmatch(held))
 
     def _refuse(self, path: Path, error: Exception) -> None:
         self._check_room()
@@ -354,7 +368,7 @@ class Generations:
                 log.close()
         self._newest = self._transitions = None
         self.gap = self.log_problem = ''
-        self._late, self._ended = [], None
+        self._late, self._ended, self.begins = [], None, saved.first
         self._left_out = self._told = 0
         try:
             if saved.path == self._log_path:
@@ -394,20 +408,11 @@ def _generation(path: Path) -> int:
 
 
 def _locked(path: Path) -> int:
-    """
-    Return the descriptor of a file that no other process can lock; closing it frees the file.
-
-    The file is opened without following a link, waiting for a pipe or changing what is in it.
-    """
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
+    """Return the descriptor of a file that no other process can lock; closing it frees it."""
+    lock = open_own(path, os.O_RDWR | os.O_CREAT)
     try:
-        if not stat.S_ISREG(os.fstat(lock).st_mode):
-            raise OSError(f'{path} is no regular file')
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise OSError(f'another explorer of this name keeps {path}') from None
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(lock)
-        raise
+        raise OSError(f'another explorer of this name keeps {path}') from None
     return lock

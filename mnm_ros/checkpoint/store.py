@@ -114,7 +114,7 @@ class Store:
         self._pending_lock = threading.Lock()
         self._wake = threading.Event()
         self._written = threading.Condition()
-        self._writes = 0
+        self._begun = self._writes = 0    # writes, and those that are done
         self._closing = False
         self.problem = ''
         self._thread = threading.Thread(target=self._run, name='store', daemon=True)
@@ -135,6 +135,11 @@ class Store:
         return self._files.empty
 
     @property
+    def begins(self) -> int:
+        """Return how many inputs there are before the present generation."""
+        return self._files.begins
+
+    @property
     def refusals(self) -> list[str]:
         """Return the files that the last ``load`` has set aside, and why."""
         return self._files.refusals
@@ -148,6 +153,11 @@ class Store:
         """Return what is missing for good and was not yet told, in sentences."""
         losses = self._files.losses
         return [losses.pop(0) for _ in range(len(losses))]
+
+    def remarks(self) -> list[str]:
+        """Return what is wrong with the lock and was not yet told, in sentences."""
+        remarks = self._files.remarks
+        return [remarks.pop(0) for _ in range(len(remarks))]
 
     def load(self, rebuild: Callable[[SavedInputs], Exploration],
              ) -> tuple[SavedInputs, Exploration] | None:
@@ -208,14 +218,28 @@ class Store:
 
     def flush(self, timeout: float = 60.0) -> bool:
         """Wait until everything so far is on the disk; return whether it is."""
-        deadline = time.monotonic() + timeout
+        end = time.monotonic() + timeout
+        for _ in range(2):    # what has failed is tried once more, from the last resume point
+            wanted = self.hurry()
+            self._wait(wanted, end - time.monotonic())
+            if self.has_written(wanted):
+                return True
+        return False
+
+    def _wait(self, wanted: int, seconds: float) -> None:
         with self._written:
-            wanted = self._writes + 2    # the write under way may have begun before
-            self._wake.set()
-            while self._writes < wanted and time.monotonic() < deadline:
-                self._written.wait(0.05)
-                self._wake.set()
-            return self._writes >= wanted and not self.problem
+            self._written.wait_for(lambda: self._writes >= wanted, seconds)
+
+    def hurry(self) -> int:
+        """Let everything so far be written at once; return what ``has_written`` is asked with."""
+        with self._pending_lock:
+            wanted = self._begun + 1    # the write under way may have begun before
+        self._wake.set()
+        return wanted
+
+    def has_written(self, wanted: int) -> bool:
+        """Return whether all that there was when ``hurry`` was called is on the disk."""
+        return self._writes >= wanted and not self.problem
 
     def close(self) -> None:
         """Write what is left and stop."""
@@ -242,6 +266,7 @@ class Store:
     def _write_pending(self) -> None:
         """Write what has gathered; what cannot be written now is kept for later."""
         with self._pending_lock:
+            self._begun += 1
             pending, self._pending = self._pending, []
         try:
             while pending:

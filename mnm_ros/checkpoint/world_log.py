@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from mnm_ros.checkpoint.whole_files import append_line, read_lines, write_whole
+from mnm_ros.checkpoint.whole_files import append_line, make_own, read_lines, write_whole
 
 KEPT = '.worlds.jsonl'       # after the name of an explorer
 _MOST = 200                  # of them, or
@@ -29,39 +29,46 @@ class World(NamedTuple):
     text: str
 
 
-def append(path: Path, world: World) -> None:
+def append(path: Path, world: World) -> int:
     """
-    Keep what is said from now on, unless it was said last.
+    Keep what is said from now on, unless it was said last; return how many lines mean nothing.
 
     What was said at later steps was so before the exploration went back, and is dropped.
 
     :raises OSError: if that fails.
     """
-    kept = read(path)
+    kept, unread = _read(path)
     before = [each for each in kept if each.step <= world.step]
     if before and before[-1].text == world.text:
-        return
-    path.touch()
+        return unread
+    make_own(path)
     full = (len(before) >= _MOST
             or path.stat().st_size + len(_line(world)) >= _MOST_BYTES)
     if full or len(before) < len(kept):
         left = before[(len(before) + 1) // 2:] if full else before
-        write_whole(path, ''.join(f'{_line(each)}\n' for each in (*left, world)))
+        write_whole(path, ''.join(f'{_line(each)}\n' for each in (*left, world)), own=True)
     else:
         append_line(path, _line(world))
+    return unread
 
 
 def read(path: Path) -> list[World]:
     """Return what is kept in a file, the oldest first; what cannot be read is left out."""
-    found = []
-    for line in read_lines(path):
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[list[World], int]:
+    """Return what is kept in a file, and how many lines cannot be read."""
+    found: list[World] = []
+    lines = read_lines(path)
+    for line in lines:
         try:
             entry = json.loads(line)
             if type(entry['step']) is int and isinstance(entry['text'], str):
                 found.append(World(entry['step'], entry['text']))
         except (ValueError, TypeError, KeyError, RecursionError):
             continue    # cut off by a crash
-    return found
+    return found, len(lines) - len(found)
 
 
 def _line(world: World) -> str:

@@ -60,12 +60,13 @@ def main(arguments: Sequence[str], program: str) -> int:
     kind: Any = Trigger if called.data is None else SetBool
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
     with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
+        since = time.monotonic()
         response = client.call(
             kind, service.name, request, f'what does: {_servers(service.servers)}',
             repeat=called.data is not None)
         print(f'{"" if response.success else "refused: "}{response.message or "done"}',
               file=sys.stdout if response.success else sys.stderr, flush=True)
-        client.record(_ASKED.get(command, command), command)
+        client.record(_ASKED.get(command, command), command, since)
     return 0 if response.success else 1
 
 
@@ -206,9 +207,9 @@ def _go(client: ServiceClient, state: int, command: str) -> tuple[str, int]:
                 client.wait(lambda: False, _RETRY)
                 goals.publish(Int64(data=state))
     except KeyboardInterrupt:
-        interrupted = True
+        interrupted, since = True, time.monotonic()
         client.call(Trigger, 'cancel', Trigger.Request(), 'what does: navigator', repeat=False)
-        client.record('cancel', command)
+        client.record('cancel', command, since)
         client.wait(over)
     result = (over() or [f'cancelling {state}: no result yet'])[-1]
     return result, 130 if interrupted else int(not result.startswith('reached'))

@@ -26,7 +26,7 @@ _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
 _SPIN = 0.05      # s
 _SETTLE = 0.5     # s, until a node that was found has found this one, too
-_FOUND = 0.7      # s, until an explorer that is there has been found, and has heard
+_FOUND = 2.5      # s, until an explorer that is there has been found, and has heard
 _RETRY = 0.25     # s, after which a request that does no harm twice is sent again
 
 
@@ -79,15 +79,17 @@ class ServiceClient:
         """Spin until the node that was found has surely found this one, too."""
         self.wait(lambda: False, _SETTLE)
 
-    def record(self, what: str, command: str, **more: Any) -> None:
+    def record(self, what: str, command: str, since: float | None = None, **more: Any) -> None:
         """
         Say who asks for something, for the record of an explorer, if there is one.
 
         :param what, more: as ``RequestTopic.say`` has it.
         :param command: the subcommand.
+        :param since: when it was asked for, in s of the steady clock; None if that comes now.
         """
         self.wait(lambda: self._requests.heard, _FOUND)
-        self._requests.say(what, f'mnm_ros {command}', user=_user(), **more)
+        ago = None if since is None else round(time.monotonic() - since, 3)
+        self._requests.say(what, f'mnm_ros {command}', user=_user(), ago=ago, **more)
         self._requests.wait_until_heard(_FOUND)
 
     def call(self, kind: type[Srv[_RequestT, _ResponseT]], service: str, request: _RequestT,

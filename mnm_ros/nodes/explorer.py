@@ -14,6 +14,7 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
+from mnm_ros.core import libraries
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
@@ -110,6 +111,7 @@ class Explorer(LifecycleNode):
 
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('explorer', **node_arguments)
+        libraries.load()    # before there is a heartbeat that this could hold up
         self._session: ExplorationSession | None = None
         self._awaited: AwaitedActions | None = None    # before there can be a session
         self._active = False

@@ -26,12 +26,16 @@ def test_it_goes_on_after_a_line_that_was_cut_off(tmp_path: Path) -> None:
     for event in EVENTS[:3]:
         log.append(event)
     path.write_bytes(path.read_bytes()[:-9])
-    again = EventLog(path, warn)
+    told: list[str] = []
+    again = EventLog(path, told.append)
     assert again.past == EVENTS[:2]
     again.append(EVENTS[3])
     with path.open('ab') as file:
         file.write(b'\xff\x00 nonsense\n[]\n{"step": "x"}\n')
     assert read(path) == [*EVENTS[:2], EVENTS[3]]
+    EventLog(path, told.append)
+    assert len(told) == 2 and f'{path}: 1 of the lines cannot be read' in told[0]
+    assert f'{path}: 4 of the lines' in told[1]
 
 
 def test_a_restart_leaves_no_empty_line(tmp_path: Path) -> None:

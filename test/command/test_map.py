@@ -16,6 +16,7 @@ import yaml
 
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
 HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
+SOON = (*HOME, '--radius', '1')    # what is told of exploring takes a second to be played, not ten
 
 
 @pytest.fixture(autouse=True)
@@ -51,33 +52,33 @@ def number(text: str) -> int:
 
 
 def test_a_small_battery_has_to_be_charged(folder: Path, capsys: pytest.CaptureFixture) -> None:
-    assert main(['map', 'flat.yaml', *HOME, '--radius', '3', '--battery', '0.1']) == 0
-    seconds, times = re.search(r'L = 3: \d+ places, ([\d,]+) s .* keep it charged (.*)',
+    assert main(['map', 'flat.yaml', *HOME, '--radius', '2', '--battery', '0.1']) == 0
+    seconds, times = re.search(r'L = 2: \d+ places, ([\d,]+) s .* keep it charged (.*)',
                                capsys.readouterr().out).groups()
     due = int(number(seconds) / 360)
     assert times == {1: 'once', 2: 'twice'}.get(due, f'{due} times') and due
     assert yaml.safe_load((folder / 'turtlebot.yaml').read_text())['/**']['ros__parameters'][
-        'radius'] == 3.0
+        'radius'] == 2.0
 
 
 def test_a_plan_that_was_edited_is_checked_and_drawn_anew(
         folder: Path, capsys: pytest.CaptureFixture) -> None:
-    assert main(['map', 'flat.yaml', *HOME]) == 0
+    assert main(['map', 'flat.yaml', *SOON]) == 0
     path = folder / 'flat.plan.yaml'
     path.write_text(path.read_text().replace('home: [0.5, 0.0', 'home: [2.05, 0.9'))
     before = path.read_text()
     capsys.readouterr()
-    assert main(['map', 'flat.plan.yaml']) == 1
+    assert main(['map', 'flat.plan.yaml', '--radius', '1']) == 1
     assert 'WRONG: home (2.05, 0.90) is in a wall' in capsys.readouterr().out
     assert path.read_text() == before and 'class="wrong"' in (
         folder / 'flat.plan.svg').read_text()
 
 
 def test_masks_are_read_and_written(folder: Path) -> None:
-    assert main(['map', 'flat.yaml', *HOME, '--write-mask', 'mask.yaml', '--keep-out', 'stairs',
+    assert main(['map', 'flat.yaml', *SOON, '--write-mask', 'mask.yaml', '--keep-out', 'stairs',
                  *STAIRS]) == 0
     assert (load_map(folder / 'mask.yaml').pixel_rows == 100).sum() > 100
-    assert main(['map', 'flat.yaml', *HOME, '--mask', 'mask.yaml', '--output', 'b.plan.yaml',
+    assert main(['map', 'flat.yaml', *SOON, '--mask', 'mask.yaml', '--output', 'b.plan.yaml',
                  '--overwrite']) == 0
     first, second = load(folder / 'flat.plan.yaml'), load(folder / 'b.plan.yaml')
     assert second.masked is not None and (first.kept_out == second.kept_out).all()
@@ -89,7 +90,7 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     assert main(['map', 'flat.yaml', *HOME]) == 1
     assert 'flat.plan.yaml is there already' in capsys.readouterr().err
     assert (folder / 'flat.plan.yaml').read_text() == 'mine'
-    assert main(['map', 'flat.yaml', *HOME, '--overwrite']) == 0
+    assert main(['map', 'flat.yaml', *SOON, '--overwrite']) == 0
 
 
 @pytest.mark.parametrize(('words', 'complaint'), [

@@ -158,8 +158,8 @@ def with_multiplier(made: RandomModel, target: int | None, multiplier: float) ->
     hits = model.hits(TARGET) & (target is not None)
     planner = new_planner()
     leads = model.leads(target)
-    shared = planner._region(model, hits, leads, _seers(model, hits),
-                             Rank.last(model.states, (), [target]), together=True)
+    shared = confidence_region(model, hits, leads, _seers(model, hits), Rank.last(
+        model.states, (), [target]), DELTA, RADIUS, together=True)
     return planner._solve(
         (target, 'together'), model, hits, leads, shared, multiplier)[0].steps
 
@@ -296,9 +296,28 @@ def test_a_state_that_is_ruled_out_with_others_is_ruled_out_alone(seed: int) -> 
     alone = {target: planner.plan(made.model, target).steps for target in (TARGET, OUTSIDE, None)}
     together = planner.plan_for_any(made.model, (TARGET, OUTSIDE)).steps
     assert together <= min(alone.values()) * (1 + 1e-6)
-    for target in (TARGET, 12345):    # one that nothing leads to as well
-        assert planner.plan_for_any(made.model, (target,)).steps == pytest.approx(
-            planner.plan(made.model, target).steps)
+    # One that nothing leads to is as well ruled out with what was never seen.
+    assert planner.plan_for_any(made.model, (12345,)).steps == pytest.approx(
+        planner.plan(made.model, 12345).steps)
+
+
+def test_where_another_one_followed_a_pair_may_do_no_less() -> None:
+    """Two pairs of home were tried eight times each, and each has led to another target once."""
+    counts = Counts()
+    rows = TransitionRows(counts, 2)
+    rows.enter(0)
+    for action, target in ((0, TARGET), (1, OUTSIDE)):
+        for after in (0,) * 7 + (target,):
+            counts.add(0, action, after)
+            rows.add(0, action, after)
+    model = EmpiricalModel.of(rows, [0])
+    hits = [model.hits(target) for target in (TARGET, OUTSIDE)]
+    rank = Rank.last(model.states, (), [TARGET, OUTSIDE])
+    for together in (False, True):
+        one, other, both = (confidence_region(
+            model, each, model.leads(TARGET), 1, rank, DELTA, RADIUS, together, several=several)
+            for each, several in ((hits[0], False), (hits[1], False), (hits[0] | hits[1], True)))
+        assert (both.radius >= np.maximum(one.radius, other.radius)).all()
 
 
 def test_a_plan_leads_home_from_where_nothing_leads_on_and_says_what_its_pairs_owe() -> None:

@@ -187,6 +187,27 @@ def test_what_is_carried_costs_the_same_whoever_looks_when() -> None:
     assert not EmpiricalModel.for_ruling_out(world.rows, (0,)).visits.any()
 
 
+def test_what_came_before_a_row_was_entered_is_predicted_by_nothing_learnt_since() -> None:
+    paid = []
+    for learnt in (True, False):
+        world = World(4)
+        for state in (1, 2, 3) * 30 * learnt:
+            world.add(state, state)
+        world.rows.look()
+        for _ in range(5):
+            world.counts.add(9, 0, 9)
+        world.rows.enter(9)
+        world.rows.look()
+        at_once = float(world.rows.predictions.paid[4])
+        for _ in range(5):
+            world.add(9, 9)
+        world.rows.look()
+        paid.append((at_once, float(world.rows.predictions.paid[4]) - at_once))
+    (with_others, since_with), (alone, since_alone) = paid
+    assert with_others == pytest.approx(alone) and alone > 0
+    assert since_with < since_alone    # what comes from then on, by what all rows did
+
+
 def test_a_row_that_is_declared_need_not_be_tried_to_know_its_ends() -> None:
     predictions = RowPredictions()
     tally, stays = np.zeros((1, 2)), np.array([[False, True]])

@@ -66,7 +66,7 @@ def test_what_is_certified_on_the_way_keeps_to_its_limit(base: str) -> None:
     broken, runs = [], 12
     for seed in range(runs):
         run = Run('grid_3x3', seed, 3.0, base)
-        for _, told in run.until_hypothesis():
+        for _, told in run.until_hypothesis(every=60):
             for each in told:
                 if each.trust is Trust.CERTIFIED:
                     assert each.at_most_steps is not None

@@ -275,13 +275,14 @@ class Peer:
         Wait until who offers a service knows its client, too: a response is lost before.
 
         Clients become known in the order in which they were made, so a later one asks for
-        nothing until it gets a response. Half a second is enough where nobody is busy, and has
-        to be where the graph does not say which node it is.
+        nothing until it gets a response. Where the graph does not say which node it is, half a
+        second has to be enough, as it is where nobody is busy.
         """
-        self.spin(0.5)
-        name = self.node.resolve_service_name(service)
-        owner = next((node for node in self.node.get_node_names_and_namespaces()
-                      if name in self._services(*node)), None)
+        name, end = self.node.resolve_service_name(service), time.monotonic() + 0.5
+        owner = self._owner(name)
+        while owner is None and time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=0.02)
+            owner = self._owner(name)
         if owner is None:
             return
         probe = self._connected(
@@ -295,6 +296,11 @@ class Peer:
 
         self.wait_for(answered, f'a response of {owner}')
         self.node.destroy_client(probe)
+
+    def _owner(self, service: str) -> tuple[str, str] | None:
+        """Return the name and the namespace of a node that offers a service, if it is known."""
+        return next((node for node in self.node.get_node_names_and_namespaces()
+                     if service in self._services(*node)), None)
 
     def _services(self, name: str, namespace: str) -> set[str]:
         """Return the services of a node that may just have ended."""

@@ -24,6 +24,8 @@ ERROR, STALE = DiagnosticStatus.ERROR, DiagnosticStatus.STALE
     (Phase.FAULT, {'recoverable': False}, ERROR, 'so it is; load what was saved, or clean'),
     (Phase.CHECKING_EVALUATION, {'disk': 'it is full'}, WARN,
      'so it is; not everything can be kept: it is full'),
+    (Phase.CHECKING_EVALUATION, {'refused': 'checkpoint refused: torn'}, WARN,
+     'so it is; checkpoint refused: torn; the service save accepts that'),
     (Phase.CHECKING_EVALUATION, {'timeouts': 3}, WARN, 'the robot was asked again 3 times'),
     (Phase.CHECKING_EVALUATION, {'misses': 2}, WARN, 'RESET has missed home 2 times in a row'),
     (Phase.WAITING_FOR_ROBOT, {'timeouts': 3}, STALE, 'asked again 3 times')])
@@ -33,6 +35,6 @@ def test_levels(phase: Phase, given: dict, level: bytes, said: str) -> None:
         homing=SimpleNamespace(misses_in_a_row=given.get('misses', 0)))
     found, message = diagnosis(
         exploration, 'so it is', given.get('standing_by', False), given.get('disk', ''),
-        given.get('timeouts', 0))
+        given.get('timeouts', 0), given.get('refused', ''))
     assert found == level
     assert said in message and message.startswith('so it is')

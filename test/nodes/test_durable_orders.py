@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a restart must not forget: what is forbidden, and which orders were given."""
+"""What a restart must not forget: what is forbidden, which orders were given, what was told."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+import signal
 import time
 
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
-from std_msgs.msg import String
+from std_msgs.msg import Int64MultiArray, String
 from test_exploration_store import KILLS
 
 EAST = 0
@@ -47,6 +49,31 @@ def test_a_keep_out_that_was_taken_is_known_after_a_crash(
     assert FORBIDDEN not in steps and (0, EAST) in steps
 
 
+@pytest.mark.parametrize('kill', range(KILLS))
+def test_a_hypothesis_that_was_heard_is_known_after_a_crash(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        kill: int) -> None:
+    """The explorer is killed when it is heard, and the robot does nothing any more."""
+    heard: list[PolicySet] = []
+    process = explorer(checkpoint_dir=str(tmp_path), seed=kill)
+
+    def on_policies(message: Int64MultiArray) -> None:
+        process.send(signal.SIGKILL)
+        heard.append(PolicySet.from_msg(message))
+
+    subscription = peer.node.create_subscription(
+        Int64MultiArray, 'policies', on_policies, messages.LATCHED)
+    peer.wait_for(lambda: heard, 'a hypothesis')
+    process.wait()
+    peer.node.destroy_subscription(subscription)
+    robot.deaf = 10**9
+    again = peer.listen(Int64MultiArray, 'policies')
+    process = explorer(checkpoint_dir=str(tmp_path), seed=kill)
+    peer.wait_for(lambda: again, 'what was heard', deadline=60.0)
+    assert 'going on from' in process.output
+    assert PolicySet.from_msg(again[0]) == heard[-1]
+
+
 def test_numbers_of_orders_grow_when_the_clock_was_set_back(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
         tmp_path: Path) -> None:
@@ -71,3 +98,47 @@ def test_a_bound_that_is_none_is_told(
     peer.wait_for(lambda: robot.executed, 'a step')
     assert 'numbers of orders begin anew' in process.output
     assert int(kept.read_text()) > robot.received[-1][0] > time.time_ns() - 10**12
+
+
+def test_all_that_is_kept_is_for_its_owner_only(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    """One of the files is a link to another one, which stays as it was."""
+    kept, precious = tmp_path / 'kept', tmp_path / 'precious'
+    kept.mkdir()
+    precious.write_text('7\n')
+    (kept / 'explorer.orders').symlink_to(precious)
+    process = explorer(checkpoint_dir=str(kept), transition_log=True)
+    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    described.publish(String(data=KEEP_OUT.to_text()))
+    wanted = {f'explorer{end}' for end in (
+        '.events.jsonl', '.robot_side.json', '.worlds.jsonl', '.lock', '.log.sqlite')}
+    peer.wait_for(lambda: wanted <= {path.name for path in kept.iterdir()}, 'all files')
+    peer.wait_for(lambda: len(robot.executed) > STEPS, 'steps')
+    assert process.stop() == 0
+    assert {path.stat().st_mode & 0o777 for path in kept.iterdir()
+            if not path.is_symlink()} == {0o600}
+    assert precious.read_text() == '7\n' and robot.received[0][0] > time.time_ns() - 10**12
+    assert 'explorer.orders is not written' in process.output
+
+
+def test_what_means_nothing_is_told_once_for_each_file(
+        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    ends = 'events.jsonl', 'worlds.jsonl', 'lock', 'robot_side.json'
+    for end in ends:
+        (tmp_path / f'explorer.{end}').write_text('7 times\nseven\n')
+    process = explorer(checkpoint_dir=str(tmp_path))
+    described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    described.publish(String(data=KEEP_OUT.to_text()))
+    peer.wait_for(lambda: 'worlds.jsonl: 2 of the lines' in process.output, 'a warning')
+    peer.wait_for(lambda: len(robot.executed) > STEPS, 'steps')
+    assert process.stop() == 0
+    for end, told in zip(ends, (
+            '2 of the lines cannot be read; they are left out',
+            '2 of the lines cannot be read; they are left out',
+            'holds something else than how many inputs are kept: it is left as it is',
+            'is not used, until a robot side says what it is')):
+        warning, = (line for line in process.output.splitlines()
+                    if f'{tmp_path}/explorer.{end}' in line)
+        assert 'WARN' in warning and told in warning

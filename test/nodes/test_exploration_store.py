@@ -15,11 +15,14 @@ import sqlite3
 import time
 from types import SimpleNamespace
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from mnm_ros import messages
 from mnm_ros.checkpoint import input_log
+from mnm_ros.checkpoint.store import LEAST_BETWEEN_POINTS
 from mnm_ros.core.presets import OPTIONS
+from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
+from mnm_ros.nodes.exploring import exploration_store
 from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
@@ -261,6 +264,46 @@ def test_other_parameters_begin_anew_and_say_why(
     assert aside and (tmp_path / 'kept' / aside[1]).is_file()
     peer.wait_for(lambda: 'building the first' in process.output, 'the first decision')
     assert process.stop() == 0 and process.output.count('building the first') == 1
+
+
+def test_a_file_that_is_refused_is_told_until_somebody_accepts_it(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+    folder = tmp_path / 'kept'
+    folder.mkdir()
+    (folder / 'explorer.00000001.sqlite').write_bytes(b'not a database' * 100)
+    events = peer.listen(String, 'events', messages.EVENTS)
+    diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
+
+    def said(level: bytes) -> str:
+        status = diagnostics[-1].status[0] if diagnostics else None
+        return status.message if status and status.level == level else ''
+
+    start('cmp_sim', scenario=scenario)
+    explorer(checkpoint_dir=str(folder))
+    peer.wait_for(lambda: 'checkpoint refused: ' in said(DiagnosticStatus.WARN), 'a warning')
+    kept_as = 'kept as explorer.00000001.sqlite.aside.1'
+    assert kept_as in said(DiagnosticStatus.WARN)
+    peer.wait_for(lambda: [event for event in events if kept_as in event.data], 'an event')
+    told = [Event.from_json(event.data) for event in events if kept_as in event.data]
+    assert [event.kind for event in told] == ['restart']
+    assert peer.call(Trigger, 'save').success
+    peer.wait_for(lambda: said(DiagnosticStatus.OK), 'the end of the warning')
+
+
+def test_a_file_that_is_refused_is_told_until_the_next_resume_point(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(exploration_store, '_SHOWN', 0.0)
+    (tmp_path / 'explorer.00000001.sqlite').write_bytes(b'not a database' * 100)
+    keeper, simulator = keeping(tmp_path, []), Simulator(load('corridor'), 1)
+    keeper.adopt(keeper.restore())
+    steps = 0
+    while keeper.refusals:
+        assert steps < 10**6
+        action = keeper.exploration.next_action()
+        keeper.exploration.observe(action, simulator.step(action))
+        steps += 1
+    assert steps >= LEAST_BETWEEN_POINTS and len(generations(tmp_path)) == 2
+    keeper.close()
 
 
 def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(

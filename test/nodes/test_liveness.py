@@ -22,7 +22,7 @@ from mnm_ros.protocol.exchange import REPORT
 from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot, soon
 import pytest
 from rclpy.qos import qos_profile_system_default
-from std_msgs.msg import Header, String
+from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool
 from thinking_base import EVERY
 
@@ -180,3 +180,35 @@ def test_the_end(thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: 
     assert process.wait() == 0 and 'Traceback' not in process.output, process.output
     assert len(robot.executed) == EVERY + 1
     assert sum(as_steps(read_counts(tmp_path / 'record')).values()) == EVERY
+
+
+_SAYS_WHAT_IT_IMPORTS = """
+import sys
+from mnm_ros.nodes import explorer
+from mnm_ros.nodes.common.spin import run
+
+before = set()
+
+def make():
+    node = explorer.make()
+    before.update(sys.modules)
+    return node
+
+status = run('explorer', make)
+late = {name.partition('.')[0] for name in sys.modules.keys() - before}
+print('imported late:', sorted(late & {'mnm_ros', 'numpy', 'scipy'}), flush=True)
+sys.exit(status)
+"""
+
+
+def test_no_library_is_imported_while_a_robot_waits(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """That takes seconds on a busy machine, in which there would be no heartbeat."""
+    script = tmp_path / 'says_what_it_imports.py'
+    script.write_text(_SAYS_WHAT_IT_IMPORTS)
+    start('cmp_sim', scenario=scenario)
+    process = start(str(script), actions=['east', 'west'])
+    policies = peer.listen(Int64MultiArray, 'policies')
+    peer.wait_for(lambda: policies, 'a hypothesis')
+    assert process.stop() == 0
+    assert 'imported late: []' in process.output

@@ -7,13 +7,16 @@ from __future__ import annotations
 from collections.abc import Callable
 import json
 from pathlib import Path
+import time
 from types import SimpleNamespace
 from typing import Any
 
+from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.common.request_topic import AT_ONCE, EACH_SECOND
 from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
@@ -88,6 +91,35 @@ def test_a_call_that_nobody_speaks_of_comes_by_the_service(world: World) -> None
     world.record.called('save', 'save')
     world.say('save', 'mnm_ros save', user='anna')
     assert world.after(0.0) == ['told to save at hall, by mnm_ros save (anna)']
+
+
+@pytest.mark.parametrize('what', ['stop', 'pause', 'cancel'])
+def test_who_says_late_what_was_called_is_told_of(world: World, what: str) -> None:
+    def call() -> None:
+        if what == 'pause':
+            world.record.called('explore', what)
+        elif what == 'stop':
+            world.stopped(True)
+        else:
+            world.say(what, f'service {what}', text='refused, no goal')
+
+    call()
+    first, = world.after(1.5)
+    assert ', by service ' in first
+    world.say(what, f'mnm_ros {what}', user='anna', ago=1.6)
+    late, = world.after(0.0)
+    service = first.partition(', by ')[2].partition(':')[0]
+    assert late == (first.replace(service, f'mnm_ros {what} (anna)', 1)
+                    + f'{";" if what == "cancel" else ":"} told before as by {service}')
+    world.say(what, 'panel')    # something else
+    assert world.after(9.0) == ([f'{first.partition(", by")[0]}, by panel'] * (what != 'pause'))
+
+
+def test_a_refusal_is_told_with_who_was_refused(world: World) -> None:
+    world.say('cancel', 'service cancel', text='refused, no goal is under way')
+    world.say('cancel', 'mnm_ros cancel', user='anna', ago=0.1)
+    assert world.after(9.0) == ['told to give up its goal at hall, by mnm_ros cancel (anna): '
+                                'refused, no goal is under way']
 
 
 def test_stops_are_told_by_what_the_robot_says_and_each_press(world: World) -> None:
@@ -271,3 +303,78 @@ def test_it_is_told_logged_and_kept(
     explorer(checkpoint_dir=str(tmp_path))
     has('command', 'pause', 'service explore')
     has('setting', 'setting', 'service set_parameters')
+
+
+def test_a_flood_is_left_out_but_for_stops(world: World) -> None:
+    for number in range(3000):
+        world.now += 0.001
+        world.say('setting', f'flood {number}')
+        if number % 1000 == 500:
+            for _ in range(100):
+                world.say('stop', f'page {number}')
+            world.stopped(True)
+            world.stopped(False)
+    told = world.after(0.0)
+    assert [line for line in told if 'requests a second' in line] == [
+        'more than 5 requests a second are said on requests: some are left out here, but for '
+        'stops; the diagnostics count them']
+    assert AT_ONCE <= sum(', by flood' in line for line in told) <= AT_ONCE + 3 * EACH_SECOND + 1
+    assert [line for line in told if line.startswith('stopped')] == [
+        f'stopped at hall, by page {number}' for number in (500, 1500, 2500)]
+    assert world.record.dropped >= 3300 - AT_ONCE - 3 * EACH_SECOND - 3
+    world.after(100.0)
+    world.say('setting', 'page')
+    assert world.after(0.0) == [', by page']
+
+
+def test_a_flood_neither_hides_a_stop_nor_fills_the_events(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    explorer()
+    events = peer.listen(String, 'events', messages.EVENTS)
+    diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    requests = peer.node.create_publisher(String, 'requests', messages.REQUESTS)
+    stopped = peer.node.create_publisher(Bool, 'stopped', messages.LATCHED)
+    stopped.publish(Bool(data=False))
+    peer.wait_for(lambda: requests.get_subscription_count() and len(robot.executed) > 10, 'steps')
+    begun = time.monotonic()
+    for number in range(2000):
+        requests.publish(String(data=Request('setting', f'flood {number}').to_json()))
+    requests.publish(String(data=Request('stop', 'panel').to_json()))
+    stopped.publish(Bool(data=True))
+
+    def told(text: str) -> list[Any]:
+        return [event for message in events if text in (
+            event := Event.from_json(message.data)).text]
+
+    peer.wait_for(lambda: told('by panel'), 'the stop')
+    peer.wait_for(lambda: told('requests a second'), 'that some are left out')
+    peer.wait_for(lambda: diagnostics and int(next(
+        pair.value for pair in diagnostics[-1].status[0].values
+        if pair.key == 'requests_dropped')) > 0, 'how many')
+    executed = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > executed + 10, 'that it explores')
+    assert len(told('requests a second')) == 1
+    most = AT_ONCE + EACH_SECOND * (time.monotonic() - begun) + 1
+    assert 0 < len(told('by flood')) <= most
+
+
+def test_a_stop_of_which_the_word_comes_late_and_a_refused_call_are_told(
+        start: Callable, peer: Peer, scenario: str) -> None:
+    events = peer.listen(String, 'events', messages.EVENTS)
+    for node, parameters in (('cmp_sim', {'scenario': scenario}), ('navigator', {}),
+                             ('explorer', {'radius': 4.0})):
+        start(node, **parameters)
+
+    def told(what: str, by: str) -> str:
+        return peer.wait_for(lambda: [event.text for message in events if (
+            event := Event.from_json(message.data)).what == what and event.by == by],
+            f'{what} by {by}')[-1]
+
+    requests = peer.node.create_publisher(String, 'requests', messages.STEP)
+    peer.wait_for(lambda: events and requests.get_subscription_count(), 'an explorer')
+    peer.call(SetBool, 'stop', SetBool.Request(data=True))
+    assert 'told before' not in told('stop', 'service stop')
+    requests.publish(String(data=Request('stop', 'mnm_ros stop', ago=2.0).to_json()))
+    assert 'told before as by service stop' in told('stop', 'mnm_ros stop')
+    assert command('cancel').returncode == 1
+    assert 'refused, no goal is under way' in told('cancel', 'mnm_ros cancel')

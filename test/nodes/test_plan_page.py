@@ -28,7 +28,9 @@ from browsing import browser, missing  # noqa: E402, I100
 nicegui = pytest.importorskip('nicegui', reason='NiceGUI is not installed')
 plan_page = pytest.importorskip('mnm_ros.nodes.showing.plan_page')
 
-HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02', '--cell', '0.5')
+RADIUS = ('--radius', '1')    # what is told of exploring takes a second to be played
+HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02', '--cell', '0.5',
+        *RADIUS)
 
 
 @pytest.mark.parametrize(('drawn', 'edit'), [
@@ -96,7 +98,8 @@ def test_it_is_served_to_its_own_pages_alone(served: Served, tmp_path: Path) -> 
 def test_a_port_in_use_is_said(served: Served, tmp_path: Path) -> None:
     port = served.address.rstrip('/').rpartition(':')[2]
     said = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros', 'map', 'flat.plan.yaml', '--page', '--port', port],
+        [sys.executable, '-m', 'mnm_ros', 'map', 'flat.plan.yaml', '--page', '--port', port,
+         *RADIUS],
         cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE)
     assert said.returncode == 1 and 'a port that no program uses' in said.stderr
     assert 'Traceback' not in said.stderr
@@ -159,7 +162,7 @@ def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
         tab.wait_for_text('.chip', 'saved')
         tab.wait_for_text('.controls-card .result', 'saved: plan: flat.plan.yaml')
         tab.click('.press-forecast')
-        tab.wait_for_text('.forecast-card', 'exploring with L = 4: ')
+        tab.wait_for_text('.forecast-card', 'exploring with L = 1: ')
     now = load(path)
     for found, corner in zip(now.keep_outs['stairs'], corners):
         assert found == pytest.approx(corner, abs=0.02)

@@ -23,7 +23,7 @@ KEYS = {
     'check_steps',
     'check_window', 'failures', 'failure_threshold', 'last_change', 'changes_noticed',
     'changes_relearnt', 'reset_misses', 'steps_per_second', 'robot_timeouts', 'unanswered',
-    'checkpoint', 'closed'}
+    'checkpoint', 'closed', 'requests_dropped'}
 
 
 def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,

@@ -50,9 +50,9 @@ def test_it_is_given_up_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_it_takes_about_as_many_steps() -> None:
-    """Of 10 runs the range for 9 of 10 misses 5 with a probability of at most 0.0017."""
+    """Of 7 runs the range for 9 of 10 misses 4 with a probability of at most 0.0028."""
     scenario, inside = load('grid_3x3'), 0
-    for seed in range(10):
+    for seed in range(7):
         simulator = Simulator(scenario, seed)
         problem, declared = Problem(4, 4.0, 1.0, 0.1), support(simulator.cmp)
         probe = Probe(4, 4.0, 5, 100, seed)
@@ -72,4 +72,4 @@ def test_it_takes_about_as_many_steps() -> None:
         inside += within
         steps = told.prediction.steps
         assert low <= LOW * steps and high >= HIGH * steps
-    assert inside >= 6
+    assert inside >= 4

@@ -337,9 +337,12 @@ class Certifier:
 
     def lower_bound(self, policy: Policy) -> float:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
-        models = [self._model(evidence, policy) for evidence in self.evidence]
-        return max(model.lower_bound(doubt=model.lower_bound(doubt=False) > self._problem.limit)
-                   for model in models)
+        bounds = []
+        for evidence in self.evidence:
+            model = self._model(evidence, policy)
+            likely = model.lower_bound(doubt=False)
+            bounds.append(model.lower_bound() if likely > self._problem.limit else likely)
+        return max(bounds)
 
     def better(self, policy: Policy) -> Policy | None:
         """Make another policy to a known state known if it is certified and seems shorter."""

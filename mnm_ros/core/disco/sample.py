@@ -423,7 +423,7 @@ def _dijkstra(size: int, costs: Floats, origins: Indices, ends: Indices, **optio
     No two of them have the same ends. Sorted here, they are the matrix as it is kept: to have
     scipy sort them takes longer than to find the ways.
     """
-    # Imported on first use: it takes longer than everything else in the start of a node.
+    # Imported on first use, see mnm_ros/core/libraries.py.
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import dijkstra
     order = np.lexsort((ends, origins))

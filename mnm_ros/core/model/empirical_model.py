@@ -219,6 +219,8 @@ class TransitionRows:
         self._fill(row, self._carried.get((state, action), {}))
         if self._begun:
             self.predictions.set_aside(row, self._tally[row])
+        elif self._tally[row].any():
+            self.predictions.enter_late(row)
 
     def _place(self, state: int) -> int:
         return self.places.setdefault(state, len(self.places))

@@ -12,12 +12,14 @@ fail, that is soon known of all rows.
 
 The weights are learnt from all rows, and stay as they are from one look to the next. So whatever
 is predicted depends on the past alone, and what came between two looks costs the same in any
-order.
+order. What came in a row before it was looked at is predicted by the first weights, as those since
+may have been learnt after it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import ClassVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 import numpy as np
@@ -38,12 +40,15 @@ class RowPredictions:
     :ivar paid: code length of what came since, in nats, as [row].
     """
 
+    ADDED: ClassVar = ('_late',)
+
     def __init__(self) -> None:
         self.before: Floats = np.zeros((0, 0))
         self.aside: Floats = np.zeros((0, 0))
         self.paid: Floats = np.zeros(0)
         self._seen: Floats = np.zeros((0, 0))    # as [row, slot], when last looked at
         self._carried: Bools = np.zeros(0, dtype=bool)
+        self._late: Bools = np.zeros(0, dtype=bool)
         self._weights, self._new = _at_first()    # as [kind, role] and [kind]
         self._learnt_from = 0.0
 
@@ -57,7 +62,12 @@ class RowPredictions:
         if row < len(self.paid):
             self.paid[row] = 0.0
             self.before[row] = self.aside[row] = self._seen[row] = 0.0
-            self._carried[row] = False
+            self._carried[row] = self._late[row] = False
+
+    def enter_late(self, row: int) -> None:
+        """Predict what a row did so far by the first weights, when it is looked at next."""
+        self._grow((row + 1, 0))
+        self._late[row] = True
 
     def set_aside(self, row: int, tally: Floats) -> None:
         """Let nothing count that came in a row so far, as [slot]."""
@@ -99,7 +109,8 @@ class RowPredictions:
     def _predict(self, rows: Indices, tally: Floats, stays: Bools, declared: Bools) -> None:
         """Pay for what is in the tally of some rows and was not seen yet."""
         width = tally.shape[1]
-        before, alone = self._seen[rows, :width], self._carried[rows]
+        before, alone = self._seen[rows, :width], self._carried[rows] | self._late[rows]
+        self._late[rows] = False
         known = stays | declared | (before > 0)
         kinds, (weights, new) = _kinds(known, stays), _at_first()
         weights = np.where(alone[:, None], weights[kinds], self._weights[kinds])
@@ -123,7 +134,8 @@ class RowPredictions:
             self.before, self.aside, self._seen = (
                 np.pad(each, more) for each in (self.before, self.aside, self._seen))
             self.paid = np.pad(self.paid, more[0])
-            self._carried = np.pad(self._carried, more[0])
+            self._carried, self._late = (
+                np.pad(each, more[0]) for each in (self._carried, self._late))
 
 
 def _at_first() -> tuple[Floats, Floats]:

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 import math
 from typing import ClassVar
 
@@ -162,21 +163,22 @@ class OptimisticPlanner:
             seers = max(seers, _seers(model, there))
             hits |= there
             leads = leads | model.leads(target)
-        return self._plan(model, _ANY, [None, *targets], hits, leads, seers)
+        return self._plan(model, _ANY, [None, *targets], hits, leads, seers, several=True)
 
     def _plan(self, model: EmpiricalModel, target: int | str | None,
               targets: Sequence[int | None], hits: Bools, leads: Bools, seers: int,
-              ) -> OptimisticPlan:
+              several: bool = False) -> OptimisticPlan:
         rank = Rank.last(model.states, self._given, targets)
-        whole = self._region(model, hits, leads, seers, rank, together=False)
+        region = partial(confidence_region, model, hits, leads, seers, rank, self._delta,
+                         self._radius, carried=self._nats_carried(model), several=several)
+        whole = region(together=False)
         has_shared = target in self._prices
         if not has_shared or not self._can_share(target, model, hits, leads, whole):
             alone, _ = self._solve((target, 'alone'), model, hits, leads, whole, None)
             if (has_shared or alone.steps > self._radius
                     or not self._can_share(target, model, hits, leads, whole)):
                 return alone
-        shared = self._region(model, hits, leads, seers, rank, together=True)
-        multiplier = self._prices.get(target, _FIRST_MULTIPLIER)
+        shared, multiplier = region(together=True), self._prices.get(target, _FIRST_MULTIPLIER)
         together, spent = self._solve(
             (target, 'together'), model, hits, leads, shared, multiplier)
         # In the end the multiplier must take off less than what _CLEAR_MARGIN leaves room for.
@@ -204,12 +206,6 @@ class OptimisticPlanner:
         seems = in_the_end.steps > clear
         self._shared[target] = (states, made) if seems else (0, 0.0)
         return seems
-
-    def _region(self, model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
-                together: bool) -> ConfidenceRegion:
-        return confidence_region(
-            model, hits, leads, seers, rank, self._delta, self._radius, together,
-            self._nats_carried(model))
 
     def _solve(self, key: tuple[int | str | None, str], model: EmpiricalModel, hits: Bools,
                leads: Bools, allowed: ConfidenceRegion, multiplier: float | None,

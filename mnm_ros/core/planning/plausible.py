@@ -40,6 +40,9 @@ has spent ``e``, with ``x = (exp(e) - 1) (1 - w) / w``, is its *region*:
   log(x) + G``,
 - else ``N KL(f || P) <= log(x a) + G``.
 
+As ``KL(f || P') + r`` is ``KL(f || P)`` where ``s`` has not followed, ``N KL(f || P) <= log(x) +
+G`` in both cases. So that is the region for several states at once, where some of them have.
+
 **What is charged.** ``h`` is not known, but ``x <= (exp(B) - 1) / u``. Where spending is charged
 at first visits, with the chance ``h``, it need not be known at all. Take ``e'`` with ``exp(e') - 1
 = (exp(e) - 1) / z``, ``z = min(1, h + u / k)``. Then ``e <= e'`` and ``x <= (exp(e') - 1) / k``,
@@ -75,11 +78,6 @@ at once, for all rediscoveries of the round, whichever they carry and when. In `
 = k``, and predictions rest on the pair alone, so that all rediscoveries have the same. The region
 of a pair that is carried is that of ``A``, whatever it has spent. In the run its ``M`` is 1, and
 so the budget of the others is what it was; carried no longer, it begins anew.
-
-**Not covered.** Where nothing begins anew, a row that is entered late is predicted by weights that
-may have been learnt after what came in it; ``plan_for_any`` counts the most seers of one target,
-not those of all; and with several robots a step under way at the beginning may be a slow one. By
-simulation each changes bounds by little, in made-up cases; no promise that was tried broke.
 
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.
@@ -208,11 +206,12 @@ def _bets_per_step(radius: float) -> float:
 
 def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: int, rank: Rank,
                       delta: float, radius: float, together: bool,
-                      carried: Floats | None = None) -> ConfidenceRegion:
+                      carried: Floats | None = None, several: bool = False) -> ConfidenceRegion:
     """
     Return the region for a target that followed in so many of the known states.
 
     :param model: for ruling out.
+    :param several: whether the hits are of several targets; none has followed in more states.
     :param together: whether pairs are charged for what they spend (*What is charged*), by levels;
         else there is one, of the whole budget.
     :param carried: ``log(1/d)`` of the rows that are carried, else NaN, as [row]; None for none.
@@ -229,7 +228,7 @@ def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: i
             (most, own), (bets, per_step)))
     jump = np.log((np.exp(most) - _IDLE) / (1 - _IDLE))
     whole = np.maximum(0.0, np.log(
-        np.expm1(most) / bets * np.where(saw, _IDLE, 1.0)) + model.excess)
+        np.expm1(most) / bets * np.where(saw & ~several, _IDLE, 1.0)) + model.excess)
     with np.errstate(divide='ignore', invalid='ignore'):
         return ConfidenceRegion(
             total, spent, saw, radius=whole / model.visits,

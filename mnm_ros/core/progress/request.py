@@ -11,7 +11,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Union
 
-from mnm_ros.core.progress.json_values import integer, load, maybe, one_line, read_object, text
+from mnm_ros.core.progress.json_values import (
+    integer,
+    load,
+    maybe,
+    number,
+    one_line,
+    read_object,
+    text,
+)
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,7 @@ class Request:
     :ivar part_of: what it is done for that is told of itself, such as ``goal``.
     :ivar goal, state: the id of a goal, if it has one yet, and where it leads.
     :ivar text: more of it, for people.
+    :ivar ago: s since it was asked for, if that is said afterwards.
     """
 
     what: str
@@ -37,6 +46,7 @@ class Request:
     goal: Union[int, None] = None
     state: Union[int, None] = None
     text: Union[str, None] = None
+    ago: Union[float, None] = None
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
@@ -51,4 +61,5 @@ class Request:
         """
         return cls(**{'what': '', 'by': '', **read_object('request', load('request', told), {
             'what': text, 'by': text, 'user': maybe(text), 'part_of': maybe(text),
-            'goal': maybe(integer), 'state': maybe(integer), 'text': maybe(text)})})
+            'goal': maybe(integer), 'state': maybe(integer), 'text': maybe(text),
+            'ago': maybe(number)})})

@@ -296,6 +296,7 @@ class PolicyModel:
         self._limit = limit
         known, moves = policy.states, policy.actions[0]
         self._resets = np.array(moves) == RESET
+        self._home_next = np.flatnonzero(self._resets)
         (self._following, self._frequencies, self._fractions, self._radius, self._reserved,
          self._closed, self._ends) = plausible_rows(
             counts, sets, tuple(zip(known, moves)), columns(known, policy.target), support)
@@ -330,11 +331,13 @@ class PolicyModel:
         known = len(self._policy.states)
         values = self._at_last()
         tilts = np.full(known, np.nan)
+        # A step that was broken off may have led anywhere, to the target as well.
+        fractions = np.where(self._reserved, 0.0, self._fractions)
         for _ in range(self._policy.horizon):
-            # A step that was broken off may have led anywhere, to the target as well.
-            ahead = np.where(self._reserved, 0.0, values[self._following])
-            least = (least_mean(self._fractions, ahead, self._radius, tilts)[1] if doubt
-                     else (self._fractions * ahead).sum(axis=1))
+            ahead = values[self._following]
+            least = (least_mean(self._fractions, np.where(self._reserved, 0.0, ahead),
+                                self._radius, tilts)[1] if doubt
+                     else np.add.reduce(fractions * ahead, axis=1))
             values = self._step_back(values, 1 + least, min(1 + self._limit, 1 + values[0]))
         return float(values[0])
 
@@ -357,14 +360,16 @@ class PolicyModel:
     def _plain_before(self, values: Floats) -> Floats:
         """Return what they take before ``values`` if the counts are the truth."""
         return self._step_back(
-            values, 1 + (self._frequencies * values[self._following]).sum(axis=1))
+            values, 1 + np.add.reduce(self._frequencies * values[self._following], axis=1))
 
     def _step_back(self, values: Floats, steps: Floats, outside: float | None = None) -> Floats:
         """Return ``V_h`` by column from ``V_{h+1}`` and what the known states take."""
         if outside is None:
             outside = max(1 + self._limit, 1 + values[0])
-        steps = np.where(self._resets, 1 + values[0], steps)
-        result = np.concatenate([steps, [outside, 0.0]])
+        result = np.empty(len(values))
+        result[:-2] = steps
+        result[self._home_next] = 1 + values[0]
+        result[-2:] = outside, 0.0
         return result
 
     def _visits(self) -> Floats:

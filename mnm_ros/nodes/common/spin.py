@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+import gc
 import json
 from pathlib import Path
 from shlex import quote
@@ -88,6 +89,9 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             for make_node in makers:
                 nodes.insert(0, make_node())
+            # What is there by now stays: no collection of garbage is to look at it again.
+            gc.collect()
+            gc.freeze()
             executor = FastExecutor()
             for node in nodes:
                 executor.add_node(node)

@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+import math
 from pathlib import Path
 import time
 from typing import NamedTuple
@@ -15,7 +16,7 @@ from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
-from mnm_ros.checkpoint.whole_files import regular, write_whole
+from mnm_ros.checkpoint.whole_files import read_own, unread_lines, write_whole
 from mnm_ros.checkpoint.world_log import append, World
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError, ParameterError
@@ -31,6 +32,8 @@ from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 from mnm_ros.version import __version__
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
+_SHOWN = 600.0     # s, for which a refusal is told at least, unless somebody accepts it
+_QUIET = 10.0      # s, between two warnings that it is slower
 _NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
@@ -40,12 +43,16 @@ class RestoredExploration(NamedTuple):
     """
     What was on the disk, if anything, and a line for the log.
 
-    :ivar warnings: which files were set aside, and what was taken from the transition log.
+    :ivar refusals: which files were set aside, and why.
+    :ivar repairs: what was taken from the transition log.
+    :ivar number: of inputs from which it goes on.
     """
 
     exploration: Exploration | None
     text: str
-    warnings: tuple[str, ...]
+    refusals: tuple[str, ...]
+    repairs: tuple[str, ...]
+    number: int = 0
 
 
 class ExplorationStore:
@@ -81,8 +88,12 @@ class ExplorationStore:
         self._abandoned = False
         self._described = ''
         self._world: tuple[str, Declaration | None] = '', None
+        self._read_worlds = False
         self.events: EventLog | None = None
         self._told = False
+        self._refusals: tuple[str, ...] = ()
+        self._refused_at = 0    # inputs
+        self._shown_until = 0.0
         self.waiting = False
         self.numbers = OrderNumbers()
         self.exploration = Exploration(
@@ -105,6 +116,8 @@ class ExplorationStore:
             raise ParameterError(
                 f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
                 f'written: {error}') from None
+        for remark in self._store.remarks():
+            node.get_logger().warning(remark)
         self.events = EventLog(path / f'{name}{EVENTS}', node.get_logger().warning)
         self.numbers = OrderNumbers(self._kept_bound(), self._keep_bound)
 
@@ -112,6 +125,18 @@ class ExplorationStore:
     def problem(self) -> str:
         """Why nothing is kept at the moment, or empty."""
         return self._store.problem if self._store else ''
+
+    @property
+    def refusals(self) -> tuple[str, ...]:
+        """
+        Why files were not gone on from, and where they are.
+
+        None any more after ``save``; nor minutes later, once a resume point follows on others.
+        """
+        if (self._refusals and self._store and self._store.begins > self._refused_at
+                and time.monotonic() > self._shown_until):
+            self._refusals = ()
+        return self._refusals
 
     def tell(self) -> None:
         """Log once when a problem begins or ends, and what is missing for good."""
@@ -131,8 +156,12 @@ class ExplorationStore:
         """Return what a robot side has said about itself before; ``UNDESCRIBED`` if nothing."""
         try:
             return UNDESCRIBED if self._store is None else RobotDescription.from_text(
-                regular(self._described_in).read_text(encoding='utf-8'))
-        except (OSError, ValueError):
+                read_own(self._described_in).decode('utf-8'))
+        except FileNotFoundError:
+            return UNDESCRIBED
+        except (OSError, ValueError) as error:
+            self._node.get_logger().warning(
+                f'{self._described_in} is not used, until a robot side says what it is: {error}')
             return UNDESCRIBED
 
     def describe(self, text: str) -> None:
@@ -141,8 +170,7 @@ class ExplorationStore:
             return
         self._described = text
         try:
-            self._described_in.touch()
-            regular(self._described_in).write_text(text, encoding='utf-8')
+            write_whole(self._described_in, text, own=True)
         except OSError as error:
             self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
 
@@ -161,8 +189,11 @@ class ExplorationStore:
         if not (text or declared):
             return
         try:
-            append(self._worlds_in, World(self.exploration.steps, _relied_on(
+            unread = append(self._worlds_in, World(self.exploration.steps, _relied_on(
                 text, self.identity['actions'], declared or Declaration())))
+            if unread and not self._read_worlds:
+                self._node.get_logger().warning(unread_lines(self._worlds_in, unread))
+            self._read_worlds = True
         except (OSError, ValueError) as error:
             self._node.get_logger().warning(f'{self._worlds_in} is not written: {error}')
 
@@ -173,18 +204,40 @@ class ExplorationStore:
                 'what is forbidden may be forgotten by a crash: '
                 f'{self._store.problem or "the disk is too slow"}')
 
+    def kept_soon(self) -> Callable[[float], bool]:
+        """
+        Let everything be written, and hold nothing up meanwhile.
+
+        :return: says, given the time in s, whether it is, or is not to be waited for any longer.
+        """
+        store = self._store
+        if store is None or self.waiting:
+            return lambda now: True
+        wanted, until = store.hurry(), time.monotonic() + _SLOW
+
+        def is_over(now: float) -> bool:
+            if store.has_written(wanted) or store.problem:    # which is told
+                return True
+            if until <= now < math.inf:
+                self._node.get_logger().warning(
+                    'what is published may be withdrawn after a crash: the disk is too slow',
+                    throttle_duration_sec=_QUIET)
+            return now >= until
+        return is_over
+
     def _kept_bound(self) -> int:
         try:
-            return int(regular(self._numbered_in).read_text(encoding='utf-8'))
+            return int(read_own(self._numbered_in))
+        except FileNotFoundError:
+            return 0
         except (OSError, ValueError) as error:
-            if self._numbered_in.exists():
-                self._node.get_logger().warning(
-                    f'numbers of orders begin anew: {self._numbered_in}: {error}')
+            self._node.get_logger().warning(
+                f'numbers of orders begin anew: {self._numbered_in}: {error}')
             return 0
 
     def _keep_bound(self, bound: int) -> None:
         try:
-            write_whole(self._numbered_in, f'{bound}\n')
+            write_whole(self._numbered_in, f'{bound}\n', own=True)
         except OSError as error:
             self._node.get_logger().warning(f'{self._numbered_in} is not written: {error}')
 
@@ -201,6 +254,7 @@ class ExplorationStore:
             return False, 'nothing saved: what is on the disk is being read'
         if not self._store.flush(_SLOW):
             return False, f'nothing saved: {self._store.problem or "the disk is too slow"}'
+        self._refusals = ()
         return True, str(self._store.path)
 
     def restore(self) -> RestoredExploration:
@@ -217,17 +271,17 @@ class ExplorationStore:
             self.save()
         begun, spent = time.monotonic(), time.process_time()
         loaded = self._store.load(self._revive)
-        warnings = (*(f'checkpoint refused: {reason}' for reason in self._store.refusals),
-                    *(f'checkpoint repaired: {repair}' for repair in self._store.repairs))
+        found = (tuple(f'checkpoint refused: {reason}' for reason in self._store.refusals),
+                 tuple(f'checkpoint repaired: {repair}' for repair in self._store.repairs))
         if loaded is None:
-            return RestoredExploration(None, '', warnings)
+            return RestoredExploration(None, '', *found)
         saved, exploration = loaded
         self._store.attach(exploration, saved.number, since=len(saved.inputs),
                            spent=time.process_time() - spent)
         exploration.lose_place()
         return RestoredExploration(
             exploration, f'going on from {saved.path}: step {exploration.steps}, '
-            f'{time.monotonic() - begun:.1f} s', warnings)
+            f'{time.monotonic() - begun:.1f} s', *found, number=saved.number)
 
     def adopt(self, restored: RestoredExploration) -> None:
         """
@@ -236,10 +290,13 @@ class ExplorationStore:
         :raises CheckpointError: later than that, if there is nothing.
         """
         logger = self._node.get_logger()
-        for warning in restored.warnings:
+        for warning in (*restored.refusals, *restored.repairs):
             logger.warning(warning)
+        self._refusals, self._refused_at = restored.refusals, restored.number
+        self._shown_until = time.monotonic() + _SHOWN
         if restored.exploration is None and not self.waiting:
-            raise CheckpointError('; '.join(restored.warnings) or 'nothing has been saved yet')
+            self._refused_at = self._store.begins if self._store else 0
+            raise CheckpointError('; '.join(restored.refusals) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
         self._world = '', None    # it is told anew, by the steps that it goes on from
         if restored.exploration is None:

@@ -73,7 +73,8 @@ class ExplorationSession:
         kept = self.exploration_store.events
         events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(
-            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events)
+            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events,
+            self.exploration_store.kept_soon)
         self._looks = LookTimes(lambda: parameters['first_look'], kept.past if kept else ())
         self._link = self._new_link()
         self._link.profile.recall(self.exploration_store.described)
@@ -83,6 +84,7 @@ class ExplorationSession:
             kept.past if kept else ())
         events.on_goals, parameters.on_change = self.record.goals, self.record.setting
         self._publishers.reason_to_wait = lambda: self.record.waiting
+        self._publishers.requests_dropped = lambda: self.record.dropped
         self._link.after_description = self._declare
         self._link.reason_to_rest = WorkFirst(
             node, parameters, self._guard, lambda: self.exploration).reason
@@ -222,7 +224,12 @@ class ExplorationSession:
     def _adopt(self, restored: RestoredExploration | Exception) -> None:
         if isinstance(restored, Exception):
             raise restored
-        self.exploration_store.adopt(restored)
+        try:
+            self.exploration_store.adopt(restored)
+        finally:
+            for refusal in self.exploration_store.refusals:
+                self._publishers.refused(refusal, self.exploration.steps)
+        self._overdue = True
         self._loop.drive(self.exploration)
         self._follow(self.exploration)
         self._declared = None
@@ -353,7 +360,7 @@ class ExplorationSession:
         if self._guard.busy:    # what is said of the exploration stays as it was before the plan
             self._link.tick_while_busy(limits, now)
             self._publishers.republish(self._parameters['republish_period'], now)
-            self._publishers.greet(now)
+            self._publishers.while_busy(now)
             return
         self._most_states = self._allowed_states()
         self._link.tick(limits, now)
@@ -398,7 +405,8 @@ class ExplorationSession:
         if not self._overdue:
             self._call(
                 self._publishers.diagnostics, self.exploration, self._link,
-                self.exploration_store.problem, self.exploration_store.keeps, now)
+                self.exploration_store.problem, '; '.join(self.exploration_store.refusals),
+                self.exploration_store.keeps, now)
         self._publishers.publish_diagnostics(self._link, now)
 
 

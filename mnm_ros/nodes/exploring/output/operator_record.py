@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+import math
 import time
 
 from mnm_ros import messages
@@ -14,15 +15,22 @@ from mnm_ros.core.progress.request import Request
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed, SERVICE
+from mnm_ros.nodes.common.request_topic import (
+    BY_PARAMETERS,
+    changed,
+    EACH_SECOND,
+    RequestHearing,
+    SERVICE,
+)
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool
 
 _GRACE = 1.0      # s, in which it is heard who has called a service
 _FRESH = 5.0      # s, for which what was said on requests is waited for,
 _AGAIN = 1.5      # and for which a call may be the same once more;
 _WAY_HOME = 30.0  # both for a way home, which begins after the step under way
+_FLOOD = 60.0     # s, without that too much was said, after which it is told again
 _MOST = 30        # of what was said on requests, which are kept
 _LONGEST = 200    # characters of what another node says
 _AT_ONCE = ('home', 'cancel', 'change', 'setting')    # what others than the explorer are asked for
@@ -63,7 +71,7 @@ class OperatorRecord:
 
     The services do not tell who calls them. Pages, commands and navigators say it on
     ``requests``, just before or after; what nobody has said a second later has come by the
-    service itself.
+    service itself. Who says it seconds later is told of, too.
 
     :param robots: the namespaces of several; empty for one without a name.
     :param tell: called with each event, which lacks nothing but the time and the names.
@@ -80,6 +88,7 @@ class OperatorRecord:
         self._tell, self._steps, self._link = tell, steps, link
         self._heard: list[_Heard] = []
         self._open: list[_Open] = []
+        self._unnamed: list[_Open] = []    # told as if by the service itself, and not long ago
         self._stopped: dict[str, bool] = {}
         self._goals: dict[int, bool] = {}    # those told of, and whether they are over
         self._from: dict[int, Event] = {}    # how each has begun
@@ -91,8 +100,9 @@ class OperatorRecord:
             elif event.kind == 'goal' and event.goal is not None:
                 self._goals[event.goal] = event.what != 'goal'
         self._met_goals = bool(self._goals)
-        for robot in dict.fromkeys(('', *robots)):
-            self._hear_requests(node, guard, robot)
+        self._hearings = [
+            self._hear_requests(node, guard, robot) for robot in dict.fromkeys(('', *robots))]
+        self._dropped, self._dropped_at = 0, -math.inf
         for robot in self._robots:
             self._hear_stops(node, guard, robot)
 
@@ -141,15 +151,28 @@ class OperatorRecord:
             self._from.pop(goal_id, None)
         self._look(time.monotonic())
 
+    @property
+    def dropped(self) -> int:
+        """How many requests were left out so far, as there were too many."""
+        return sum(hearing.dropped for hearing in self._hearings)
+
     def tick(self, now: float) -> None:
-        """Tell what has waited long enough; to be called often."""
+        """Tell what has waited long enough, or is said too often; to be called often."""
         if self._open:
             self._look(now)
+        if (dropped := self.dropped) > self._dropped:
+            if now > self._dropped_at + _FLOOD:
+                self._tell(Event(self._steps(), (
+                    f'more than {EACH_SECOND:g} requests a second are said on requests: some are '
+                    'left out here, but for stops; the diagnostics count them'), 'robot'))
+            self._dropped, self._dropped_at = dropped, now
 
-    def _hear_requests(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
-        messages.hear(node, String, f'{robot}/requests'.lstrip('/'), messages.STEP,
-                      lambda message: Request.from_json(message.data),
-                      guard.while_open(lambda request: self._on_request(robot, request)))
+    def _hear_requests(self, node: NodeInterface, guard: CallbackGuard,
+                       robot: str) -> RequestHearing:
+        return RequestHearing(
+            node, f'{robot}/requests'.lstrip('/'),
+            guard.while_open(lambda request: self._on_request(robot, request)),
+            lambda: time.monotonic())
 
     def _hear_stops(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
         def on_stopped(message: Bool) -> None:
@@ -190,7 +213,9 @@ class OperatorRecord:
                 self._add(request.what, request.by, robot, request.text or '')
             return
         heard = _Heard(request, robot, now)
-        if request.what in _AT_ONCE and not request.part_of:
+        if self._told_late(heard, now):
+            return
+        if request.what in _AT_ONCE and not request.part_of and not self._is_open(request, robot):
             heard.told.add(robot)
             self._now(replace(self._event(
                 request.what, request.by, robot, request.text or ''), user=request.user))
@@ -200,6 +225,28 @@ class OperatorRecord:
             for each, stopped in self._stopped.items():
                 if stopped and not heard.told and robot in ('', each):
                     self._add('stop', 'service stop', robot=each)
+
+    def _is_open(self, request: Request, robot: str) -> bool:
+        """Return whether it is said afterwards of what waits, and says why it was refused."""
+        return request.ago is not None and any(
+            each.until and each.event.what == request.what
+            and robot in ('', each.event.robot or '') for each in self._open)
+
+    def _told_late(self, heard: _Heard, now: float) -> bool:
+        """Tell who has asked for what was told as if by the service itself; return whether so."""
+        request = heard.request
+        if request.ago is None:
+            return False
+        late = {each.event.robot: each for each in self._unnamed
+                if now < each.until and each.event.what == request.what
+                and heard.robot in ('', each.event.robot or '')}
+        for each in late.values():
+            self._unnamed.remove(each)
+            event = each.event
+            self._now(replace(
+                event, by=request.by, user=request.user,
+                text='; '.join(filter(None, (event.text, f'told before as by {event.by}')))))
+        return bool(late)
 
     def _look(self, now: float) -> None:
         """Tell what is known by now, or has waited long enough, in its order."""
@@ -216,6 +263,8 @@ class OperatorRecord:
                     continue
                 event = replace(event, by=request.by, user=request.user,
                                 text=event.text or request.text or '')
+            elif until and (event.by or '').startswith(SERVICE):
+                self._unnamed = [*self._unnamed, _Open(event, now + _FRESH)][-_MOST:]
             begun = (self._has_ended(event.robot or '') if event.what in _HOME_ENDS else
                      event if event.goal is None else self._from.setdefault(event.goal, event))
             if begun is not None:    # else a RESET of an exploration

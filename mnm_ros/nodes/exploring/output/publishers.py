@@ -30,6 +30,7 @@ from rclpy.publisher import Publisher
 from std_msgs.msg import Header, Int64, Int64MultiArray, String
 
 _MsgT = TypeVar('_MsgT')
+Keep = Callable[[], Callable[[float], bool]]
 _HYPOTHESIS_PERIOD = 1.0    # s, at least between two: with 1,000 states each has 8 MB
 _PHASE_PERIOD = 0.1      # s, at least between two phases: they change thousands of times a second
 _WAITS = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
@@ -41,17 +42,20 @@ class Publishers:
 
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
+    :param keep: as ``HypothesisTopics`` has it.
     :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
+    :ivar requests_dropped: returns how many requests were left out of the record.
     :ivar closed: which ways are closed, for people.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
-                 profile: Callable[[], RobotProfile], events: EventTopic) -> None:
+                 profile: Callable[[], RobotProfile], events: EventTopic,
+                 keep: Keep = lambda: lambda now: True) -> None:
         self._node = node
         self._profile = profile
         self._events = events
         self.closed = ''
-        self._learnt = HypothesisTopics(node, guard, policies_up_to)
+        self._learnt = HypothesisTopics(node, guard, policies_up_to, keep)
         self._live = LiveTopics(node)
         self._trust = TrustTopics(node, policies_up_to)
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
@@ -64,6 +68,7 @@ class Publishers:
         self._next_phase = -math.inf
         self._untold: list[tuple[Event, str]] = []    # stops, and why, until it is known for whom
         self.reason_to_wait: Callable[[], bool] = lambda: False
+        self.requests_dropped: Callable[[], int] = lambda: 0
         self._counted = (0, -math.inf)    # steps and when
         self._timeouts = 0
         self._level = DiagnosticStatus.STALE
@@ -139,6 +144,10 @@ class Publishers:
         """Tell that it goes on from what was kept."""
         self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
 
+    def refused(self, reason: str, step: int) -> None:
+        """Tell which file it does not go on from, and why; the log has it, too."""
+        self._events.tell(Event(step, reason, 'restart'), self._names)
+
     def declared(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
         self._trust.republish()
@@ -147,13 +156,14 @@ class Publishers:
         self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
-    def diagnostics(self, exploration: Exploration, link: Link, disk: str, keeps: bool,
-                    now: float) -> None:
+    def diagnostics(self, exploration: Exploration, link: Link, disk: str, refused: str,
+                    keeps: bool, now: float) -> None:
         """
         Find out what ``publish_diagnostics`` says; to be called once a second.
 
         :param link: to its robots.
         :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
+        :param refused: what was found there and not gone on from, or empty.
         :param keeps: whether there is such a folder.
         """
         self._events.pass_time(exploration.steps)
@@ -164,13 +174,14 @@ class Publishers:
         names = self._names
         level, text = diagnosis(
             exploration, self._events.in_words(self._decided(exploration, link, now), names),
-            link.standing_by, disk, asked_again)
+            link.standing_by, disk, asked_again, refused)
         values = {
             **named_values(exploration.diagnostics(), names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
+            'requests_dropped': self.requests_dropped(),
             'closed': self.closed,
-            'checkpoint': disk or ('ok' if keeps else NOT_KEPT)}
+            'checkpoint': disk or refused or ('ok' if keeps else NOT_KEPT)}
         self._level = level
         self._diagnosed = DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: exploration',
@@ -196,8 +207,9 @@ class Publishers:
             level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
             message=named(robot.status, self._names), values=_key_values(robot.values))
 
-    def greet(self, now: float) -> None:
-        """Show a new viewer what was drawn last, while a plan is made."""
+    def while_busy(self, now: float) -> None:
+        """Publish what waits, and show a new viewer what was drawn last, while a plan is made."""
+        self._learnt.publish_due(now)
         self._picture.greet(now)
 
     def _publish(self, publisher: Publisher[_MsgT], message: _MsgT) -> None:
@@ -265,7 +277,7 @@ def way_back(exploration: Exploration) -> str:
 
 
 def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: str,
-              timeouts: int) -> tuple[bytes, str]:
+              timeouts: int, refused: str = '') -> tuple[bytes, str]:
     """
     Return the level of the diagnostics, and the sentence that goes with it.
 
@@ -273,12 +285,14 @@ def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: st
     :param standing_by: whether the robot is left to another explorer.
     :param disk: why not everything is kept in ``checkpoint_dir`` at the moment, or empty.
     :param timeouts: how often something had to be sent to the robot again since the last time.
+    :param refused: what was kept there and is not gone on from, or empty.
     """
     if exploration.phase is Phase.FAULT:
         return DiagnosticStatus.ERROR, f'{status}; {way_back(exploration)}'
     misses = exploration.homing.misses_in_a_row
     reasons = [reason for reason, holds in (
         (f'not everything can be kept: {disk}', disk),
+        (f'{refused}; the service save accepts that', refused),
         (f'RESET has missed home {misses} times in a row', misses > 1),
         (f'the robot was asked again {timeouts} times since the last message, as it answers late '
          'or not at all', timeouts > 0)) if holds]
@@ -297,9 +311,14 @@ class HypothesisTopics:
     that come and go in between are left out.
 
     :param up_to: as ``messages.are_few`` has it.
+    :param keep: lets all that a hypothesis rests on be kept; what it returns says, given the time
+        in s, whether it may be published: no restart withdraws it then.
     """
 
-    def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int) -> None:
+    def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int,
+                 keep: Keep = lambda: lambda now: True) -> None:
+        self._keep = keep
+        self._is_kept: Callable[[float], bool] = lambda now: True
         self._up_to = up_to
         self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
         self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)
@@ -321,12 +340,12 @@ class HypothesisTopics:
         if hypothesis is None:
             self._waiting = None
         elif hypothesis is not before and (before is None or hypothesis.version != before.version):
-            self._waiting = hypothesis
+            self._waiting, self._is_kept = hypothesis, self._keep()
             self.publish_due(now)
 
     def publish_due(self, now: float) -> None:
         """Publish the hypothesis that has waited long enough, if there is one."""
-        if self._waiting is None or now < self._next:
+        if self._waiting is None or now < self._next or not self._is_kept(now):
             return
         self._published, self._waiting = self._waiting, None
         self._send(self._published, now)

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Libraries that the core imports on first use, as it takes longer than all else in its start."""
+
+from __future__ import annotations
+
+
+def load() -> None:
+    """Import them now, a second on a busy machine: later a robot might be kept waiting."""
+    import scipy.sparse.csgraph
+    import scipy.sparse.linalg
+    import scipy.special  # noqa: F401 - one of three
