@@ -64,11 +64,11 @@ SLOW = {
 """Tests that take seconds, most as they count how often something happens in many runs."""
 
 LONG = (
-    'test_fleet.py', 'test_command.py', 'test_map.py', 'test_several_robots.py',
-    'test_notebook.py', 'test_exploration_store.py', 'test_plan_page.py', 'test_turtlebot.py',
-    'test_one_process.py', 'test_live_run.py', 'test_work.py', 'test_navigator_exploring.py',
-    'test_planned.py', 'test_page.py', 'test_contract.py', 'test_flat.py', 'test_watch_changes.py',
-    'test_interrupted.py', 'test_support.py', 'test_site.py')
+    'test_command.py', 'test_several_robots.py', 'test_fleet.py', 'test_notebook.py',
+    'test_exploration_store.py', 'test_live_run.py', 'test_turtlebot.py', 'test_work.py',
+    'test_navigator_exploring.py', 'test_flat.py', 'test_page.py', 'test_contract.py',
+    'test_plan_page.py', 'test_watch_changes.py', 'test_interrupted.py', 'test_planned.py',
+    'test_promise_benchmark.py', 'test_grid_driver_safety.py', 'test_audit.py', 'test_site.py')
 """Files that take longest: the workers begin with them, and none ends alone with one."""
 
 

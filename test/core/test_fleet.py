@@ -121,7 +121,7 @@ def test_eight_robots_are_six_times_as_fast() -> None:
 def test_a_change_is_noticed_and_relearnt(name: str) -> None:
     world = World(still(name), 4).explore()
     exploration = world.exploration
-    world.go_on(lambda: exploration.steps > 3000)
+    world.go_on(lambda: exploration.steps > 1500)
     assert exploration.changes_noticed == 0
     world.change()
     world.go_on(lambda: exploration.changes_relearnt == 1)
@@ -153,7 +153,7 @@ def test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed(
     manners = (Manner(), Manner(duration=lambda state, action, after: 7.0, patience=20.0),
                Manner(dies=100.0), Manner(moved=0.05), Manner(joins=150.0), Manner(
                    duration=lambda state, action, after: math.inf if (state + after) % 3 else 1.0))
-    world = World(still('two_rooms'), len(manners), manners=manners).explore()
+    world = World(still('grid_3x3'), len(manners), manners=manners).explore()
     assert world.right
     silent = world.robots.members[2]
     assert silent.state is RunState.WAITING_FOR_ROBOT and silent.steps < 101

@@ -4,7 +4,8 @@
 The promise of the onboard preset on every shipped scenario, tested statistically.
 
 With probability at least 1 - delta no state of ``S_L->`` is missing and no policy is over the
-limit.
+limit. It fails where two of three runs break the promise; what is rarer, ``benchmarks/promise``
+finds.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def mnm_keeps_it(name: str, seed: int) -> bool:
 
 
 @pytest.mark.parametrize('name', shipped())
-@pytest.mark.parametrize(('keeps_it', 'seeds'), [(base_keeps_it, 5), (mnm_keeps_it, 4)])
+@pytest.mark.parametrize(('keeps_it', 'seeds'), [(base_keeps_it, 3), (mnm_keeps_it, 3)])
 def test_the_promise_is_kept(name: str, keeps_it: object, seeds: int) -> None:
     broken = [seed for seed in range(seeds) if not keeps_it(name, seed)]  # type: ignore
     chance = binomial_tail(seeds, RATE, len(broken))

@@ -144,7 +144,7 @@ def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_onc
     run = Run()
     run.explore(1500)
     assert run.exploration.hypothesis is not None
-    for _ in range(4):
+    for _ in range(3):
         while not run.exploration.can_snapshot:
             run.step()
         widened = run.exploration.support.to_state()
@@ -168,7 +168,7 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
     robots = Robots(Fleet(exploration),
                     [Simulator(scenario, seed) for seed in range(3)], (), 0)
     heard = 0
-    for _ in range(4000):
+    for _ in range(2500):
         robots.step()
         heard = max(heard, len(exploration.events))
     told.update(event.text for event in exploration.events if 'declared was' in event.text)

@@ -14,7 +14,10 @@ have the wheels of Kilted do so with SIGSEGV, which has nothing to do with the n
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+import gc
 from importlib import import_module
+import inspect
 import json
 import os
 import select
@@ -25,6 +28,21 @@ from typing import Any
 NODES = ('cmp_sim', 'diff_drive_sim', 'explorer', 'grid_driver', 'gym_side', 'navigator',
          'preflight')
 FORKS = os.environ.get('MNM_FORK') != '0'
+
+
+def get_ready() -> None:
+    """Import the nodes, and do once what each of them would begin with."""
+    for name in NODES:
+        import_module(f'mnm_ros.nodes.{name}')
+    # Messages are made of C, which is loaded when the first one is published or subscribed.
+    for name, module in [*sys.modules.items()]:
+        if name.endswith(('.msg', '.srv', '.action')):
+            for kind in vars(module).values():
+                with suppress(AttributeError):
+                    kind.__class__.__import_type_support__()
+    inspect.getmodule(sys._getframe())    # rclpy looks for who logs in the files of all modules
+    gc.collect()
+    gc.freeze()    # what is never to be collected is neither looked through nor copied
 
 
 def become(order: dict[str, Any]) -> Callable[[], Any]:
@@ -90,8 +108,7 @@ def tell(pid: int, status: int | None) -> None:
 
 
 if __name__ == '__main__':
-    for name in NODES:
-        import_module(f'mnm_ros.nodes.{name}')
+    get_ready()
     work = serve()
     if work:
         work()

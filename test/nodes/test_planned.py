@@ -68,29 +68,30 @@ class Flat:
             RADIUS, 1.0).ok, what)
 
 
-def test_it_is_explored_by_the_names_of_rooms(
-        start: Callable, peer: Peer, tmp_path: Path) -> None:
-    """The flat is turned against the map, and so is its grid."""
-    said = peer.listen(String, 'robot_side')
-    maps = peer.listen(OccupancyGrid, 'map')
-    flat_ = Flat(start, peer, tmp_path / 'flat.plan.yaml')
-    policies, driver = flat_.policies, flat_.driver
-    known = PolicySet.from_msg(policies[-1]).targets
-    described = RobotDescription.from_text(said[-1].data)
-    names = {described.names[state] for state in known}
+def explored_by_names(said: String, known: PolicySet) -> None:
+    """See that what is known has the names of rooms and doors."""
+    described = RobotDescription.from_text(said.data)
+    names = {described.names[state] for state in known.targets}
     assert {name.split()[0] for name in names} == {'kitchen', 'hall'}, names
     assert described.home == PLAN.home_cell and described.walls and described.declaration
-    assert peer.node.count_subscribers('/map') == 1    # ours: the driver asks for no map
-    assert maps[-1].info.origin.position.x == pytest.approx(PLAN.map.origin.x)
     assert {described.names[state].split()[0] for state in described.rooms['hall']} == {'hall'}
     (state, action), *_ = described.doors['kitchen-hall']
     assert described.door(state, action) == 'kitchen-hall' and described.names[state]
-    assert driver.stop() == 0, driver.output
 
 
-def test_a_door_closes_and_opens(start: Callable, peer: Peer, tmp_path: Path) -> None:
-    """While the robot is in the kitchen, and while it is in the hall: no other way leads home."""
+def test_it_is_explored_by_the_names_of_rooms_and_a_door_closes_and_opens(
+        start: Callable, peer: Peer, tmp_path: Path) -> None:
+    """
+    The flat is turned against the map, and so is its grid.
+
+    The door closes while the robot is in the kitchen, and while it is in the hall: no other way
+    leads home.
+    """
+    said, maps = peer.listen(String, 'robot_side'), peer.listen(OccupancyGrid, 'map')
     flat_ = Flat(start, peer, tmp_path / 'flat.plan.yaml')
+    explored_by_names(said[-1], PolicySet.from_msg(flat_.policies[-1]))
+    assert peer.node.count_subscribers('/map') == 1    # ours: the driver asks for no map
+    assert maps[-1].info.origin.position.x == pytest.approx(PLAN.map.origin.x)
     outcomes = peer.listen(String, 'outcome')
     behind = {cell for cell in PLAN.reached if PLAN.cell_names[cell].startswith('hall')}
 
@@ -114,6 +115,7 @@ def test_a_door_closes_and_opens(start: Callable, peer: Peer, tmp_path: Path) ->
     assert peer.call(Trigger, 'recover').success
     peer.wait_for(lambda: flat_.phases[-1].data != 'fault', 'that it goes on')
     flat_.wait_until_right('what is behind the open door')
+    assert flat_.driver.stop() == 0, flat_.driver.output
 
 
 @pytest.mark.parametrize(('node', 'changes', 'given', 'complaint'), [
