@@ -206,7 +206,8 @@ class Disco(PhaseMachine, BaseAlgorithm):
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether the step may end what was sampled or attempted."""
         return len(self._rows.places) > FEW_STATES and (
-            self._at_once or self.evaluating or len(self._sampling.open) <= 1)
+            self._at_once or self.evaluating or len(self._sampling.open) <= 1
+            or self._outdated or bool(self._preferred) or self._certifier.sampled.first)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
