@@ -17,6 +17,7 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.topics import NAMELESS
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
 from rcl_interfaces.srv import GetParameters
 import rclpy
@@ -252,10 +253,10 @@ class Listener:
     @property
     def explorer(self) -> str:
         """Return the full name of the node that publishes ``phase``, or of the topic."""
-        found = self._node.get_publishers_info_by_topic(self.topic)
-        if not found:
-            return self.topic
-        return f'{found[0].node_namespace.rstrip("/")}/{found[0].node_name}'
+        found = [f'{each.node_namespace.rstrip("/")}/{each.node_name}'
+                 for each in self._node.get_publishers_info_by_topic(self.topic)
+                 if each.node_name not in NAMELESS]
+        return found[0] if found else self.topic
 
     @property
     def found(self) -> bool:

@@ -96,12 +96,13 @@ class LiveRun:
 
     def _is_there(self, listener: Listener) -> bool:
         """Return whether an explorer tells of itself already; one that was killed does not."""
-        begun = time.monotonic()
+        begun, told = time.monotonic(), False
         while not self._interrupt.times and time.monotonic() < begun + (
                 HEARD_S if listener.found else OTHERS_S):
-            if listener.listen(TICK_S).phase:
+            told = bool(listener.listen(TICK_S).phase)
+            if told and listener.explorer != listener.topic:    # its name is known, too
                 return True
-        return False
+        return told
 
     def _start(self, logs: Path) -> None:
         self._started = time.monotonic()

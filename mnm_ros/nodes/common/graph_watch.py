@@ -11,6 +11,7 @@ import time
 from mnm_ros import messages
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.topics import NAMELESS
 from rclpy.duration import Duration
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
@@ -19,7 +20,6 @@ from rclpy.utilities import get_rmw_implementation_identifier
 from std_msgs.msg import Header, Int64MultiArray
 
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
-_UNKNOWN = '_NODE_NAME_UNKNOWN_'
 _REPLACED = 0.1      # s, at most, until a node that takes the place of another is noticed
 _MATCH = 1.0         # s, until a robot that is there can surely be reached
 _KNOWN = 1.0         # s, from an order until its sender is surely known
@@ -39,8 +39,8 @@ def full_name(endpoint: TopicEndpointInfo) -> str:
 
 def known_name(endpoint: TopicEndpointInfo) -> str:
     """Return the same for people; a node is found some time after its endpoints."""
-    found = endpoint.node_name and endpoint.node_name != _UNKNOWN
-    return full_name(endpoint) if found else 'a node without a name yet'
+    return ('a node without a name yet' if endpoint.node_name in NAMELESS
+            else full_name(endpoint))
 
 
 class Endpoints:
