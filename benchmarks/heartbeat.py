@@ -71,6 +71,8 @@ def main() -> int:
     parser.number('busy', 0, 'processes that compute beside it', least=0)
     parser.number('seconds', 120.0)
     parser.number('most', 0.8, 'seconds between two beats')
+    parser.add_argument('--keep', action='store_true',
+                        help='what is learnt, in checkpoint_dir, with a transition log')
     parser.number('stacks', 0.0, 'seconds without a beat after which the explorer says on stderr '
                   'what each thread does; 0 for never', least=0)
     given = parser.read()
@@ -79,8 +81,11 @@ def main() -> int:
     with TemporaryDirectory() as folder:
         world = Path(folder, 'open_grid.yaml')
         world.write_text(scenario(given.side), encoding='utf-8')
+        kept: dict[str, object] = {
+            'checkpoint_dir': str(Path(folder, 'kept')), 'transition_log': True}
         processes = [start('cmp_sim', scenario=str(world)),
-                     start('explorer', *program, actions=list(GRID_MOVES), radius=given.radius),
+                     start('explorer', *program, actions=list(GRID_MOVES), radius=given.radius,
+                           **(kept if given.keep else {})),
                      *(subprocess.Popen([sys.executable, '-c', BUSY])
                        for _ in range(given.busy))]
         try:

@@ -69,18 +69,24 @@ class ResumeSchedule:
         self._last = number - since
         self._began = time.process_time() - spent
         self._cost = 0.0
+        self._said: bool | None = None    # what is_slow has; None if nobody asks
 
     def point(self) -> tuple[int, Mapping[str, Any]] | None:
         """Take note of an input; return its number and a resume point if one is due."""
         self._number += 1
-        if not self.due():
-            return None
+        if not self.due() or self._said is False and not self._exploration.at_restart_point:
+            return None    # where it takes long, the next step is said to
         began = time.process_time()
         point = self._exploration.to_state()
         self._began = time.process_time()
         self._cost = self._began - began
         self._last = self._number
         return self._number, point
+
+    def is_slow(self) -> bool:
+        """Say before a step whether a resume point is due that takes long."""
+        self._said = self.due()
+        return self._said
 
     def due(self) -> bool:
         """Return whether a resume point is due at this moment."""
@@ -204,7 +210,7 @@ class Store:
             if point is not None:
                 self.begin_generation(*point)
 
-        exploration.listeners.append(InputListener(keep, schedule.due))
+        exploration.listeners.append(InputListener(keep, schedule.is_slow))
 
     def append(self, update: Update) -> None:
         """Keep an input."""

@@ -314,8 +314,8 @@ class Exploration(PausableTask):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take long; nothing else depends on it."""
-        return self._mnm.may_plan(action, state) or any(
-            listener.is_slow() for listener in self.listeners)
+        slow = [listener.is_slow() for listener in self.listeners]    # each is to know its answer
+        return self._mnm.may_plan(action, state) or any(slow)
 
     def observe(self, action: int, state: int, robot: str = '') -> Update:
         """

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from types import SimpleNamespace
+from typing import Any
 
 from kept_explorations import (
     CORRIDOR,
@@ -166,6 +167,36 @@ def test_what_was_asked_for_before_is_gone_on_from(tmp_path: Path) -> None:
     third, again = restored(tmp_path)
     again.close()
     assert third is not None and third.steps == 7000
+
+
+def test_a_resume_point_that_takes_long_is_announced(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Even if it becomes due between the question and the step."""
+    computed = 0.0
+    points: list[int] = []
+    to_state = Exploration.to_state
+
+    def made(exploration: Exploration) -> dict[str, Any]:
+        points.append(exploration.steps)
+        return to_state(exploration)
+
+    monkeypatch.setattr(Exploration, 'to_state', made)
+    monkeypatch.setattr(keeping, 'time', SimpleNamespace(
+        process_time=lambda: computed, monotonic=time.monotonic))
+    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
+    store = Store(tmp_path, 'explorer', IDENTITY)
+    store.begin_generation(0, None)
+    store.attach(exploration)
+    announced: list[int] = []
+    for _ in range(500):
+        action = exploration.next_action()
+        state = simulator.step(action)
+        if exploration.may_plan(action, state):
+            announced.append(exploration.steps + 1)
+        computed += 0.3
+        exploration.observe(action, state)
+    store.close()
+    assert len(points) > 50 and set(points) <= set(announced)
 
 
 def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:
