@@ -19,6 +19,8 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.least_steps import LeastSteps
+from mnm_ros.core.statistics.reach import Reach
+from mnm_ros.core.watch.improve import Improvements
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, support, TableCmp
 from mnm_ros.simulation.ground_truth import best_time, expected_steps
 from mnm_ros.simulation.scenario import Scenario, Setting
@@ -140,6 +142,28 @@ def test_what_was_never_executed_may_lead_to_the_target_unless_that_is_declared(
     assert barred.steps > 900    # no policy arrives
     assert LeastSteps(counts, sets, known, 4, FAR, told, without=[(0, 0)]).steps == 3
     assert {*barred.moves} <= {RESET, 0, 1, 2, 3}
+
+
+def test_what_is_proven_of_a_policy_that_goes_by_the_step_is_true_of_what_is_published() -> None:
+    """Its first row leads on, and the others stay: only the first has a model."""
+    cmp, known = grid_cmp(ROOM, 0.0, ACTIONS), tuple(range(6))
+    reach = Reach(3.5, 0.1)
+    for state in known:
+        for action in range(4):
+            (after, _), = cmp.transitions(state, action)
+            for _ in range(400):
+                reach.add_transition(state, action, after)
+    first, others = (0, 0, 3, 0, 0, 0), (2, 2, 2, 2, 2, 2)
+    old = Policy(FAR, 12, known, (first, *[others] * 11))
+    home = Policy(0, 12, known, ((RESET,) * 6,))
+    improvements = Improvements()
+    improvements.ask(FAR, 0.5)
+    found = improvements.look((home, old), (), Problem(4, 3.5, 1.0, 0.1), reach)
+    assert found is not None and found.old is old
+    assert expected_steps(cmp, found.new) <= found.proof.at_most < 4 < expected_steps(cmp, old)
+    slow = Policy(FAR, 12, known, (others, *[first] * 11))
+    assert not reach.too_slow(slow, 7.0)[0]    # it takes four steps
+    assert reach.too_slow(Policy(FAR, 12, known, (others,)), 7.0)[0]
 
 
 # All together -------------------------------------------------------------------------------

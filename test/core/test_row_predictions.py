@@ -10,6 +10,7 @@ import math
 
 from binomial import binomial_tail
 from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
 from mnm_ros.core.model.row_predictions import _rising, RowPredictions
 from mnm_ros.core.model.support import Support
@@ -206,6 +207,26 @@ def test_what_came_before_a_row_was_entered_is_predicted_by_nothing_learnt_since
     (with_others, since_with), (alone, since_alone) = paid
     assert with_others == pytest.approx(alone) and alone > 0
     assert since_with < since_alone    # what comes from then on, by what all rows did
+
+
+@pytest.mark.parametrize('late', [False, True])
+def test_an_end_that_was_added_because_it_came_was_not_to_be_expected(late: bool) -> None:
+    """An exploration adds it to the support first, and counts it then."""
+    support, counts = Support(Declaration({9: ((5, 9),)}, audit=0.0)), Counts()
+    rows = TransitionRows(counts, 1, support)
+    for state in (0,) if late else (0, 9):
+        rows.enter(state)
+    for after in (5, 5, 5, 7, 5, 7):
+        if support.refuted_by(9, 0, after):
+            support.refute(9, 0, after)
+            rows.declare_anew()
+        counts.add(9, 0, after)
+        rows.add(9, 0, after)
+    if late:
+        rows.enter(9)
+    rows.look()
+    aside = dict(zip(rows.next[1].tolist(), rows.predictions.aside[1].tolist()))
+    assert aside[rows.places[7]] == 1.0 and sum(aside.values()) == 1.0
 
 
 def test_a_row_that_is_declared_need_not_be_tried_to_know_its_ends() -> None:

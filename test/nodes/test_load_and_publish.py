@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
 from types import SimpleNamespace
 
@@ -61,6 +62,37 @@ def test_policies_are_published_at_most_once_a_second_and_the_last_is_not_lost()
             assert decode_known_states(node.published['known_states'][-1])[0] == stamp
             heard.append((now, stamp[1]))
     assert heard == [(0.0, 0), (1.0, 100), (2.0, 200), (3.0, 210)]
+
+
+def test_policies_are_published_however_soon_others_follow_on_a_slow_disk() -> None:
+    """It takes 0.3 s to keep one, and there are ten hypotheses a second."""
+    node, clock, asked = MadeUpNode(), [0.0], []
+
+    def keep() -> Callable[[float], bool]:
+        asked.append(done := clock[0] + 0.3)
+        return lambda now: now >= done
+    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2, keep=keep)
+    heard = []
+    for tick in range(101):
+        clock[0] = tick / 10
+        if tick <= 60:
+            topics.change(hypothesis(0, 1, revision=tick), clock[0])
+        topics.publish_due(clock[0])
+        heard += [(clock[0], PolicySet.from_msg(message).revision)
+                  for message in node.published.pop('policies', ())]
+    assert len(heard) >= 5 and heard[-1][1] == 60
+    assert all(60 > revision > 10 * now - 5 for now, revision in heard[:-1])
+    assert len(asked) == len(heard)    # the disk has no more to do than that
+
+
+def test_the_last_hypothesis_is_published_at_the_end_though_an_earlier_one_is_being_kept() -> None:
+    node = MadeUpNode()
+    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2,
+                              keep=lambda: lambda now: now == math.inf)
+    for revision in range(3):
+        topics.change(hypothesis(0, 1, revision=revision), 0.0)
+    topics.publish_due(math.inf)
+    assert [PolicySet.from_msg(message).revision for message in node.published['policies']] == [2]
 
 
 def test_a_hypothesis_that_was_given_up_is_not_published_later() -> None:

@@ -112,8 +112,7 @@ class TransitionRows:
         slot = self._slots[row].get(self.places.get(next_state, -1))
         if slot is None:
             self._fill(row, {next_state: 1})
-            if self._closed[row]:
-                self._astray[row, len(self._slots[row]) - 1] = None
+            self._find_astray(row, state, action)
         else:
             self._tally[row, slot] += 1
 
@@ -205,6 +204,17 @@ class TransitionRows:
             self._empty(row)
             self._fill_seen(row, state, action)
         self._fill(row, dict.fromkeys(ends or (), 0))
+        self._find_astray(row, state, action)
+
+    def _find_astray(self, row: int, state: int, action: int) -> None:
+        """Expect what is declared alone: an end is added to that because it is about to come."""
+        if not self._closed[row]:
+            return
+        declared = {self.places[end] for end in self.support.declared.successors[state][action]
+                    if end in self.places}
+        for place, slot in self._slots[row].items():
+            if place not in declared:
+                self._astray[row, slot] = None
 
     def _empty(self, row: int) -> None:
         self._astray = {at: None for at in self._astray if at[0] != row}

@@ -114,10 +114,15 @@ class Reach:
         return due
 
     def too_slow(self, policy: Policy, limit: float) -> tuple[bool, float]:
-        """Return whether a policy takes more than ``limit`` for sure, and what seems likely."""
+        """
+        Return whether a policy takes more than ``limit`` for sure, and what seems likely.
+
+        Of one that goes by the step nothing is sure, as its first row alone has a model.
+        """
         model = PolicyModel(self._counts, self._sets, policy, limit)
         likely = model.lower_bound(doubt=False)
-        return likely > limit and model.lower_bound() > limit, likely
+        return (len(policy.actions) == 1 and likely > limit
+                and model.lower_bound() > limit), likely
 
     def _bounded(self, policy: Policy) -> bool:
         return PolicyModel(

@@ -307,8 +307,8 @@ class HypothesisTopics:
     """
     ``known_states`` and ``policies``, which always agree, and ``policy`` on ``policy/request``.
 
-    The newest hypothesis is published at once, or as soon as the last one is a second old; those
-    that come and go in between are left out.
+    The newest hypothesis is published once it is kept and the last one is a second old; those that
+    come and go in between are left out.
 
     :param up_to: as ``messages.are_few`` has it.
     :param keep: lets all that a hypothesis rests on be kept; what it returns says, given the time
@@ -318,7 +318,7 @@ class HypothesisTopics:
     def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int,
                  keep: Keep = lambda: lambda now: True) -> None:
         self._keep = keep
-        self._is_kept: Callable[[float], bool] = lambda now: True
+        self._keeping: tuple[Hypothesis, Callable[[float], bool]] | None = None
         self._up_to = up_to
         self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
         self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)
@@ -338,17 +338,26 @@ class HypothesisTopics:
         """
         before, self._heard = self._heard, hypothesis
         if hypothesis is None:
-            self._waiting = None
+            self._waiting = self._keeping = None
         elif hypothesis is not before and (before is None or hypothesis.version != before.version):
-            self._waiting, self._is_kept = hypothesis, self._keep()
+            self._waiting = hypothesis
             self.publish_due(now)
 
     def publish_due(self, now: float) -> None:
         """Publish the hypothesis that has waited long enough, if there is one."""
-        if self._waiting is None or now < self._next or not self._is_kept(now):
+        if self._waiting is None or now < self._next:
             return
-        self._published, self._waiting = self._waiting, None
-        self._send(self._published, now)
+        # One that is being kept is not replaced: where others follow sooner than the disk is done,
+        # none would ever be. When all ends there is but one left to publish.
+        if self._keeping is None or now == math.inf:
+            self._keeping = self._waiting, self._keep()
+        hypothesis, is_kept = self._keeping
+        if not is_kept(now):
+            return
+        self._published, self._keeping = hypothesis, None
+        if hypothesis is self._waiting:
+            self._waiting = None
+        self._send(hypothesis, now)
 
     def republish(self, now: float) -> None:
         """Publish again what was published last, for subscribers that lost it."""
