@@ -8,6 +8,8 @@ from collections.abc import Callable
 import time
 
 _RESERVED = 1_000_000    # at once, so that hardly an order has to wait for the disk
+MOST = 2**62
+"""What no number reaches before the year 2116; from twice of that on none can be sent."""
 
 
 class OrderNumbers:

@@ -25,6 +25,7 @@ _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pau
           'change': 'the simulated world is to change',
           'at_home': 'has come home', 'not_home': 'has not come home'}
 """What is said of what was asked for, by ``Event.what``."""
+_NOWHERE = ('look', 'improve')    # where the robot is would be read as what they are about
 
 
 def moment(seconds: float, form: str = '%a %H:%M') -> str:
@@ -96,7 +97,8 @@ def _asked(event: Event, description: RobotDescription) -> str:
     if event.kind == 'goal' and event.what != 'goal':
         return _one_step(event.text.replace(
             f'{event.what} {event.target}', f'{event.what} {target}', 1))
-    here = event.state is not None and event.kind in ('stop', 'free', 'command')
+    here = event.state is not None and event.what not in _NOWHERE and (
+        event.kind in ('stop', 'free', 'command'))
     said, more = (f'goal {target}', '') if event.kind == 'goal' else (
         event.text, '') if event.kind == 'setting' else (
         _ASKED.get(event.what or '', event.what or ''), event.text and f': {event.text}')

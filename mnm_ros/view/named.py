@@ -12,7 +12,9 @@ from mnm_ros.robot_description import RobotDescription
 _ID = r'-?\d+'
 _FOUND = re.compile(
     r'\baction (?P<action>\d+)\b'
-    rf'|\bstates (?P<states>{_ID}(?:, {_ID})+)|(?<=declared was )(?P<ends>{_ID}(?:, {_ID})*)'
+    rf'|\bstates (?P<states>{_ID}(?:, {_ID})+)'
+    r'|(?:(?<=declared was )|(?<=has no policy, expected one of \[))'
+    rf'(?P<ends>{_ID}(?:, {_ID})*)'
     r'|(?P<before>\b(?:(?:policy|way|led) to|attempts reached) '
     r'|(?:^|(?<=[^\w\s] ))(?:reached|refused|cancelled|failed) )'
     rf'(?P<target>{_ID})\b|\bstate (?P<state>{_ID})\b')

@@ -255,6 +255,7 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
     assert any(f'state {target} is to be improved anew' in text for text in texts)
     run.until_proven(target)
     assert not run.exploration.revising
+    assert ' -> ' not in run.exploration.events[-1].text    # the policy is as it was
 
 
 def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit() -> None:

@@ -54,6 +54,16 @@ def test_what_has_come_of_a_change(ways: WaysChange, sentence: str) -> None:
     assert told(Event(9, 'relearnt', 'change', ways=ways), FLAT) == f'relearnt: {sentence}'
 
 
+@pytest.mark.parametrize(('what', 'text', 'sentence'), [
+    ('improve', 'state 6', 'told to improve policies, by mnm_ros improve: r1c3'),
+    ('look', '', 'told to look at closed ways, by mnm_ros look'),
+    ('save', '', 'told to save at r1c2, by mnm_ros save')])
+def test_where_the_robot_is_is_not_read_as_what_it_is_about(
+        what: str, text: str, sentence: str) -> None:
+    event = Event(9, text, 'command', state=5, what=what, by=f'mnm_ros {what}')
+    assert told(event, FLAT) == sentence
+
+
 HOUSE = RobotDescription(
     ('go',), 0, names={0: 'hall 1', 3: 'store 1', 4: 'store 2', 5: 'study 1', 7: 'library 1'},
     rooms={'hall': (0, 1), 'store': (3, 4), 'study': (5, 6), 'library': (7,)})

@@ -83,6 +83,8 @@ NAMED = RobotDescription(
     ('action 0 in state 9 led to 7, declared was 8, 9: this end is added to them, and 3 as near',
      '"east" in state 9 led to door, declared was hall, state 9: this end is added to them, and 3 '
      'as near'),
+    ('refused, state 99 has no policy, expected one of [23, 7, 8, ...]',
+     'refused, state 99 has no policy, expected one of [r3c2, door, hall, ...]'),
     ('RESET led to state 7 instead of home, state 23, 3 times in a row',
      'RESET led to door instead of home, r3c2, 3 times in a row'),
     ('reached 7 in 5 steps', 'reached door in 5 steps'),

@@ -171,7 +171,7 @@ def test_a_policy_is_made_nearly_the_best(start: Callable, peer: Peer) -> None:
         lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
     asked = command('improve', '1')
     assert asked.returncode == 0 and asked.stdout.endswith(': state 1\n'), asked
-    assert re.match(r'told to improve policies at \S+( \d+)?, by mnm_ros improve', asked.stdout)
+    assert asked.stdout.startswith('told to improve policies, by mnm_ros improve'), asked
     unknown = command('improve', '99')
     assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
     nowhere = command('improve', 'kitchen')

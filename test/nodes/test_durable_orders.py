@@ -89,11 +89,12 @@ def test_numbers_of_orders_grow_when_the_clock_was_set_back(
     assert numbers[0] >= ahead and numbers == sorted(numbers)
 
 
+@pytest.mark.parametrize('bound', ['ten', '9' * 400, f'{2**63 - 1}', '-1'])
 def test_a_bound_that_is_none_is_told(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
-        tmp_path: Path) -> None:
+        tmp_path: Path, bound: str) -> None:
     kept = tmp_path / 'explorer.orders'
-    kept.write_text('ten\n')
+    kept.write_text(f'{bound}\n')
     process = explorer(checkpoint_dir=str(tmp_path))
     peer.wait_for(lambda: robot.executed, 'a step')
     assert 'numbers of orders begin anew' in process.output

@@ -11,8 +11,9 @@ from operator import itemgetter
 from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError, UnknownStateError
-from mnm_ros.core.model.declaration import shown
 from mnm_ros.core.model.problem import RESET
+
+_SHOWN = 10    # targets in an error
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,5 +271,6 @@ class Hypothesis:
         for policy in self.policies:
             if policy.target == target:
                 return policy
-        raise UnknownStateError(
-            f'state {target} has no policy, expected one of {shown(list(self.targets))}')
+        targets = ', '.join(map(str, self.targets[:_SHOWN]))
+        more = ', ...' * (len(self.targets) > _SHOWN)
+        raise UnknownStateError(f'state {target} has no policy, expected one of [{targets}{more}]')

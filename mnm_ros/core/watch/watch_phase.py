@@ -452,8 +452,8 @@ class WatchPhase(CheckingPhase):
             self._round.log.tell(
                 f'round {self._round.number}: the policy to state {found.new.target} is within '
                 f'{found.proof.within:.0%} of the best, at most {found.proof.at_most:.2f} steps '
-                f'({found.before:.2f} -> {found.after:.2f} by what was seen, '
-                f'{found.steps:,} steps for it)')
+                f'({f"{found.before:.2f} -> " * (found.new is not found.old)}{found.after:.2f} '
+                f'by what was seen; {found.steps:,} steps were made for it)')
             found = self._improvements.look(
                 self.policies, self._closed_alone, self._round.problem, self._reach)
 
@@ -463,9 +463,9 @@ class WatchPhase(CheckingPhase):
             fallen = self._improvements.fall(
                 self.policies[0].states, self._closed_alone, self._reach, anew)
             if fallen:
+                anew_as = 'to be improved anew, as the world has changed, or what is known of it'
                 self._round.log.tell_states(
-                    self._round.number, fallen, 'is to be improved anew, as something is other '
-                    'than it was', 'are to be improved anew, as something is other than it was')
+                    self._round.number, fallen, f'is {anew_as}', f'are {anew_as}')
 
     @property
     def _closed_alone(self) -> Collection[Pair]:

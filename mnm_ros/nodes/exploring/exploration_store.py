@@ -27,7 +27,7 @@ from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.order_numbers import OrderNumbers
+from mnm_ros.protocol.order_numbers import MOST, OrderNumbers
 from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 from mnm_ros.version import __version__
 
@@ -227,7 +227,10 @@ class ExplorationStore:
 
     def _kept_bound(self) -> int:
         try:
-            return int(read_own(self._numbered_in))
+            bound = int(read_own(self._numbered_in))
+            if not 0 <= bound < MOST:
+                raise ValueError(f'holds no number from 0 to {MOST}')
+            return bound
         except FileNotFoundError:
             return 0
         except (OSError, ValueError) as error:

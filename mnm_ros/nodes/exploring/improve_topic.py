@@ -5,21 +5,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import math
+import time
 
 from mnm_ros import messages
 from mnm_ros.core.errors import MnmError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.request_topic import Allowance, EACH_SECOND
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from std_msgs.msg import Int64MultiArray
+
+_SHOWN = 10      # states in an answer
+_FLOOD = 60.0    # s, without that too much came, after which it is told again
 
 
 class ImproveTopic:
     """
     Hands on what is asked for, and tells what comes of it, or why a state is refused.
 
-    A message without states ends all that was asked for.
+    A message without states ends all that was asked for. Each is an input that is kept, and an
+    event: what is too much is refused.
 
     :param exploration: returns the present one.
     :param within: returns how near to the best the policies are to be.
@@ -32,11 +39,19 @@ class ImproveTopic:
         self._exploration = exploration
         self._within = within
         self._answer = answer
+        self._allowance = Allowance()
+        self._told_at = -math.inf    # s, that some are left out
         messages.hear(node, Int64MultiArray, 'improve', messages.STEP, messages.decode_states,
                       guard.for_topic(lambda states: guard.call(self._take, states), 10))
 
     def _take(self, states: tuple[int, ...]) -> None:
         exploration = self._exploration()
+        if not self._allowance.takes():
+            if time.monotonic() > self._told_at + _FLOOD:
+                self._told_at = time.monotonic()
+                self._answer(f'refused, more than {EACH_SECOND:g} messages a second come: some '
+                             'are left out')
+            return
         if exploration.state in OVER:
             self._answer(f'refused, exploration is over: {exploration.status}')
             return
@@ -44,11 +59,26 @@ class ImproveTopic:
             exploration.improve_no_more()
             self._answer('none any more')
             return
-        said = []
+        self._answer('; '.join(self._asked(exploration, states)))
+
+    def _asked(self, exploration: Exploration, states: tuple[int, ...]) -> list[str]:
+        """Ask for states; return which are taken, and why others are not."""
+        known = set(exploration.hypothesis.targets) if exploration.hypothesis else set()
+        taken, refused, why = [], 0, ''
         for state in dict.fromkeys(states):
-            try:
-                exploration.improve(state, self._within())
-                said.append(f'state {state}')
-            except MnmError as error:
-                said.append(f'refused, {error}')
-        self._answer('; '.join(said))
+            if state in known or not refused:    # why the first one is refused will do
+                try:
+                    exploration.improve(state, self._within())
+                    taken.append(f'state {state}')
+                    continue
+                except MnmError as error:
+                    why = why or f'refused, {error}'
+            refused += 1
+        said = taken[:_SHOWN]
+        if len(taken) > _SHOWN:
+            said.append(f'{len(taken) - _SHOWN:,} more')
+        if refused:
+            said.append(why)
+        if refused > 1:
+            said.append(f'{refused - 1:,} more are refused')
+        return said
