@@ -19,7 +19,7 @@ from mnm_ros.checkpoint.warm_start import KEY, warm_start
 from mnm_ros.checkpoint.whole_files import read_own, unread_lines, write_whole
 from mnm_ros.checkpoint.world_log import append, World
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
-from mnm_ros.core.errors import CheckpointError, ParameterError
+from mnm_ros.core.errors import CheckpointError, InvalidValueError, ParameterError
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.model.declaration import Declaration
@@ -229,7 +229,7 @@ class ExplorationStore:
         try:
             bound = int(read_own(self._numbered_in))
             if not 0 <= bound < MOST:
-                raise ValueError(f'holds no number from 0 to {MOST}')
+                raise InvalidValueError(f'expected a number below {MOST}')
             return bound
         except FileNotFoundError:
             return 0
