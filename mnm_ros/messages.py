@@ -97,6 +97,9 @@ HEARTBEAT = _reliable(
 REQUESTS = _reliable(1000, _VOLATILE)
 """To hear ``requests``: a flood of them does not take the place of a stop."""
 
+NAMELESS = ('', '_NODE_NAME_UNKNOWN_')
+"""What a node is called that is not found yet: its endpoints are found before it."""
+
 HEARTBEATS = _reliable(10, _VOLATILE)
 """To hear the heartbeats of several nodes, none of which takes the place of another one's."""
 

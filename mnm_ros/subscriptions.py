@@ -17,7 +17,6 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.topics import NAMELESS
 from mnm_ros.view.telemetry import RobotsMet, StepRate, Telemetry
 from rcl_interfaces.srv import GetParameters
 import rclpy
@@ -255,7 +254,7 @@ class Listener:
         """Return the full name of the node that publishes ``phase``, or of the topic."""
         found = [f'{each.node_namespace.rstrip("/")}/{each.node_name}'
                  for each in self._node.get_publishers_info_by_topic(self.topic)
-                 if each.node_name not in NAMELESS]
+                 if each.node_name not in messages.NAMELESS]
         return found[0] if found else self.topic
 
     @property

@@ -37,9 +37,6 @@ ROBOT_NAME = re.compile(r'(?=.{1,60}$)[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*'
 """The namespace of one of several robots, below that of the explorer: names of topics are at most
 255 characters long."""
 
-NAMELESS = ('', '_NODE_NAME_UNKNOWN_')
-"""What a node is called that is not found yet: its endpoints are found before it."""
-
 MOST_ROBOTS = 100
 """Of an explorer: a viewer has several topics of each."""
 

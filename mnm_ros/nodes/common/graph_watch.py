@@ -11,7 +11,6 @@ import time
 from mnm_ros import messages
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.topics import NAMELESS
 from rclpy.duration import Duration
 from rclpy.publisher import Publisher
 from rclpy.subscription import Subscription
@@ -39,7 +38,7 @@ def full_name(endpoint: TopicEndpointInfo) -> str:
 
 def known_name(endpoint: TopicEndpointInfo) -> str:
     """Return the same for people; a node is found some time after its endpoints."""
-    return ('a node without a name yet' if endpoint.node_name in NAMELESS
+    return ('a node without a name yet' if endpoint.node_name in messages.NAMELESS
             else full_name(endpoint))
 
 
