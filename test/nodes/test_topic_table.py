@@ -21,8 +21,9 @@ NODES = {
     'navigator': {'reset_mode': 'service'},
     'grid_driver': {'drive': 'goal_pose'},
 }
-NOT_STARTED = {'advice', 'bond', 'cmd_vel', 'dock', 'goal', 'goal/cancel',
-               'goal/request', 'pose', 'tf_static'}    # no node publishes or offers them here
+# No node publishes or offers them here.
+NOT_STARTED = {'advice', 'bond', 'cmd_vel', 'dock', 'goal', 'goal/cancel', 'goal/request',
+               'improve', 'pose', 'tf_static'}
 
 if not find_spec('tf2_msgs'):
     NOT_STARTED.add('tf')

@@ -76,7 +76,7 @@ def simulated(start: Callable, peer: Peer) -> None:
 
 def test_every_command_does_what_the_page_says(
         start: Callable, peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture) -> None:
+        capsys: pytest.CaptureFixture, request: pytest.FixtureRequest) -> None:
     monkeypatch.chdir(tmp_path)
     drawn()
     outcomes = peer.listen(String, 'outcome')
@@ -94,6 +94,7 @@ def test_every_command_does_what_the_page_says(
             assert 'ok      declaration' in check.output
         elif words[0] == 'trial':
             trial = subprocess.Popen([sys.executable, '-m', 'mnm_ros', *words])
+            request.addfinalizer(trial.kill)    # no-op once it has ended
             peer.wait_for(lambda: policies, 'the first hypothesis')
             assert peer.node.count_subscribers('/battery_state') == 1
         elif words[0] == 'map':
