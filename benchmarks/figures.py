@@ -173,7 +173,6 @@ def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Draw what there is something for."""
     parsed = parse(arguments)
-    pyplot.rcParams.update(STYLE)
     parsed.folder.mkdir(parents=True, exist_ok=True)
     exploration, promise = read(parsed.exploration), read(parsed.promise)
     for name, draw, rows in (
@@ -181,8 +180,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             ('violations', violations, promise)):
         if rows:
             path = parsed.folder / f'{name}.png'
-            # Without the version of matplotlib in it, the same results give the same file.
-            draw(rows).savefig(path, metadata={'Software': None})
+            with pyplot.rc_context(STYLE):
+                # Without the version of matplotlib in it, the same results give the same file.
+                draw(rows).savefig(path, metadata={'Software': None})
             print(path)
     return 0
 

@@ -102,11 +102,11 @@ def draw(found: Sequence[Point]) -> pyplot.Figure:
 def write(folder: Path, found: Sequence[Point]) -> Path:
     """Draw the figure; return the file."""
     matplotlib.use('Agg')
-    pyplot.rcParams.update({**STYLE, 'savefig.dpi': 100})
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / 'growth_states.png'
-    figure = draw(found)
-    # Without the version of matplotlib in it, the same results give the same file.
-    figure.savefig(path, metadata={'Software': None})
+    with pyplot.rc_context({**STYLE, 'savefig.dpi': 100}):
+        figure = draw(found)
+        # Without the version of matplotlib in it, the same results give the same file.
+        figure.savefig(path, metadata={'Software': None})
     pyplot.close(figure)
     return path
