@@ -10,7 +10,7 @@ from pathlib import Path
 from mnm_ros.checkpoint.whole_files import (
     append_line,
     make_own,
-    read_lines,
+    read_each,
     read_own,
     unread_lines,
     write_whole,
@@ -34,7 +34,7 @@ class EventLog:
     def __init__(self, path: Path, warn: Callable[[str], object]) -> None:
         self._path = path
         self._warn: Callable[[str], object] | None = warn
-        self.past, unread = _read(path)
+        self.past, unread = read_each(path, Event.from_json)
         if unread:
             warn(unread_lines(path, unread))
         self._lines = len(self.past)
@@ -68,15 +68,4 @@ class EventLog:
 
 def read(path: Path) -> list[Event]:
     """Return the events in a file, oldest first; what cannot be read is left out."""
-    return _read(path)[0]
-
-
-def _read(path: Path) -> tuple[list[Event], int]:
-    """Return the events in a file, and how many lines cannot be read."""
-    found, unread = [], 0
-    for line in read_lines(path):
-        try:
-            found.append(Event.from_json(line))
-        except ValueError:
-            unread += 1
-    return found, unread
+    return read_each(path, Event.from_json)[0]

@@ -76,7 +76,7 @@ class Generations:
         self.refusals: list[str] = []
         self.repairs: list[str] = []
         self.losses: list[str] = []
-        self.remarks: list[str] = [] if self._has_mark else [
+        self.remarks: list[str] = [] if self._held() is not None else [
             f'{folder / f"{name}.lock"} holds something else than how many inputs are kept: it is '
             'left as it is, and whether any are missing cannot be seen']
 
@@ -274,9 +274,10 @@ class Generations:
         That the journal of SQLite is missing cannot be seen in the file itself. What is in a file
         that is no lock of this version is left alone, and so is one that has another name, too.
         """
-        if not self._has_mark:
+        held = self._held()
+        if held is None:
             return
-        found = _MARK.fullmatch(self._held)
+        found = _MARK.fullmatch(held)
         if found and found[2].decode() == self._digest and int(found[1]) > number:
             self.losses.append(f'{self._folder}: the inputs {number + 1:,} to {int(found[1]):,} '
                                'were kept, and are in no file that can be used')
@@ -285,15 +286,11 @@ class Generations:
         except OSError:    # the disk is full; it is only for telling
             pass
 
-    @property
-    def _held(self) -> bytes:
-        return os.pread(self._lock, 64, 0)
-
-    @property
-    def _has_mark(self) -> bool:
-        """Whether the lock is one of this version, with one name, or new."""
-        held = self._held
-        return os.fstat(self._lock).st_nlink == 1 and bool(not held or _MARK.fullmatch(held))
+    def _held(self) -> bytes | None:
+        """Return what is in the lock; None if it is not one of this version, with one name."""
+        held = os.pread(self._lock, 64, 0)
+        own = os.fstat(self._lock).st_nlink == 1 and (not held or _MARK.fullmatch(held))
+        return held if own else None
 
     def _refuse(self, path: Path, error: Exception) -> None:
         self._check_room()

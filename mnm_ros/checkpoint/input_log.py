@@ -40,7 +40,6 @@ import time
 from typing import Any
 import zlib
 
-from mnm_ros.checkpoint import sliced_json
 from mnm_ros.checkpoint.whole_files import flush_folder, regular
 from mnm_ros.core.errors import CheckpointError, InvalidValueError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
@@ -131,7 +130,8 @@ class InputLog:
         remove(draft)
         # SQLite gives its companions the rights of the file: it is for its owner only.
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        text = sliced_json.dumps({'number': number, 'point': point})
+        # In pieces, so that other threads run in between; json.dumps lets none.
+        text = ''.join(json.JSONEncoder().iterencode({'number': number, 'point': point}))
         database = sqlite3.connect(draft)
         try:
             database.execute('PRAGMA synchronous = OFF')    # it is flushed below, and once

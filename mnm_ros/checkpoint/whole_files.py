@@ -9,11 +9,15 @@ What is kept beside checkpoints is opened by ``open_own`` alone, here or by ``re
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
 import errno
 import os
 from pathlib import Path
 import stat
+from typing import TypeVar
 
+_T = TypeVar('_T')
 _OWN = 0o600    # its owner alone may read and write it
 
 
@@ -70,6 +74,15 @@ def read_lines(path: Path) -> list[str]:
     except OSError:
         return []
     return [line for line in text.splitlines() if line.strip()]
+
+
+def read_each(path: Path, meaning: Callable[[str], _T]) -> tuple[list[_T], int]:
+    """Return what these lines mean, and how many mean nothing, of which it raises ValueError."""
+    found, lines = [], read_lines(path)
+    for line in lines:
+        with suppress(ValueError):
+            found.append(meaning(line))
+    return found, len(lines) - len(found)
 
 
 def unread_lines(path: Path, count: int) -> str:

@@ -10,7 +10,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from mnm_ros.checkpoint.whole_files import append_line, make_own, read_lines, write_whole
+from mnm_ros.checkpoint.whole_files import append_line, make_own, read_each, write_whole
+from mnm_ros.core.errors import InvalidValueError
 
 KEPT = '.worlds.jsonl'       # after the name of an explorer
 _MOST = 200                  # of them, or
@@ -37,7 +38,7 @@ def append(path: Path, world: World) -> int:
 
     :raises OSError: if that fails.
     """
-    kept, unread = _read(path)
+    kept, unread = read_each(path, _world)
     before = [each for each in kept if each.step <= world.step]
     if before and before[-1].text == world.text:
         return unread
@@ -54,21 +55,19 @@ def append(path: Path, world: World) -> int:
 
 def read(path: Path) -> list[World]:
     """Return what is kept in a file, the oldest first; what cannot be read is left out."""
-    return _read(path)[0]
+    return read_each(path, _world)[0]
 
 
-def _read(path: Path) -> tuple[list[World], int]:
-    """Return what is kept in a file, and how many lines cannot be read."""
-    found: list[World] = []
-    lines = read_lines(path)
-    for line in lines:
-        try:
-            entry = json.loads(line)
-            if type(entry['step']) is int and isinstance(entry['text'], str):
-                found.append(World(entry['step'], entry['text']))
-        except (ValueError, TypeError, KeyError, RecursionError):
-            continue    # cut off by a crash
-    return found, len(lines) - len(found)
+def _world(line: str) -> World:
+    """Return what a line says; ValueError if it was cut off by a crash."""
+    try:
+        entry = json.loads(line)
+        if type(entry['step']) is int and isinstance(entry['text'], str):
+            return World(entry['step'], entry['text'])
+    except (TypeError, KeyError, RecursionError):
+        pass
+    raise InvalidValueError(f'a line of {len(line):,} characters is no world, expected a JSON '
+                            'object with step and text')
 
 
 def _line(world: World) -> str:

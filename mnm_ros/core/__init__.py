@@ -99,14 +99,13 @@ __all__ = [
     'KnownOfState', 'LaunchError', 'LookInput', 'Member', 'MessageError', 'MissingPackageError',
     'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError', 'OPTIONS',
     'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy',
-    'OtherCheckpointError', 'Outlook',
-    'PRESETS', 'PairChange', 'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner',
-    'PlannerFactory', 'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem',
-    'Progress', 'ProtocolError', 'Provisional', 'ProvisionalPolicy', 'RESET', 'Recollection',
-    'Relocation', 'RunState', 'Settings', 'SnapshotError', 'StateKind', 'StepCosts', 'StepTask',
-    'StepTimes', 'StepsToGo', 'Support', 'TimesInput', 'Transition', 'TransitionRows', 'Trust',
-    'TrustedPolicy', 'UnknownStateError', 'Update', 'WaysChange', 'WorkObservation', 'new_base',
-    'play', 'settings']
+    'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange', 'ParameterError', 'PausableTask',
+    'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory', 'Policy', 'PolicyDetector',
+    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError', 'Provisional',
+    'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation', 'RunState', 'Settings',
+    'SnapshotError', 'StateKind', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support',
+    'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError',
+    'Update', 'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',

@@ -21,7 +21,7 @@ from mnm_ros.core.mnm.checking_phase import (
 )
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.declaration import Declaration, first_of
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -323,11 +323,11 @@ class Mnm(PhaseMachine):
         """
         opened, wrong = self.support.declare(declared, following)
         if wrong:
-            pairs = ', '.join(
-                f'action {action} in state {state}' for state, action in wrong[:_SHOWN])
+            pairs = first_of(
+                [f'action {action} in state {state}' for state, action in wrong], _SHOWN)
             self.log.tell(
                 f'what is declared is not true of {len(wrong)} actions that were executed before '
-                f'({pairs}{", ..." if len(wrong) > _SHOWN else ""}), '
+                f'({pairs}), '
                 + ('withdrawn' if declared.audit is None else 'what they led to is added'))
         self._support_changed(opened)
         checking, forbidden = self.checking, self.support.all_forbidden

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import json
 import math
@@ -165,6 +165,11 @@ def _check_distribution(chances: tuple[Any, ...], ends: int, what: str) -> None:
     total = math.fsum(chances)
     if chances and abs(total - 1) > _WITHIN:
         raise InvalidValueError(f'{what}: sum to {total:.12g}, expected 1 (within {_WITHIN:g})')
+
+
+def first_of(texts: Sequence[str], most: int) -> str:
+    """Return so many texts, and whether there are more."""
+    return ', '.join(texts[:most]) + ', ...' * (len(texts) > most)
 
 
 def shown(value: Any) -> str:

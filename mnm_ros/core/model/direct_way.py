@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mnm_ros.core.model.counts import TransitionRecord
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 import numpy as np
@@ -87,7 +87,7 @@ def direct_way(target: int, policies: Sequence[Policy], observed: TransitionReco
     if target == home or len(known) > MOST_STATES:
         return None
     counts = _CautiousCounts(observed, problem, home)
-    model = _model(counts, known, problem)
+    model = EmpiricalModel.of_counts(counts, known, problem.actions, problem.support)
     if not model.hits(target).any():
         return None
     _, from_home = model.smoothed_plan(target, limit, _NEGLIGIBLE)
@@ -97,7 +97,7 @@ def direct_way(target: int, policies: Sequence[Policy], observed: TransitionReco
             from_home = max(1.0, min(limit, float(
                 model.smoothed_values(moves, target, limit, _NEGLIGIBLE)[0])))
             counts.at_home = {target: 1.0, home: from_home - 1}
-            model = _model(counts, known, problem)
+            model = EmpiricalModel.of_counts(counts, known, problem.actions, problem.support)
     moves, _ = model.smoothed_plan(target, limit, _NEGLIGIBLE)
     values = model.smoothed_values(moves, target, limit, _NEGLIGIBLE)
     # To try what nothing is known of would take one step more than the limit.
@@ -107,10 +107,3 @@ def direct_way(target: int, policies: Sequence[Policy], observed: TransitionReco
     way = Policy(target, horizon, tuple(found), (tuple(move for move, _ in found.values()),))
     return DirectWay(way, {state: steps for state, (_, steps) in found.items()},
                      1 + from_home, limit)
-
-
-def _model(counts: _CautiousCounts, known: Sequence[int], problem: Problem) -> EmpiricalModel:
-    rows = TransitionRows(counts, problem.actions, problem.support)
-    for state in known:
-        rows.enter(state)
-    return EmpiricalModel.of(rows, known)

@@ -304,6 +304,15 @@ class EmpiricalModel:
                    rows.places, np.zeros_like(places, dtype=np.bool_), np.zeros(len(all_rows)))
 
     @classmethod
+    def of_counts(cls, counts: NextStates, states: Sequence[int], actions: int,
+                  support: Support) -> EmpiricalModel:
+        """Return the model of states, home first, of which nothing but counts is kept."""
+        rows = TransitionRows(counts, actions, support)
+        for state in states:
+            rows.enter(state)
+        return cls.of(rows, states)
+
+    @classmethod
     def for_ruling_out(cls, rows: TransitionRows, known: Sequence[int]) -> EmpiricalModel:
         """Return the same of what counts where states are ruled out (``RowPredictions``)."""
         rows.look()

@@ -11,6 +11,7 @@ from operator import itemgetter
 from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError, UnknownStateError
+from mnm_ros.core.model.declaration import first_of
 from mnm_ros.core.model.problem import RESET
 
 _SHOWN = 10    # targets in an error
@@ -271,6 +272,5 @@ class Hypothesis:
         for policy in self.policies:
             if policy.target == target:
                 return policy
-        targets = ', '.join(map(str, self.targets[:_SHOWN]))
-        more = ', ...' * (len(self.targets) > _SHOWN)
-        raise UnknownStateError(f'state {target} has no policy, expected one of [{targets}{more}]')
+        targets = first_of([*map(str, self.targets)], _SHOWN)
+        raise UnknownStateError(f'state {target} has no policy, expected one of [{targets}]')

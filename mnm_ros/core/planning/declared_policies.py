@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 import numpy as np
@@ -78,16 +78,13 @@ class DeclaredPolicies:
 
     def _as_declared(self, states: Sequence[int]) -> EmpiricalModel:
         """Return the model in which each pair was executed once, and led to all of its ends."""
-        support, rows = self._problem.support, TransitionRows(
-            Counts(), self._problem.actions, self._problem.support)
-        for state in states:
-            rows.enter(state)
-        model = EmpiricalModel.of(rows, states)
+        support = self._problem.support
+        model = EmpiricalModel.of_counts(Counts(), states, self._problem.actions, support)
         tally = model.filled / np.maximum(1, model.filled.sum(axis=1))[:, None]
         for row in range(len(tally)):
             chances = support.chances(*model.pair(row))
             if chances and model.closed[row]:    # they say nothing of ends that were added
-                by_place = {rows.places[state]: chance for state, chance in chances.items()}
+                by_place = {model.place_of[state]: chance for state, chance in chances.items()}
                 tally[row] = [by_place.get(place, 0.0) for place in model.places[row].tolist()]
                 tally[row] *= model.filled[row]
         return replace(model, tally=tally)

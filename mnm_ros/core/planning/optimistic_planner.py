@@ -163,14 +163,14 @@ class OptimisticPlanner:
             seers = max(seers, _seers(model, there))
             hits |= there
             leads = leads | model.leads(target)
-        return self._plan(model, _ANY, [None, *targets], hits, leads, seers, several=True)
+        return self._plan(model, _ANY, [None, *targets], hits, leads, seers)
 
     def _plan(self, model: EmpiricalModel, target: int | str | None,
               targets: Sequence[int | None], hits: Bools, leads: Bools, seers: int,
-              several: bool = False) -> OptimisticPlan:
+              ) -> OptimisticPlan:
         rank = Rank.last(model.states, self._given, targets)
         region = partial(confidence_region, model, hits, leads, seers, rank, self._delta,
-                         self._radius, carried=self._nats_carried(model), several=several)
+                         self._radius, carried=self._nats_carried(model), several=target == _ANY)
         whole = region(together=False)
         has_shared = target in self._prices
         if not has_shared or not self._can_share(target, model, hits, leads, whole):

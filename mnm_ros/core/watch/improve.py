@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.statistics.certificate import PolicyModel
@@ -175,10 +175,8 @@ class Improvements:
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:
     """Return the policy with the fewest steps by the counts, to the target of another one."""
-    rows = TransitionRows(reach.counts, problem.actions, problem.support)
-    for state in old.states:
-        rows.enter(state)
-    model = EmpiricalModel.of(rows, old.states)
+    model = EmpiricalModel.of_counts(
+        reach.counts, old.states, problem.actions, problem.support)
     if not model.hits(old.target).any():
         return None
     moves, _ = model.smoothed_plan(old.target, problem.limit)

@@ -416,7 +416,6 @@ class WatchPhase(CheckingPhase):
     def _begin_improving(self) -> None:
         """Make twice as many steps for what is to be improved as for all else, if there is any."""
         if self._improvements.wanted and self._may_improve:
-            self._heed_falls()
             self._look_at_best()
         if self._improvements.target is None or not self._may_improve:
             self._begin_quantum()
@@ -434,7 +433,6 @@ class WatchPhase(CheckingPhase):
     def _improve(self, pair: Pair | None) -> None:
         """Judge a step for what is to be improved."""
         if self._improvements.executed(pair, self._reach):
-            self._heed_falls()
             self._look_at_best()
         ahead = self._here, self._improvements.action(self._here)
         if (self._improvements.target is None or self._improvements.left <= 0
@@ -443,9 +441,9 @@ class WatchPhase(CheckingPhase):
 
     def _look_at_best(self) -> None:
         """Take what is proven to be nearly the best."""
-        found = self._improvements.look(
-            self.policies, self._closed_alone, self._round.problem, self._reach)
-        while found is not None:
+        self._heed_falls()
+        while (found := self._improvements.look(
+                self.policies, self._closed_alone, self._round.problem, self._reach)) is not None:
             if found.new is not found.old:
                 self._adopt(tuple(found.new if policy is found.old else policy
                                   for policy in self.policies))
@@ -454,8 +452,6 @@ class WatchPhase(CheckingPhase):
                 f'{found.proof.within:.0%} of the best, at most {found.proof.at_most:.2f} steps '
                 f'({f"{found.before:.2f} -> " * (found.new is not found.old)}{found.after:.2f} '
                 f'by what was seen; {found.steps:,} steps were made for it)')
-            found = self._improvements.look(
-                self.policies, self._closed_alone, self._round.problem, self._reach)
 
     def _heed_falls(self, anew: bool = False) -> None:
         """Tell if what is proven to be nearly the best is so no more."""
