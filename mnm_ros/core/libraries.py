@@ -6,7 +6,7 @@ from __future__ import annotations
 
 
 def load() -> None:
-    """Import them now, a second on a busy machine: later a robot might be kept waiting."""
+    """Import them now, which takes a second on a busy machine."""
     import scipy.sparse.csgraph
     import scipy.sparse.linalg
     import scipy.special  # noqa: F401 - one of three

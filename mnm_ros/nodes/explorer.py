@@ -14,8 +14,6 @@ from typing import Any
 
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
-from mnm_ros.core import libraries
-from mnm_ros.core.components import BASES
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
@@ -116,8 +114,6 @@ class Explorer(LifecycleNode):
         self._awaited: AwaitedActions | None = None    # before there can be a session
         self._active = False
         self._given = Parameters(self, NODES['explorer'], lambda: self._session is not None)
-        if self._given['base'] in ('', *BASES):    # one's own base may do without
-            libraries.load()    # before there is a heartbeat that this could hold up
         self._bond = ManagerBond(self)
         self._leaving: Timer | None = None    # after the transition shutdown
         self._leave_by = math.inf

@@ -11,6 +11,8 @@ import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import LoadCancelled
+from mnm_ros.core import libraries
+from mnm_ros.core.components import BASES
 from mnm_ros.core.errors import CheckpointError, ParameterError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
@@ -108,6 +110,8 @@ class ExplorationSession:
         self._report()    # to be repeated while a plan is made
         if self.exploration_store.waiting:
             self._restore(self._restored)
+        elif parameters['base'] in ('', *BASES):    # one's own base may do without
+            self._guard.aside(libraries.load, lambda seconds: None)
 
     def _new_link(self) -> Link:
         node, parameters, exploration = self.node, self._parameters, self.exploration
