@@ -40,25 +40,11 @@ import time
 from typing import Any
 import zlib
 
+from mnm_ros.checkpoint.input_rows import decoded, encoded
 from mnm_ros.checkpoint.whole_files import flush_folder, regular
-from mnm_ros.core.errors import CheckpointError, InvalidValueError, OtherCheckpointError
+from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import (
-    DeclarationInput,
-    ImproveInput,
-    Input,
-    Interruption,
-    LookInput,
-    Observation,
-    Preference,
-    Relocation,
-    TimesInput,
-    Update,
-    WorkObservation,
-)
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepTimes
+from mnm_ros.core.inputs import Input, Observation, Update
 
 FORMAT = 1
 COMPANIONS = ('', '-wal', '-shm', '-journal')
@@ -73,8 +59,6 @@ _HARMLESS = re.compile(    # what an SQLite browser may add
     r'CREATE INDEX \w+ (?i:ON) (meta|inputs|robots) ?\( ?[a-z]+( ?, ?[a-z]+)* ?\)').fullmatch
 
 _Row = tuple[int, int, int, int, int]
-
-_RESET_ASKED = -2    # in the column action; RESET itself says that nothing was asked for
 
 _LONGEST_WAIT = 1.0    # s, to wait for another program that has locked a file
 _MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
@@ -170,7 +154,7 @@ class InputLog:
         number, chain, rows, named = self._number, self._chain, [], []
         for made in inputs:
             number += 1
-            *row, text = _encoded(made)
+            *row, text = encoded(made)
             chain = _link(chain, number, *row)
             rows.append((number, *row, chain))
             if text:
@@ -280,7 +264,7 @@ class SavedInputs:
         """Refuse this file if it tells of other inputs than another from the same one on."""
         common = min(self.number, other.number) - self.first
         if self.first != other.first or not all(
-                made == told or _encoded(made)[:3] == _encoded(told)[:3]    # but for the robot
+                made == told or encoded(made)[:3] == encoded(told)[:3]    # but for the robot
                 for made, told in zip(self.inputs[:common], other.inputs)):
             raise CheckpointError(
                 f'{self.path} tells of other inputs than {other.path} among '
@@ -307,72 +291,7 @@ class SavedInputs:
             raise CheckpointError(
                 f'{self.path} is damaged: input {number} does not fit its checksum')
         self.number = number
-        return _decoded(kind, state, action, texts.get(number, ''))
-
-
-def _encoded(made: Input) -> tuple[int, int, int, str]:
-    """Return kind, state and action of an input, and its text in ``robots``, or nothing."""
-    if isinstance(made, Observation):
-        return 0, made.state, made.action, made.robot
-    action = RESET if made.asked is None else _RESET_ASKED if made.asked == RESET else made.asked
-    if isinstance(made, Relocation):
-        return 1, made.state, action, made.robot
-    if isinstance(made, Interruption):
-        return 2, 0, action, made.robot
-    if isinstance(made, Preference):
-        return 5, made.state, action, ''
-    kind, told = _told(made)
-    text = json.dumps(told)
-    return kind, zlib.crc32(text.encode()), action, text
-
-
-def _told(made: WorkObservation | DeclarationInput | TimesInput | LookInput | ImproveInput,
-          ) -> tuple[int, Any]:
-    """Return the kind of an input that is more than a state, and what it says."""
-    if isinstance(made, WorkObservation):
-        return 4, [made.state, made.action, made.after, made.robot]
-    if isinstance(made, TimesInput):
-        return 6, made.times.to_json()
-    if isinstance(made, LookInput):
-        return 7, [made.state, made.action]
-    if isinstance(made, ImproveInput):
-        return 8, [made.state, made.within]
-    return 3, made.declaration.to_json()
-
-
-def _decoded(kind: int, state: int, action: int, text: str) -> Input:
-    """Return the input of ``_encoded``; ValueError if there is none."""
-    if kind == 0:
-        return Observation(action, state, sys.intern(text))
-    asked = None if action == RESET else RESET if action == _RESET_ASKED else action
-    if kind == 1:
-        return Relocation(state, asked, sys.intern(text))
-    if kind == 2:
-        return Interruption(asked, sys.intern(text))
-    if kind == 5:
-        return Preference(state, asked)
-    if kind not in (3, 4, 6, 7, 8):
-        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 8')
-    if zlib.crc32(text.encode()) != state:
-        raise InvalidValueError(f'the text of an input of kind {kind} has CRC-32 '
-                                f'{zlib.crc32(text.encode())}, expected {state}')
-    return _heard(kind, json.loads(text), asked)
-
-
-def _heard(kind: int, told: Any, asked: int | None) -> Input:
-    """Return the input of ``_told``."""
-    if kind == 4:
-        origin, played, after, robot = told
-        return WorkObservation(origin, played, after, asked, sys.intern(robot))
-    if kind == 6:
-        return TimesInput(StepTimes.from_json(told), asked)
-    if kind == 7:
-        state, action = told
-        return LookInput(state, action, asked)
-    if kind == 8:
-        state, within = told
-        return ImproveInput(state, within, asked)
-    return DeclarationInput(Declaration.from_json(told), asked)
+        return decoded(kind, state, action, texts.get(number, ''))
 
 
 def set_aside(path: Path) -> Path:
