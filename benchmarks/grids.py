@@ -21,9 +21,10 @@ import time
 
 from arguments import Arguments
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.paper.kl_optimism import KlOptimism
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.presets import new_base

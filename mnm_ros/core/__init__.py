@@ -72,11 +72,12 @@ if TYPE_CHECKING:
     from mnm_ros.core.model.counts import Counts, NextStates
     from mnm_ros.core.model.declaration import Declaration
     from mnm_ros.core.model.direct_way import DirectWay
-    from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations, TransitionRows
+    from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations
     from mnm_ros.core.model.policy import Hypothesis, Policy
     from mnm_ros.core.model.problem import Problem, RESET
     from mnm_ros.core.model.step_times import StepCosts, StepTimes
     from mnm_ros.core.model.support import Support
+    from mnm_ros.core.model.transition_rows import TransitionRows
     from mnm_ros.core.paper.discovery import Discovery
     from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
     from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
@@ -123,11 +124,12 @@ _NAMES = {
     'model.counts': 'Counts NextStates',
     'model.declaration': 'Declaration',
     'model.direct_way': 'DirectWay',
-    'model.empirical_model': 'EmpiricalModel Equations TransitionRows',
+    'model.empirical_model': 'EmpiricalModel Equations',
     'model.policy': 'Hypothesis Policy',
     'model.problem': 'Problem RESET',
     'model.step_times': 'StepCosts StepTimes',
     'model.support': 'Support',
+    'model.transition_rows': 'TransitionRows',
     'paper.discovery': 'Discovery',
     'paper.incremental': 'BaseParts IncrementalBase',
     'paper.optimism': 'Optimism OptimisticPolicy',

@@ -7,7 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 
 OUTSIDE = 50

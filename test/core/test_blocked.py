@@ -15,9 +15,10 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.planning.plausible import confidence_region, Rank
 from mnm_ros.core.presets import settings

@@ -11,9 +11,9 @@ from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import LookInput
 from mnm_ros.core.model.counts import Counts, Pair
-from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.watch.closed import ClosedWays

@@ -11,9 +11,10 @@ import math
 from binomial import binomial_tail
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.row_predictions import _rising, RowPredictions
 from mnm_ros.core.model.support import Support
+from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 import pytest
 

@@ -16,8 +16,9 @@ from mnm_ros.core.disco.rule_out import (
     SamplingPlan,
 )
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 import numpy as np
 import pytest

@@ -7,7 +7,7 @@ from __future__ import annotations
 import random
 
 from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import TransitionRows
+from mnm_ros.core.model.transition_rows import TransitionRows
 import pytest
 
 

@@ -31,10 +31,11 @@ from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.counts import Indices, Pair
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel

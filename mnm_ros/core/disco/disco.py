@@ -25,9 +25,9 @@ from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair, FEW_STATES, Step
 from mnm_ros.core.model.counts import Counts, Pair
-from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.prediction import Outlook

@@ -18,8 +18,9 @@ from typing import ClassVar
 
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.counts import Floats, Indices, Pair
-from mnm_ros.core.model.empirical_model import EmpiricalModel, TransitionRows
+from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 import numpy as np
 

@@ -13,10 +13,10 @@ import math
 from typing import Any
 
 from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair, usual
-from mnm_ros.core.model.empirical_model import TransitionRows
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepCosts
+from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 
 FIRST_EXECUTIONS = 1

@@ -314,16 +314,20 @@ def _class(name: str, of: type) -> Any:
     """
     Return a class of the core by its name; nothing is imported.
 
-    Its module may have moved since the snapshot was taken.
+    It, or its module, may have moved since the snapshot was taken.
     """
     module, _, named = name.partition(':')
     if named in _GONE:
         return _Gone
     named = _RENAMED.get(named, named)
-    homes = [module] if module in sys.modules else sys.modules.keys()
-    found = {kind for home in [*homes] if home.startswith(_CORE)
-             for kind in [getattr(sys.modules[home], named, None)]
-             if isinstance(kind, type) and issubclass(kind, of) and kind.__module__ == home}
+    found = _classes(named, of, [module]) or _classes(named, of, [*sys.modules])
     if len(found) != 1 or not name.startswith(_CORE):
         raise SnapshotError(f'a snapshot has the unknown class {name!r}')
     return found.pop()
+
+
+def _classes(name: str, of: type, homes: Iterable[str]) -> set[type]:
+    """Return the classes with a name that are defined in these modules of the core."""
+    return {kind for home in homes if home.startswith(_CORE)
+            for kind in [getattr(sys.modules.get(home), name, None)]
+            if isinstance(kind, type) and issubclass(kind, of) and kind.__module__ == home}
