@@ -62,11 +62,14 @@ class RowPredictions:
         if row < len(self.paid):
             self.paid[row] = 0.0
             self.before[row] = self.aside[row] = self._seen[row] = 0.0
-            self._carried[row] = self._late[row] = False
+            self._carried[row] = False
+        if row < len(self._late):
+            self._late[row] = False
 
     def enter_late(self, row: int) -> None:
         """Predict what a row did so far by the first weights, when it is looked at next."""
-        self._grow((row + 1, 0))
+        # Nothing else grows: it is called for each row of models that predict nothing.
+        self._late = _longer(self._late, row + 1)
         self._late[row] = True
 
     def set_aside(self, row: int, tally: Floats) -> None:
@@ -134,8 +137,14 @@ class RowPredictions:
             self.before, self.aside, self._seen = (
                 np.pad(each, more) for each in (self.before, self.aside, self._seen))
             self.paid = np.pad(self.paid, more[0])
-            self._carried, self._late = (
-                np.pad(each, more[0]) for each in (self._carried, self._late))
+            self._carried = np.pad(self._carried, more[0])
+        self._late = _longer(self._late, len(self.paid))
+
+
+def _longer(flags: Bools, length: int) -> Bools:
+    """Return flags with so many more, all false, that there are at least so many."""
+    more = length - len(flags)
+    return flags if more <= 0 else np.concatenate([flags, np.zeros(more, dtype=np.bool_)])
 
 
 def _at_first() -> tuple[Floats, Floats]:
