@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+import gc
+
 
 def load() -> None:
     """Import them now, which takes a second on a busy machine."""
     import scipy.sparse.csgraph
     import scipy.sparse.linalg
     import scipy.special  # noqa: F401 - one of three
+    if gc.get_freeze_count():    # no collection is to look at these either
+        gc.freeze()
