@@ -151,17 +151,17 @@ for path in sys.stdin:
     writer = os.fork()    # at once, as all is imported
     if not writer:
         break
-    print(writer, flush=True)
     os.waitpid(writer, 0)
-    print('killed', flush=True)
+    os.write(1, b'killed\\n')
 else:
     sys.exit()
+os.write(1, b'%d\\n' % os.getpid())    # all of it, or nothing
 log = InputLog.create(Path(path.strip()), {}, None)
 number = 0
 while True:
     log.append([Observation(0, number + i) for i in range(5)])
     number += 5
-    os.write(1, b'%d\\n' % number)    # all of it, or nothing
+    os.write(1, b'%d\\n' % number)
 """
 
 

@@ -263,11 +263,11 @@ def test_home_by_service_is_reported_once(drive: Drive) -> None:
 
 def home_by_service(robot: DrivenRobot) -> Trigger.Response:
     """Call ``return_home`` until the way is over."""
-    for _ in range(30):
+    def ended() -> Trigger.Response | None:
         reply = robot.peer.call(Trigger, 'return_home')
-        if reply.message != 'on the way home, call again':
-            return reply
-    raise AssertionError('still on the way home')
+        return None if reply.message == 'on the way home, call again' else reply
+
+    return robot.peer.wait_for(ended, 'the end of the way home')
 
 
 def test_the_dock_of_the_platform(drive: Drive) -> None:

@@ -132,10 +132,11 @@ def test_stamps_that_creep_or_run_back_are_no_poses(driving: DrivenRobot, pace: 
 
 
 def test_a_clock_that_begins_anew(drive: Drive) -> None:
-    robot = drive(decided_at=0.5)
+    robot = drive(decided_at=0.5, pose_timeout=TIMEOUT)
     for action, cell in ((EAST, HOME + 1), (RESET, HOME)):
         robot.platform.time -= 400.0
-        assert robot.act(action)[0] == cell
+        state, outcome = robot.act(action)
+        assert state == cell, outcome
     assert 'cancelled' not in robot.process.output
 
 
