@@ -249,6 +249,33 @@ def test_the_lower_bound_of_one_pair_written_out() -> None:
     assert 1 <= model.lower_bound() < home
 
 
+class Exact:
+    """Balls that hold the truth alone: a bound that rests on them has no room to be wrong."""
+
+    def __init__(self, counts: Counts) -> None:
+        self._counts = counts
+
+    def ball(self, state: int, action: int) -> tuple[list[float], float]:
+        times = self._counts.next_states(state, action).values()
+        return [*(each / sum(times) for each in times), 0.0], 0.0
+
+    def lost(self, pair: tuple[int, int]) -> int:
+        return 0
+
+
+def test_a_reset_that_is_published_later_is_no_free_step() -> None:
+    """Half of the attempts leave the policy's states when just one more step is left."""
+    cmp = TableCmp(0, 1, {(0, 0): ((1, 1.0),), (1, 0): ((2, 0.5), (3, 0.5)), (3, 0): ((3, 1.0),)})
+    counts = Counts()
+    for pair, after in (((0, 0), 1), ((1, 0), 2), ((1, 0), 3)):
+        counts.add(*pair, after)
+    policy = Policy(2, 3, (0, 1), ((0, 0),))
+    bound = PolicyModel(counts, Exact(counts), policy, LIMIT).certify().bound
+    failed_there, reset_there = attempt_cost(cmp, policy), attempt_cost(cmp, policy.on((0, 1, 3)))
+    assert failed_there == 2 + (1 + LIMIT) / 2 and reset_there == failed_there + 1 / 2
+    assert bound == pytest.approx(reset_there)
+
+
 def test_the_price_of_each_prediction_written_out() -> None:
     """What is new costs more the later it comes; a step that was broken off is one more symbol."""
     sets = ConfidenceSets(0.1, Counts())

@@ -87,8 +87,12 @@ def until(happens: Callable[[Detector], bool], made: Detector, length: int,
 def test_alarm_and_proof_come_when_the_capital_has_reached_one_over_delta(delta: float) -> None:
     made = detector(delta)
     assert made.threshold == pytest.approx(math.log(1 / delta)) and not made.alarm
-    until(lambda each: each.alarm, made, HORIZON, failed=True)
-    assert made.evidence >= made.threshold
+    before = made.evidence
+    while not made.alarm:
+        assert before < math.log(1 / delta)
+        made.record(HORIZON, failed=True)
+        before = made.evidence
+    assert before >= math.log(1 / delta)
     made = detector()
     assert not made.proving and made.proof == (0.0, 0.0)
     made.begin_proof(delta)
@@ -101,6 +105,19 @@ def test_alarm_and_proof_come_when_the_capital_has_reached_one_over_delta(delta:
     assert made.proof[0] >= made.proof[1] > capital((1,), proving=True) - 1
     made.record(HORIZON, True)
     assert made.proven    # it stays
+
+
+@pytest.mark.parametrize('episodes', [20, 2000])
+@pytest.mark.parametrize('delta', [0.1, 1e-4])
+def test_a_policy_that_stops_working_is_noticed_as_soon_as_the_docstring_says(
+        delta: float, episodes: int) -> None:
+    made = detector(delta)
+    for _ in range(episodes):
+        made.record(1, False)
+    failures = until(lambda each: each.alarm, made, HORIZON, failed=True)
+    each = math.log(1 + 0.95 * (HORIZON + 1) / LIMIT)    # nats of the boldest bet
+    assert failures == pytest.approx(
+        (math.log(1 / delta) + 3 + 1.5 * math.log(episodes)) / each, abs=2)
 
 
 def test_who_was_doubted_is_credible_again_with_a_hundred_to_one_from_all_proofs() -> None:

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The three tiers of the tests, and what each test function has cost.
+
+- ``scripts/test --quick`` runs the tests that need no nodes and cost at most ``QUICK``.
+- ``scripts/test`` tests each claim once. Seeds are few and effects large, but a false claim fails.
+- ``scripts/test --all`` adds what is marked ``thorough``, and the full ``strength`` of the others.
+
+``costs.json`` holds the costs, as ``scripts/test --all --record-costs`` has measured them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import pytest
+
+_T = TypeVar('_T')
+
+COSTS = Path(__file__).with_name('costs.json')
+
+WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
+"""Folders whose tests start nodes, other processes, or both."""
+
+QUICK = 0.7
+"""CPU time in s that a test function, all its cases together, may cost in the quick tier."""
+
+LONG = 15.0
+"""Wall time in s from which on a file is begun before all others, the longest first."""
+
+_KEPT = 0.3    # s; what costs less is not recorded
+_ALL = 'MNM_TEST_ALL'    # of the environment, so that programs started by a test know it, too
+
+
+def choose(everything: bool) -> None:
+    """Let this run have the full strength, or that of the default tier."""
+    os.environ[_ALL] = '1' if everything else ''
+
+
+def strength(default: _T, everything: _T) -> _T:
+    """Return the first of two strengths of a test, or the second with ``--all``."""
+    return everything if os.environ.get(_ALL) else default
+
+
+def thorough(shown_by: str) -> pytest.MarkDecorator:
+    """
+    Mark a test, or a case of it, that only ``--all`` runs.
+
+    :param shown_by: the tests of the default tier that fail if the same claim is false, each as
+        ``test_file.py::test_function``, separated by spaces.
+    """
+    return pytest.mark.thorough(shown_by=shown_by)
+
+
+class Costs(NamedTuple):
+    """
+    What a run has cost.
+
+    :ivar functions: CPU time in s by ``folder/test_file.py::test_function``, all cases together.
+    :ivar files: wall time in s by ``folder/test_file.py``, with the waiting.
+    """
+
+    functions: Mapping[str, float]
+    files: Mapping[str, float]
+
+    def keep(self) -> None:
+        """Write what is worth it, the most expensive first."""
+        def worth(costs: Mapping[str, float], least: float) -> dict[str, float]:
+            return {name: round(cost, 1) for name, cost in sorted(
+                costs.items(), key=lambda item: (-round(item[1], 1), item[0])) if cost >= least}
+        COSTS.write_text(json.dumps({
+            'functions': worth(self.functions, _KEPT), 'files': worth(self.files, LONG)},
+            indent=1) + '\n', encoding='utf-8')
+
+
+def recorded(path: Path = COSTS) -> Costs:
+    """Return what was recorded; nothing of tests that are new or cost little."""
+    try:
+        return Costs(**json.loads(path.read_text(encoding='utf-8')))
+    except FileNotFoundError:
+        return Costs({}, {})
