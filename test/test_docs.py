@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Links between the pages lead somewhere, and so do the names of tests that they mention."""
+"""Links, names and tables of the pages agree with the files and the code that they name."""
 
 from __future__ import annotations
 
 import ast
 from collections import defaultdict
+from collections.abc import Iterator
 import json
 from pathlib import Path
 import re
 
 from mnm_ros.command.main import COMMANDS
 from mnm_ros.export.formats import FORMATS
+from mnm_ros.simulation import scenario, world
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -24,6 +26,8 @@ for path in (ROOT / 'test').rglob('*.py'):
 # `test_module::test_function`, where ... stands for the rest of a name, [case] for a case of it
 TEST_NAME = r'`(test_\w+)?(?:::(test_\w+?)(\.\.\.)?)?(?:\[(\w+)\])?`'
 
+every_page = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+
 
 def text_of(page: Path) -> str:
     """Return a page, or the text between the code of a notebook."""
@@ -34,59 +38,32 @@ def text_of(page: Path) -> str:
                        if cell['cell_type'] == 'markdown')
 
 
-def without_code(text: str) -> str:
-    return re.sub(r'^( *)```.*?^ *```', '', text, flags=re.DOTALL | re.MULTILINE)
+def without_code(page: Path) -> str:
+    return re.sub(r'^( *)```.*?^ *```', '', text_of(page), flags=re.DOTALL | re.MULTILINE)
 
 
 def anchors(page: Path) -> set[str]:
     """Return the anchors that GitHub gives the headings of a page."""
-    headings = re.findall(r'^#+ (.*)$', without_code(text_of(page)), re.MULTILINE)
+    headings = re.findall(r'^#+ (.*)$', without_code(page), re.MULTILINE)
     return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
 
 
-def links(page: Path) -> list[str]:
-    return re.findall(r'\]\(([^)\s]+)\)', without_code(text_of(page)))
+def links(page: Path) -> list[tuple[str, str]]:
+    """Return the text and the target of each link."""
+    return re.findall(r'\[([^\]]*)\]\(([^)\s]+)\)', without_code(page))
 
 
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
+@every_page
 def test_every_relative_link_leads_somewhere(page: Path) -> None:
-    for link in links(page):
-        if '://' in link:
-            continue
+    for text, link in links(page):
         path, _, anchor = link.partition('#')
         target = (page.parent / path).resolve() if path else page
-        assert target.exists(), link
-        assert not anchor or anchor in anchors(target), link
-
-
-def test_the_index_leads_to_every_page() -> None:
-    linked = {link.split('#')[0] for link in links(ROOT / 'docs' / 'index.md')}
-    pages = {page.name for page in (*DOCS, *NOTEBOOKS, *(ROOT / 'docs').glob('*.rst'))}
-    assert pages - {'index.md'} <= linked
-
-
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
-def test_commands_that_are_mentioned_exist(page: Path) -> None:
-    text = text_of(page)
-    scripts = re.findall(r'(?<![\w/])(?:scripts|benchmarks|examples)/[a-z]\w+(?:\.py)?\b', text)
-    assert [name for name in scripts if not (ROOT / name).is_file()] == []
-    code = ''.join(re.findall(r'^ *```\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE))
-    words = re.findall(r'^ *(?:\$ )?(?:python3 -m |\.venv/bin/)?mnm_ros ([a-z]\w+)\b(?!\.)', code,
-                       re.MULTILINE)
-    words += re.findall(r'`(?:python3 -m )?mnm_ros ([a-z]\w+)\b(?!\.)[^`]*`', text)
-    assert [word for word in words if word not in COMMANDS] == []
-
-
-@pytest.mark.parametrize('page', DOCS, ids=lambda page: page.name)
-def test_tests_that_are_mentioned_exist(page: Path) -> None:
-    module = ''
-    for name, function, rest, case in re.findall(TEST_NAME, page.read_text(encoding='utf-8')):
-        module = name or module
-        if name or function:
-            assert module in TESTS
-            assert re.search(rf'def {function}' if rest else rf'def {function}\b' if function
-                             else '', TESTS[module]), (module, function)
-            assert case in TESTS[module], (module, case)
+        if '://' not in link:
+            assert target.exists(), link
+            assert not anchor or anchor in anchors(target), link
+        named = re.fullmatch(r'`([A-Za-z_.]+)`', text)
+        if target.suffix == '.py' and named and not text.endswith('.py`'):
+            assert defined(target, named[1]), f'{link} defines no {text}'
 
 
 def defined(path: Path, name: str) -> bool:
@@ -98,59 +75,81 @@ def defined(path: Path, name: str) -> bool:
     return bool(found)
 
 
-def test_the_life_of_a_policy_names_what_does_each_thing() -> None:
-    text = (ROOT / 'docs' / 'algorithm.md').read_text(encoding='utf-8')
-    life = text.split('## Life of a policy')[1].split('\n## ')[0]
-    links = re.split(r'^\d+\. ', life, flags=re.MULTILINE)[1:]
-    assert len(links) == 10
-    for link in links:
-        named = re.findall(r'\[`([\w.]+)`\]\(\.\./(mnm_ros/[\w/]+\.py)\)', link)
-        assert named, link
-        assert [name for name, path in named if not defined(ROOT / path, name)] == []
+def test_the_index_leads_to_every_page() -> None:
+    linked = {link.split('#')[0] for _, link in links(ROOT / 'docs' / 'index.md')}
+    pages = {page.name for page in (*DOCS, *NOTEBOOKS, *(ROOT / 'docs').glob('*.rst'))}
+    assert pages - {'index.md'} <= linked
 
 
-def test_each_of_the_twelve_changes_names_files_that_exist() -> None:
-    text = (ROOT / 'docs' / 'extending.md').read_text(encoding='utf-8')
-    table = text.split('## Twelve changes')[1].split('|---|---|\n')[1].split('\n\n')[0]
-    rows = table.splitlines()
-    assert len(rows) == 12
-    for row in rows:
-        files = re.findall(r'`(mnm_ros/[\w/]+\.\w+(?:\.\w+)?)`', row)
-        assert files, row
-        assert [file for file in files if not (ROOT / file).is_file()] == []
+@every_page
+def test_commands_that_are_mentioned_exist(page: Path) -> None:
+    text = text_of(page)
+    scripts = re.findall(r'(?<![\w/])(?:scripts|benchmarks|examples)/[a-z]\w+(?:\.py)?\b', text)
+    assert [name for name in scripts if not (ROOT / name).is_file()] == []
+    code = ''.join(re.findall(r'^ *```\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE))
+    words = re.findall(r'^ *(?:\$ )?(?:python3 -m |\.venv/bin/)?mnm_ros ([a-z]\w+)\b(?!\.)', code,
+                       re.MULTILINE)
+    words += re.findall(r'`(?:python3 -m )?mnm_ros ([a-z]\w+)\b(?!\.)[^`]*`', text)
+    assert [word for word in words if word not in COMMANDS] == []
 
 
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
-def test_files_of_the_package_that_are_mentioned_exist(page: Path) -> None:
-    """Those in tables of the plan are named from ``mnm_ros`` on."""
-    mentioned = re.findall(r'`((?:mnm_ros/)?[a-z_]+(?:/[a-z_]+)*/[a-z_]+\.py)(?:::\w+)?`',
-                           page.read_text(encoding='utf-8'))
-    missing = [path for path in mentioned
-               if not any((folder / path).exists() for folder in (ROOT, ROOT / 'mnm_ros'))]
-    assert missing == []
+@every_page
+def test_files_and_tests_that_are_mentioned_exist(page: Path) -> None:
+    """Files of the package may be named from ``mnm_ros`` on."""
+    text = page.read_text(encoding='utf-8')
+    files = re.findall(r'`((?:[a-z_]+/)*[a-z_]+/[a-z_]+\.py)(?:::\w+)?`', text)
+    files += re.findall(r'`(mnm_ros/[\w/]+\.\w+(?:\.\w+)?)`', text)
+    assert [path for path in files
+            if not any((folder / path).exists() for folder in (ROOT, ROOT / 'mnm_ros'))] == []
+    module = ''
+    for name, function, rest, case in re.findall(TEST_NAME, text):
+        module = name or module
+        if name or function:
+            assert module in TESTS
+            assert re.search(rf'def {function}' if rest else rf'def {function}\b' if function
+                             else '', TESTS[module]), (module, function)
+            assert case in TESTS[module], (module, case)
 
 
-def test_every_format_of_an_export_is_described() -> None:
-    text = (ROOT / 'docs' / 'policies.md').read_text(encoding='utf-8')
-    table = text.split('| format | what is written |\n|---|---|\n')[1].split('\n\n')[0]
-    assert re.findall(r'^\| `(.*?)` \| \S', table, re.MULTILINE) == [*FORMATS]
+def shown(page: str, head: str) -> set[str]:
+    """Return the names in the first cells of the table that begins with a row."""
+    table = (ROOT / 'docs' / page).read_text(encoding='utf-8').split(f'\n{head}')[1]
+    rows = table.split('\n\n')[0].splitlines()[2:]
+    return {name for row in rows for name in re.findall(r'`([\w-]+)', row.split(' | ')[0])}
 
 
-def test_the_picture_of_the_terminal_needs_no_other_file() -> None:
-    picture = (ROOT / 'docs' / 'figures' / 'terminal.svg').read_text(
-        encoding='utf-8').replace('&#160;', ' ')
-    assert 'The hypothesis is right.' in picture
-    assert re.findall(r'https?://[^"]*', picture) == ['http://www.w3.org/2000/svg']
+def body(path: str) -> list[ast.stmt]:
+    return ast.parse((ROOT / path).read_text(encoding='utf-8')).body
 
 
-def test_the_moving_picture_moves_and_is_small() -> None:
-    picture = ROOT / 'docs' / 'figures' / 'exploration.gif'
-    assert picture.read_bytes().count(b'\x21\xf9\x04') > 50    # of each frame
-    assert picture.stat().st_size < 400_000
+def keys(path: str, name: str) -> Iterator[str]:
+    """Yield the keys of a dictionary in a module, with those that it takes from another one."""
+    found = next(node.value for node in body(path)
+                 if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name)
+    assert isinstance(found, ast.Dict)
+    for key, value in zip(found.keys, found.values):
+        if key is not None:
+            yield ast.literal_eval(key)
+        else:
+            yield from keys('mnm_ros/launching.py', ast.unparse(value))
 
 
-def test_the_pages_are_short_enough_to_be_read() -> None:
-    """What is added takes the place of something that is said twice."""
-    words = {page.name: len(re.findall(r'\S*\w\S*', page.read_text(encoding='utf-8')))
-             for page in DOCS}    # the strokes of tables are none
-    assert sum(words.values()) <= 25_500, words
+def test_tables_list_what_there_is() -> None:
+    assert shown('policies.md', '| format |') == {*FORMATS}
+    assert shown('trials.md', '| argument |') == {*keys('launch/trial.launch.py', 'ARGUMENTS')}
+    assert shown('robot_sides.md', '| test |') == {
+        node.name.removeprefix('test_') for node in body('mnm_ros/contract/clauses.py')
+        if isinstance(node, ast.FunctionDef) and node.name.startswith('test_')}
+    robot_side, = (node for node in body('mnm_ros/nodes/robot_side.py')
+                   if isinstance(node, ast.ClassDef) and node.name == 'RobotSide')
+    offered = {node.name for node in robot_side.body if isinstance(node, ast.FunctionDef)
+               and not node.name.startswith('_')}
+    # Those of the package's own robot sides are not for users, and two are attributes.
+    assert shown('robot_sides.md', '| | what it is for |') == (
+        offered - {'send_state', 'leave'} | {'action_names', 'action_timeout'})
+
+
+def test_every_shipped_scenario_and_world_is_there() -> None:
+    for page, shipped in (('getting_started', scenario.shipped()), ('robots', world.shipped())):
+        text = (ROOT / 'docs' / f'{page}.md').read_text(encoding='utf-8')
+        assert [name for name in shipped if f'`{name}`' not in text] == []

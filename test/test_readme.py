@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The README, the reference and what they show keep pace with the code."""
+"""Code, files and commands that the README and the pages show run as they stand there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import ast
 from pathlib import Path
 import re
 import shlex
+from textwrap import dedent
 
-from mnm_ros.core.presets import OPTIONS, PRESETS
-from mnm_ros.parameters import NODES
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.messages import PolicySet
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -22,23 +24,6 @@ ROOT = Path(__file__).parents[1]
 DOCS = ROOT / 'docs'
 PAGES = {page: page.read_text(encoding='utf-8')
          for page in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted(DOCS.glob('*.md')))}
-README = PAGES[ROOT / 'README.md']
-REFERENCE = PAGES[DOCS / 'reference.md']
-WORLDS = PAGES[DOCS / 'robots.md']
-OPTION_TABLE = REFERENCE.split('<!-- generated: options -->')[1].split('<!-- end -->')[0]
-REQUIRED = ('actions', 'environment', 'scenario', 'world')
-
-
-def table_of(node: str) -> str:
-    """Return the table of the parameters of a node."""
-    return REFERENCE.split(f'<!-- generated: parameters {node} -->')[1].split('<!-- end -->')[0]
-
-
-def rows(table: str) -> dict[str, list[str]]:
-    """Return the cells of each row by the name in the first one."""
-    cells = [[cell.strip().strip('`') for cell in line.strip('|').split('|')]
-             for line in table.splitlines() if line.startswith('| `')]
-    return {name: rest for name, *rest in cells}
 
 
 def code_blocks(page: Path, language: str) -> list[str]:
@@ -46,56 +31,23 @@ def code_blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf'```{language}\n(.*?)```', PAGES[page], re.DOTALL)
 
 
-def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 150
+def test_the_world_and_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
+    for page, number, load in (('robots', -1, world.load), ('reference', 0, scenario.load)):
+        path = tmp_path / f'{page}.yaml'
+        path.write_text(code_blocks(DOCS / f'{page}.md', 'yaml')[number], encoding='utf-8')
+        assert len(load(str(path)).settings) == 2
 
 
-@pytest.mark.parametrize('node', NODES)
-def test_every_parameter_is_there_with_its_default(node: str) -> None:
-    shown = rows(table_of(node))
-    assert list(shown) == [row.name for row in NODES[node]]
-    for row in NODES[node]:
-        default = str(row.default).lower() if row.default != '' else "''"
-        if row.optional:
-            default = 'not set'
-        elif row.name in REQUIRED:
-            default = 'required'
-        assert shown[row.name][0] == default
-
-
-def test_every_option_is_there_with_its_value_in_both_presets() -> None:
-    shown = rows(OPTION_TABLE)
-    assert list(shown) == [option.name for option in OPTIONS]
-    for name, (onboard, paper, *_) in shown.items():
-        assert onboard == str(PRESETS['onboard'][name] or 'by formula'), name
-        assert paper == str(PRESETS['paper'][name] or 'by formula'), name
-
-
-def test_every_shipped_scenario_is_there() -> None:
-    for name in scenario.shipped():
-        assert f'`{name}`' in PAGES[DOCS / 'getting_started.md']
-
-
-def test_every_shipped_world_is_there() -> None:
-    for name in world.shipped():
-        assert f'`{name}`' in WORLDS
-
-
-def test_the_world_shown_can_be_loaded(tmp_path: Path) -> None:
-    path = tmp_path / 'shown.yaml'
-    path.write_text(code_blocks(DOCS / 'robots.md', 'yaml')[-1], encoding='utf-8')
-    assert len(world.load(str(path)).settings) == 2
-
-
-def test_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
-    path = tmp_path / 'shown.yaml'
-    path.write_text(code_blocks(DOCS / 'reference.md', 'yaml')[0], encoding='utf-8')
-    assert len(scenario.load(str(path)).settings) == 2
+def test_what_a_robot_side_says_is_the_same_in_json_and_in_python() -> None:
+    section = PAGES[DOCS / 'robot_sides.md'].split('## What it is')[1].split('\n### ')[0]
+    said, = re.findall(r'```json\n(.*?)```', section, re.DOTALL)
+    shown, = re.findall(r'```python\n(.*?)```', section, re.DOTALL)
+    names: dict = {'RobotDescription': RobotDescription}
+    exec(dedent(shown), names)
+    assert names['describe'](None) == RobotDescription.from_text(said)
 
 
 def test_the_decoder_shown_agrees_with_the_library() -> None:
-    from mnm_ros.core.model.policy import Policy
-    from mnm_ros.messages import PolicySet
     policies = PolicySet(1, 2, 3, tuple(
         Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
         for target in (5, 7)))
