@@ -3,8 +3,9 @@
 """
 Change single points of the code and see whether a test notices: ``scripts/mutants --help``.
 
-The mutants are those of cosmic-ray. They are made in a copy of the tree, one after the other, and
-for each only the tests of its room run, the likeliest and quickest first.
+The mutants are those of cosmic-ray, or with ``--promises`` those of ``promises.py``. They are made
+in a copy of the tree, one after the other, and for each only the tests of its room run, the
+likeliest and quickest first.
 """
 
 from __future__ import annotations
@@ -17,10 +18,13 @@ from pathlib import Path
 import random
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING
+
+from promises import Promise, PROMISES
 
 if TYPE_CHECKING:
     from cosmic_ray.work_item import MutationSpec
@@ -179,6 +183,52 @@ def run(root: Path, wanted: Sequence[str], sample: int, seed: int) -> int:
     return survivors
 
 
+def is_noticed(root: Path, promise: Promise) -> bool:
+    """
+    Break a promise in a tree that may be changed; return whether a test fails.
+
+    :raises SystemExit: if the code is not there once, or if no test can be run with the mutant.
+    """
+    path = root / 'mnm_ros' / promise.module
+    text = path.read_text(encoding='utf-8')
+    if text.count(promise.code) != 1:
+        raise SystemExit(f'{promise.module} has {promise.code!r} {text.count(promise.code)} times,'
+                         ' expected once')
+    path.write_text(text.replace(promise.code, promise.mutant), encoding='utf-8')
+    try:
+        status, output = tested(root, promise.tests)
+    finally:
+        path.write_text(text, encoding='utf-8')
+    if status not in (0, 1):
+        raise SystemExit(f'{output}\n{promise.promise}: no test can be run with the mutant')
+    return status == 1
+
+
+def tested(root: Path, tests: str) -> tuple[int, str]:
+    """Run quick tests of a tree; return the exit status of pytest and what it has printed."""
+    done = subprocess.run(
+        [sys.executable, '-m', 'pytest', '-x', '-q', '-p', 'no:cacheprovider', '--quick',
+         *(f'test/{path}' for path in tests.split())], cwd=root, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True, timeout=600)
+    return done.returncode, done.stdout
+
+
+def break_promises(root: Path, promises: Sequence[Promise]) -> int:
+    """Break promises one after the other, in a tree that may be changed; return how many hold."""
+    survivors = 0
+    for tests in dict.fromkeys(promise.tests for promise in promises):
+        status, output = tested(root, tests)
+        if status:
+            raise SystemExit(f'{output}\n{tests}: fails without a mutant')
+    for number, promise in enumerate(promises, 1):
+        noticed = is_noticed(root, promise)
+        survivors += not noticed
+        print(f'{number}/{len(promises)} {"killed" if noticed else "SURVIVED"} {promise.module}: '
+              f'{promise.promise}', flush=True)
+    print(f'{len(promises) - survivors} of {len(promises)} killed')
+    return survivors
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Try mutants and return the exit status: 1 if one survives."""
     parser = argparse.ArgumentParser(
@@ -188,14 +238,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
                         help='paths of modules or folders; default: all that have quick tests')
     parser.add_argument('--sample', type=int, default=60, help='points to change (60)')
     parser.add_argument('--seed', type=int, default=0, help='of the sample (0)')
+    parser.add_argument('--promises', action='store_true',
+                        help='the mutants of test/promises.py instead, of MODULEs alone if given')
     parsed = parser.parse_args(arguments)
-    if not importlib.util.find_spec('cosmic_ray'):
+    if not parsed.promises and not importlib.util.find_spec('cosmic_ray'):
         parser.error(f'needs cosmic-ray: {sys.executable} -m pip install "{ROOT}[mutants]"')
     with tempfile.TemporaryDirectory(prefix='mutants_') as folder:
         copy = Path(folder) / 'tree'
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns('.*', '__pycache__', 'build'))
         os.chdir(copy)
         os.environ['PYTHONPATH'] = str(copy)
+        if parsed.promises:
+            return 1 if break_promises(copy, [
+                promise for promise in PROMISES if parsed.modules == [*TESTS] or any(
+                    f'mnm_ros/{promise.module}/'.startswith(f'{module.rstrip("/")}/')
+                    for module in parsed.modules)]) else 0
         return 1 if run(copy, parsed.modules, parsed.sample, parsed.seed) else 0
 
 

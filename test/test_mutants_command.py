@@ -5,9 +5,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+import re
 import shutil
 
 import mutants
+from promises import PROFILES, Promise, PROMISES
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,6 +39,42 @@ def test_tests_that_import_the_module_come_first_and_then_the_quickest(
         ['test/core/test_fleet.py']]
     assert mutants.stages('mnm_ros/core/model/counts.py', durations)[0] == [
         'test/core/test_turns.py', 'test/core/test_mnm.py']
+
+
+@pytest.mark.parametrize('promise', PROMISES, ids=lambda promise: promise.promise)
+def test_the_code_that_keeps_a_promise_stands_once(promise: Promise) -> None:
+    """Who changes the code changes its mutant, too."""
+    assert (ROOT / 'mnm_ros' / promise.module).read_text(encoding='utf-8').count(
+        promise.code) == 1
+    assert all((ROOT / 'test' / path).exists() for path in promise.tests.split())
+
+
+def test_each_profile_has_a_mutant() -> None:
+    profiles = re.findall(r'^([A-Z_]+) = _reliable\(',
+                          (ROOT / 'mnm_ros' / 'messages.py').read_text(encoding='utf-8'),
+                          re.MULTILINE)
+    assert {promise.promise.split(':')[0] for promise in PROFILES} == {*profiles} > {'STEP'}
+
+
+def test_a_broken_promise_that_no_test_notices_survives(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / 'mnm_ros').mkdir()
+    (tmp_path / 'test').mkdir()
+    (tmp_path / 'mnm_ros' / 'half.py').write_text('def half(x):\n    return x / 2\n')
+    (tmp_path / 'test' / 'conftest.py').write_text(
+        "def pytest_addoption(parser):\n    parser.addoption('--quick', action='store_true')\n")
+    (tmp_path / 'test' / 'test_half.py').write_text(
+        'import sys\nsys.path.insert(0, "mnm_ros")\nfrom half import half\n\n\n'
+        'def test_half():\n    assert half(4) == 2\n')
+    promises = [Promise('half', 'half.py', 'x / 2', mutant, 'test_half.py')
+                for mutant in ('x / 3', 'x * 0.5')]
+    assert mutants.break_promises(tmp_path, promises) == 1
+    said = capsys.readouterr().out
+    assert '1/2 killed half.py: half' in said and '2/2 SURVIVED half.py: half' in said
+    with pytest.raises(SystemExit, match="half.py has 'absent' 0 times"):
+        mutants.break_promises(tmp_path, [promises[0]._replace(code='absent')])
+    with pytest.raises(SystemExit, match='no test can be run'):
+        mutants.break_promises(tmp_path, [promises[0]._replace(mutant=')')])
 
 
 def test_a_folder_stands_for_its_modules_without_those_ignored() -> None:
