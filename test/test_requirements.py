@@ -11,7 +11,6 @@ from pathlib import Path
 import re
 import subprocess
 import sys
-from typing import NamedTuple
 
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
@@ -23,13 +22,6 @@ SETS = {'explore': ('ros',), 'page': ('dashboard',), 'physics': ('physics',),
 PYTHONS = ('3.10', '3.11', '3.12', '3.13')
 
 
-class Pin(NamedTuple):
-    """A line of requirements/, and the hashes of the files that it allows."""
-
-    requirement: Requirement
-    hashes: tuple[str, ...]
-
-
 def is_for(requirement: Requirement, python: str) -> bool:
     """Return whether a requirement is one with a Python on Linux."""
     marker = requirement.marker
@@ -38,54 +30,50 @@ def is_for(requirement: Requirement, python: str) -> bool:
         'python_full_version': f'{python}.4', 'sys_platform': 'linux'})
 
 
-def pins(name: str) -> Iterator[Pin]:
-    """Yield the pins of a set."""
+def pins(name: str) -> Iterator[tuple[Requirement, list[str]]]:
+    """Yield the pins of a set, each with the hashes of the files that it allows."""
     text = (ROOT / 'requirements' / f'{name}.txt').read_text(encoding='utf-8')
     for line in text.replace('\\\n', ' ').splitlines():
         if not line.startswith('#'):
             requirement, *hashes = line.split(' --hash=')
-            yield Pin(Requirement(requirement), tuple(each.strip() for each in hashes))
+            yield Requirement(requirement), [each.strip() for each in hashes]
 
 
-def wanted(*extras: str) -> list[Requirement]:
-    """Return what setup.py names, always and for extras."""
+@pytest.fixture(scope='module')
+def wanted() -> dict[str, list[Requirement]]:
+    """Return what setup.py names, always and for each extra."""
     code = ("import setuptools; setuptools.setup = lambda **given: print([given[key] for key in ("
             "'install_requires', 'extras_require')]); exec(open('setup.py').read())")
     done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, check=True, capture_output=True,
                           text=True, timeout=240)
     always, by_extra = ast.literal_eval(done.stdout)
-    return [Requirement(text) for text in [*always, *(
-        text for extra in extras for text in by_extra[extra])]]
+    return {name: [*map(Requirement, texts)] for name, texts in {'': always, **by_extra}.items()}
+
+
+@pytest.mark.parametrize('python', PYTHONS)
+def test_all_that_setup_names_is_pinned_in_a_version_that_it_allows(
+        wanted: dict[str, list[Requirement]], python: str) -> None:
+    pinned: dict[str, str] = {}
+    for name, extras in SETS.items():
+        for requirement, _ in pins(name):
+            if is_for(requirement, python):
+                version = str(requirement.specifier).removeprefix('==')
+                assert pinned.setdefault(normal(requirement.name), version) == version
+        for requirement in (each for extra in ('', *extras) for each in wanted[extra]):
+            if is_for(requirement, python):
+                version = pinned[normal(requirement.name)]
+                assert requirement.specifier.contains(version), f'{requirement}: {version}'
 
 
 def normal(name: str) -> str:
     return re.sub('[-_.]+', '-', name).lower()
 
 
-@pytest.mark.parametrize('python', PYTHONS)
-def test_all_that_setup_names_is_pinned_in_a_version_that_it_allows(python: str) -> None:
-    pinned: dict[str, str] = {}
-    for name, extras in SETS.items():
-        for pin in pins(name):
-            if is_for(pin.requirement, python):
-                version = str(pin.requirement.specifier)
-                assert pinned.setdefault(normal(pin.requirement.name), version) == version
-        for requirement in wanted(*extras):
-            if not is_for(requirement, python):
-                continue
-            version = pinned[normal(requirement.name)].removeprefix('==')
-            assert requirement.specifier.contains(version), f'{requirement}: {version}'
-
-
-@pytest.mark.parametrize('name', SETS)
-def test_a_pin_is_one_version_with_hashes_from_wherever(name: str) -> None:
-    found = list(pins(name))
-    assert found
-    for pin in found:
-        assert re.fullmatch(r'==[\w.+!]+', str(pin.requirement.specifier)) and pin.hashes, pin
-        assert all(re.fullmatch('sha256:[0-9a-f]{64}', each) for each in pin.hashes), pin
-        assert pin.requirement.url is None
-    assert '://' not in (ROOT / 'requirements' / f'{name}.txt').read_text(encoding='utf-8')
+def test_a_pin_is_one_version_with_hashes_from_wherever() -> None:
+    for requirement, hashes in (pin for name in SETS for pin in pins(name)):
+        assert re.fullmatch(r'==[\w.+!]+', str(requirement.specifier)), requirement
+        assert hashes and all(re.fullmatch('sha256:[0-9a-f]{64}', each) for each in hashes)
+        assert requirement.url is None
 
 
 _PYTHON = r"""#!/bin/bash
@@ -125,26 +113,7 @@ def installed(clone: Path, command: str = '', status: int = 0) -> list[str]:
     return [Path(line.split()[-1]).stem for line in calls.read_text().splitlines()]
 
 
-def test_a_set_is_installed_when_it_is_needed_and_once(clone: Path) -> None:
-    assert installed(clone) == ['explore', 'clone']
-    assert installed(clone) == []
-    assert installed(clone, '_mnm_install page') == ['page']
-    assert installed(clone, '_mnm_install page test') == ['test']
-    assert installed(clone, '_mnm_install page test') == []
-
-
-def test_a_set_that_is_pinned_anew_is_installed_anew(clone: Path) -> None:
-    installed(clone, '_mnm_install page test')
-    with (clone / 'requirements' / 'test.txt').open('a') as file:
-        file.write('# another\n')
-    assert installed(clone, '_mnm_install page test') == ['test']
-    with (clone / 'requirements' / 'explore.txt').open('a') as file:
-        file.write('# another\n')
-    assert installed(clone) == ['explore', 'clone']
-    assert installed(clone, '_mnm_install page') == ['page']
-
-
-def test_what_failed_is_installed_the_next_time(
+def test_a_set_is_installed_when_it_is_needed_and_once(
         clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv('FAILING', 'explore.txt')
     assert installed(clone, status=1) == ['explore']
@@ -152,6 +121,11 @@ def test_what_failed_is_installed_the_next_time(
     assert installed(clone, '_mnm_install page', status=1) == ['explore', 'clone', 'page']
     monkeypatch.delenv('FAILING')
     assert installed(clone, '_mnm_install page') == ['page']
+    assert installed(clone, '_mnm_install page test') == ['test']
+    assert installed(clone, '_mnm_install page test') == []
+    with (clone / 'requirements' / 'explore.txt').open('a') as file:
+        file.write('# pinned anew\n')
+    assert installed(clone) == ['explore', 'clone']
 
 
 def test_nothing_is_installed_into_an_environment_that_is_not_ours(

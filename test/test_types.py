@@ -35,30 +35,23 @@ def of_node(node: Node) -> None:
     numbers.publish(String(data='1'))  # arg-type
     numbers.publish(Int64(datum=1))  # call-arg
     numbers.publish(Int64(data='1'))  # arg-type
-    numbers.published(Int64(data=1))  # attr-defined
     node.create_publisherr(1)  # attr-defined
     node.create_publisher(Int64, 'numbers')  # call-arg
     node.create_subscription(Int64, 'numbers', take, 10)
     node.create_subscription(String, 'numbers', take, 10)  # arg-type
     node.create_timer(1.0, look)
-    node.create_timer('1.0', look)  # arg-type
     node.create_timer(1.0, take)  # arg-type
-    node.create_timer(1.0, look, period=2.0)  # call-arg
     node.create_service(Trigger, 'change', change)
     node.create_service(SetBool, 'change', change)  # arg-type
     node.create_client(Trigger, 'change').call_async(Trigger.Request())
     node.create_client(Trigger, 'change').call_async(SetBool.Request())  # arg-type
     node.get_logger().information('there')  # attr-defined
-    NodeScope(node, 1)  # arg-type
 
 def of_part(node: NodeScope) -> None:
     part: NodeInterface = node
     node.create_publisher(Int64, 'numbers', 10).publish(Int64(data=1))
     node.create_publisher(Int64, 'numbers', 10).publish(String())  # arg-type
     part.create_publisher(Int64, 'numbers', 10).publish(String())  # arg-type
-    node.create_publisherr(1)  # attr-defined
-    part.create_publisherr(1)  # attr-defined
-    node.create_timer('1.0', look)  # arg-type
     part.create_timer('1.0', look)  # arg-type
     node.get_clock().now().nanosecond  # attr-defined
     whole: Node = node  # assignment
