@@ -37,8 +37,9 @@ def stamps(messages: list) -> list[tuple[int, int]]:
     return [PolicySet.from_msg(message).version for message in messages]
 
 
-def test_policies_come_at_most_once_a_second_and_the_last_is_not_lost(
+def test_policies_come_at_most_once_a_second_or_when_they_are_asked_for(
         explorer: Callable, peer: Peer) -> None:
+    """The last ones are not lost."""
     heard: list[tuple[float, Int64MultiArray]] = []
     peer.node.create_subscription(
         Int64MultiArray, 'policies',
@@ -55,6 +56,9 @@ def test_policies_come_at_most_once_a_second_and_the_last_is_not_lost(
         decode_known_states(message)[0] for message in known]
     seconds = heard[-1][0] - heard[0][0]
     assert len(heard) > 1 and len(heard) - 1 <= seconds + 0.5    # one may have been late
+    stamp = decode_known_states(known[-1])[0]
+    assert ask(peer, 77) == PolicyAnswer(stamp, 77, policies(MANY)[77])
+    assert ask(peer, 777) == PolicyAnswer(stamp, 777, None)
 
 
 def ask(peer: Peer, target: int) -> PolicyAnswer:
@@ -72,17 +76,6 @@ def ask(peer: Peer, target: int) -> PolicyAnswer:
                     None)
 
     return peer.wait_for(answer, f'the policy for {target}')
-
-
-def test_one_policy_can_be_asked_for(explorer: Callable, peer: Peer) -> None:
-    known = peer.listen(Int64MultiArray, 'known_states')
-    explorer(**TREE, base='learning_base:one_by_one')
-    TreeRobot(peer)
-    peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
-                  f'{MANY} states')
-    stamp = decode_known_states(known[-1])[0]
-    assert ask(peer, 77) == PolicyAnswer(stamp, 77, policies(MANY)[77])
-    assert ask(peer, 777) == PolicyAnswer(stamp, 777, None)
 
 
 def test_beyond_the_limit_policies_are_empty_and_the_navigator_asks(

@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -16,10 +17,12 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from flats import DOOR, flat, saved
+from mnm_ros.command.main import main
 from mnm_ros.plan.plan_file import load
 from node_processes import DEADLINE
 import pytest
 from tab import Tab
+from tiers import thorough
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
 
@@ -57,7 +60,7 @@ class Served:
     """The command, and its page."""
 
     def __init__(self, folder: Path, *words: str) -> None:
-        self.output = folder / 'said.txt'
+        self.folder, self.output = folder, folder / 'said.txt'
         with self.output.open('w') as output:
             self.process = subprocess.Popen(
                 [sys.executable, '-m', 'mnm_ros', 'map', *words, '--page', '--port', '0'],
@@ -72,18 +75,22 @@ class Served:
         self.process.send_signal(number)
         return self.process.wait(DEADLINE)
 
+    def kill(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    saved(tmp_path, flat(DOOR))
-    page = Served(tmp_path, 'flat.yaml', *HOME)
+
+@pytest.fixture(scope='module')
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    folder = tmp_path_factory.mktemp('served')
+    saved(folder, flat(DOOR))
+    page = Served(folder, 'flat.yaml', *HOME)
     yield page
-    if page.process.poll() is None:
-        page.process.kill()
-        page.process.wait()
+    page.kill()
 
 
-def test_it_is_served_to_its_own_pages_alone(served: Served, tmp_path: Path) -> None:
+def test_it_is_served_to_its_own_pages_alone(served: Served) -> None:
     with urlopen(served.address, timeout=DEADLINE) as answer:
         text = answer.read().decode()
     assert answer.status == 200 and 'flat.plan.yaml' in text and 'Keep-out' in text, text[:2000]
@@ -91,18 +98,19 @@ def test_it_is_served_to_its_own_pages_alone(served: Served, tmp_path: Path) -> 
         with pytest.raises(HTTPError) as refused:
             urlopen(Request(served.address, headers=headers), timeout=DEADLINE)
         assert refused.value.code == 403
-    assert load(tmp_path / 'flat.plan.yaml').home == (0.5, 0.0, 0.0)    # as the flags have it
-    assert served.stop(signal.SIGTERM) == 0 and 'Traceback' not in served.output.read_text()
+    assert load(served.folder / 'flat.plan.yaml').home == (0.5, 0.0, 0.0)    # as the flags have it
 
 
-def test_a_port_in_use_is_said(served: Served, tmp_path: Path) -> None:
-    port = served.address.rstrip('/').rpartition(':')[2]
-    said = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros', 'map', 'flat.plan.yaml', '--page', '--port', port,
-         *RADIUS],
-        cwd=tmp_path, capture_output=True, text=True, timeout=DEADLINE)
-    assert said.returncode == 1 and 'a port that no program uses' in said.stderr
-    assert 'Traceback' not in said.stderr
+def test_a_port_in_use_is_said(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path, flat(DOOR))
+    with socket.create_server(('localhost', 0)) as used:
+        port = str(used.getsockname()[1])
+        assert main(['map', 'flat.yaml', *HOME, '--page', '--port', port]) == 1
+    said = capsys.readouterr().err
+    assert f"'localhost' and {port}" in said and 'Traceback' not in said
 
 
 CLICK = """
@@ -117,7 +125,7 @@ for (const [type, x, y] of arguments[0]) {
 
 @pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
 def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
-    path = tmp_path / 'flat.plan.yaml'
+    path = served.folder / 'flat.plan.yaml'
     before = load(path)
 
     def drawn(tab: Tab, *events: tuple[str, float, float]) -> None:
@@ -168,6 +176,18 @@ def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
         assert found == pytest.approx(corner, abs=0.02)
     assert len(now.keep_outs['stairs']) == len(corners)
     assert 'larder' in now.rooms and now.home == pytest.approx((0.6, 0.0, 1.5708), abs=0.02)
-    assert (tmp_path / 'turtlebot.yaml').exists() and 'stairs' in path.with_suffix(
+    assert (served.folder / 'turtlebot.yaml').exists() and 'stairs' in path.with_suffix(
         '.svg').read_text()
-    assert served.stop(signal.SIGINT) == 0
+
+
+@pytest.mark.parametrize('number', [
+    signal.SIGTERM, pytest.param(signal.SIGINT, marks=thorough(
+        shown_by='nodes/test_plan_page.py::test_it_ends_with_a_signal'))])
+def test_it_ends_with_a_signal(served: Served, number: int) -> None:
+    """With the signal that interrupts a program, too, of which it has the same handler."""
+    page = served if served.process.poll() is None else Served(
+        served.folder, 'flat.plan.yaml', *RADIUS)
+    try:
+        assert page.stop(number) == 0 and 'Traceback' not in page.output.read_text()
+    finally:
+        page.kill()

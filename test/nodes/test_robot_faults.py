@@ -15,6 +15,7 @@ from node_processes import as_counts, Peer
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from tiers import strength
 
 BIG = 2**63 - 1
 
@@ -86,13 +87,13 @@ def a_reset_misses(robot: FaultyRobot, seq: int) -> bool:
 def test_trouble_again_and_again(trouble: Callable, explorer: Callable, peer: Peer,
                                  tmp_path: Path) -> None:
     robot = FaultyRobot(peer)
-    robot.trouble = trouble
+    robot.trouble, robot.every = trouble, strength(8, 20)
     # A base that takes many steps meets much trouble.
-    process = explorer(base='ucb_explore', delta=0.01, step_timeout=0.05,
-                       record=str(tmp_path / 'record'))
+    process = explorer(base=strength('disco', 'ucb_explore'), delta=strength(0.1, 0.01),
+                       step_timeout=0.05, record=str(tmp_path / 'record'))
     policies = learns(peer)
     assert is_right(policies, tmp_path)
-    assert robot.troubles >= 20
+    assert robot.troubles >= strength(10, 20)
     counted = end(peer, process, tmp_path / 'record')
     lost = as_steps(as_counts(robot.executed[1:])) - counted
     assert_only_these_are_lost(lost, robot, trouble)
@@ -156,11 +157,11 @@ def test_reset_fails_for_good_and_an_operator_leads_back(
     process = explorer(reset_retries=3, record=str(tmp_path / 'record'))
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: len(robot.executed) > 200, 'steps')
+    peer.wait_for(lambda: len(robot.executed) > 60, 'steps')
     response = peer.call(Trigger, 'recover')
     assert not response.success and 'there is no fault' in response.message
     uncounted = []
-    for _ in range(3):
+    for _ in range(strength(2, 3)):
         robot.misses = 10**6
         peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
         peer.wait_for(lambda: status[-1].data == 'fault: RESET led to state 1 instead of home, '

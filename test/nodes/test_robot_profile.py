@@ -50,7 +50,7 @@ def test_another_robot_is_not_driven(
     told = until_refused(peer, status)
     assert f'[{", ".join(actions)}]' in told and '[east, west]' in told
     peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'standing by')
-    peer.spin(1.0)
+    peer.spin(0.3)
     assert robot.executed == [] and process.running
     assert process.output.count('the robot is not driven: ') == 1
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_read_is_not_trusted(
     status = peer.listen(String, 'status')
     explorer()
     assert 'actions[1] is 7, expected' in until_refused(peer, status)
-    peer.spin(1.0)
+    peer.spin(0.3)
     assert robot.executed == []
 
 
@@ -84,7 +84,7 @@ def test_exploration_stops_when_the_robot_becomes_another_one(
     say(RobotDescription(('west', 'east')).to_text())
     until_refused(peer, status)
     done = len(robot.executed)
-    peer.spin(1.0)
+    peer.spin(0.3)
     assert len(robot.executed) <= done + 1    # what was under way
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_advised_about_another_robot(
     before = len(advice)
     for seq in range(5, 10):
         orders.publish(messages.encode_step(seq, 0))
-        peer.spin(0.2)
+        peer.spin(0.1)
     assert robot.executed and len(advice) == before
     say(CORRIDOR.to_text())
     peer.wait_for(lambda: len(advice) > before, 'advice')

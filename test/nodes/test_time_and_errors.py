@@ -17,6 +17,7 @@ import pytest
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from tiers import strength
 
 
 def assert_same(recorded: Path, played: Path) -> None:
@@ -29,9 +30,9 @@ def assert_same(recorded: Path, played: Path) -> None:
 def test_a_robot_slower_than_the_timeout(start: Callable, explorer: Callable, peer: Peer,
                                          scenario: str, tmp_path: Path) -> None:
     """Every answer comes after the action was sent again; then the timeout is raised."""
-    simulator = start('cmp_sim', scenario=scenario, latency=0.1,
+    simulator = start('cmp_sim', scenario=scenario, latency=0.06,
                       record=str(tmp_path / 'simulator'))
-    process = explorer(step_timeout=0.03, step_retries=100, max_steps=60,
+    process = explorer(step_timeout=0.02, step_retries=100, max_steps=strength(20, 60),
                        record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
@@ -46,9 +47,9 @@ def test_a_robot_slower_than_the_timeout(start: Callable, explorer: Callable, pe
 def test_simulated_time(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                         tmp_path: Path, jumps: bool) -> None:
     """Steps and timeouts go by the steady clock."""
-    simulator = start('cmp_sim', scenario=scenario, drop_state=0.02, use_sim_time=True,
-                      record=str(tmp_path / 'simulator'))
-    process = explorer(base='ucb_explore', step_timeout=0.05, use_sim_time=True,
+    simulator = start('cmp_sim', scenario=scenario, drop_state=strength(0.1, 0.02),
+                      use_sim_time=True, record=str(tmp_path / 'simulator'))
+    process = explorer(base=strength('disco', 'ucb_explore'), step_timeout=0.05, use_sim_time=True,
                        record=str(tmp_path / 'explorer'))
     if jumps:
         clock = peer.node.create_publisher(Clock, '/clock', 10)
@@ -58,7 +59,7 @@ def test_simulated_time(start: Callable, explorer: Callable, peer: Peer, scenari
     assert is_right(learns(peer), tmp_path, Path(scenario).read_text())
     counted = end(peer, process, tmp_path / 'explorer')
     assert simulator.stop() == 0
-    assert sum(counted.values()) > 300    # with timeouts among them, see drop_state
+    assert sum(counted.values()) > strength(60, 300)    # with timeouts among them, see drop_state
     assert_same(tmp_path / 'explorer', tmp_path / 'simulator')
 
 
@@ -68,7 +69,7 @@ def test_parameters_change_while_it_runs(start: Callable, explorer: Callable, pe
     process = explorer(record=str(tmp_path / 'explorer'))
     policies = learns(peer)
     with peer.setter('explorer') as set_explorer, peer.setter('cmp_sim') as set_cmp_sim:
-        for i in range(4):
+        for i in range(strength(2, 4)):
             for set_one, name, value in (
                     (set_explorer, 'step_timeout', 0.05 + 0.01 * i),
                     (set_explorer, 'step_retries', i), (set_explorer, 'reset_retries', i),
@@ -76,7 +77,7 @@ def test_parameters_change_while_it_runs(start: Callable, explorer: Callable, pe
                     (set_cmp_sim, 'drop_state', 0.01 * (i % 2)),
                     (set_cmp_sim, 'jitter', 0.001 * i)):
                 assert set_one(name, value).successful
-                peer.spin(0.1)    # it explores on like this
+                peer.spin(0.05)    # it explores on like this
             for name, value in (('radius', 5.0), ('seed', i), ('step_timeout', -1.0)):
                 assert not set_explorer(name, value).successful
         assert set_cmp_sim('jitter', 0.0).successful
@@ -111,7 +112,7 @@ def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: Scripte
     assert counted == as_steps(as_counts(robot.executed[1:-1]))
     for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
         change(peer, transition)
-    peer.wait_for(lambda: len(robot.executed) > commanded + 100, 'it explores anew')
+    peer.wait_for(lambda: len(robot.executed) > commanded + 30, 'it explores anew')
     assert process.stop() == 0
     assert process.output.count('ZeroDivisionError: injected') <= 4
 
