@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import lru_cache
 import math
 
 from binomial import binomial_tail
@@ -21,6 +22,8 @@ from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
 from robots import Manner, Robots
+from small_worlds import closing_row
+from tiers import strength, thorough
 
 RADIUS, EPSILON, DELTA = 4.0, 1.0, 0.1
 PAIR = (0, 0)
@@ -79,12 +82,22 @@ def still(name: str) -> Scenario:
         replace(setting, until=None) for setting in scenario.settings))
 
 
+@lru_cache(maxsize=None)
+def explored(name: str, robots: int, seed: int) -> World:
+    """Return a world with its first hypothesis, for tests that do not go on from there."""
+    return World(still(name), robots, seed).explore()
+
+
+_FIRST = 'core/test_fleet.py::test_the_first_hypothesis_is_right_and_every_step_is_counted_once'
+
+
 @pytest.mark.parametrize(('name', 'robots'), [
-    ('corridor', 1), ('corridor', 8), *((name, 3) for name in (
-        'corridor', 'two_rooms', 'trap', 'endless_corridor'))])
+    ('corridor', 8), ('trap', 3), *(
+        pytest.param(name, robots, marks=thorough(_FIRST)) for name, robots in (
+            ('corridor', 1), ('corridor', 3), ('two_rooms', 3), ('endless_corridor', 3)))])
 def test_the_first_hypothesis_is_right_and_every_step_is_counted_once(
         name: str, robots: int) -> None:
-    world = World(still(name), robots).explore()
+    world = explored(name, robots, 0)
     assert world.right
     for number, member in world.robots.members.items():
         simulator = world.simulators[number]
@@ -108,20 +121,28 @@ def test_what_is_learnt_was_executed(base: str) -> None:
             assert action == RESET or count <= played, (state, action, after)
 
 
-def test_eight_robots_are_six_times_as_fast() -> None:
-    scenario = still('two_rooms')
+@pytest.mark.parametrize(('name', 'times'), [('corridor', 4), pytest.param(
+    'two_rooms', 6, marks=thorough(
+        'core/test_fleet.py::test_eight_robots_are_several_times_as_fast'))])
+def test_eight_robots_are_several_times_as_fast(name: str, times: int) -> None:
     seeds = range(2)
-    worlds = [World(scenario, 8, seed).explore() for seed in seeds]
+    worlds = [explored(name, 8, seed) for seed in seeds]
     assert all(world.right for world in worlds)
     rounds = [world.robots.now for world in worlds]
-    assert 6 * sum(rounds) < sum(alone(scenario, seed) for seed in seeds), rounds
+    assert times * sum(rounds) < sum(alone(still(name), seed) for seed in seeds), rounds
 
 
-@pytest.mark.parametrize('name', ['shortcut', 'broken_wheel'])
-def test_a_change_is_noticed_and_relearnt(name: str) -> None:
-    world = World(still(name), 4).explore()
+_CHANGE = 'core/test_fleet.py::test_a_change_is_noticed_and_relearnt'
+
+
+@pytest.mark.parametrize(('scenario', 'quiet'), [
+    pytest.param(closing_row(), 300, id='row'), *(
+        pytest.param(still(name), 1500, marks=thorough(_CHANGE), id=name)
+        for name in ('shortcut', 'broken_wheel'))])
+def test_a_change_is_noticed_and_relearnt(scenario: Scenario, quiet: int) -> None:
+    world = World(scenario, 4).explore()
     exploration = world.exploration
-    world.go_on(lambda: exploration.steps > 1500)
+    world.go_on(lambda: exploration.steps > quiet)
     assert exploration.changes_noticed == 0
     world.change()
     world.go_on(lambda: exploration.changes_relearnt == 1)
@@ -150,19 +171,21 @@ def test_no_robot_does_what_is_declared_to_lead_nowhere() -> None:
 
 
 def test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed() -> None:
+    name, dies, joins = strength(('corridor', 20.0, 30.0), ('grid_3x3', 100.0, 150.0))
     manners = (Manner(), Manner(duration=lambda state, action, after: 7.0, patience=20.0),
-               Manner(dies=100.0), Manner(moved=0.05), Manner(joins=150.0), Manner(
+               Manner(dies=dies), Manner(moved=0.05), Manner(joins=joins), Manner(
                    duration=lambda state, action, after: math.inf if (state + after) % 3 else 1.0))
-    world = World(still('grid_3x3'), len(manners), manners=manners).explore()
+    world = World(still(name), len(manners), manners=manners).explore()
     assert world.right
     silent = world.robots.members[2]
-    assert silent.state is RunState.WAITING_FOR_ROBOT and silent.steps < 101
+    assert silent.state is RunState.WAITING_FOR_ROBOT and silent.steps < dies + 1
     assert all(member.steps for member in world.robots.members.values())
 
 
 def test_a_robot_in_fault_or_without_a_way_home_leaves_the_others_alone() -> None:
-    world = World(still('two_rooms'), 3)
-    world.go_on(lambda: world.fleet.steps > 100)
+    name, begun = strength(('corridor', 60), ('two_rooms', 100))
+    world = World(still(name), 3)
+    world.go_on(lambda: world.fleet.steps > begun)
     broken = world.robots.members[1]
     broken.next_action()
     broken.fail('as a test')
@@ -210,8 +233,10 @@ def test_what_takes_long_is_seen_as_often_as_it_happens() -> None:
 
 def test_the_door_on_the_way_to_what_is_wanted_closes() -> None:
     """What nobody can execute any more does not hold the exploration up."""
-    world = World(still('two_rooms'), 2)
-    world.go_on(lambda: world.exploration.steps > 200)
+    scenario, begun = strength((closing_row(), 50), (still('two_rooms'), 200))
+    world = World(scenario, 2)
+    world.go_on(lambda: world.exploration.steps > begun)
+    assert world.exploration.hypothesis is None
     world.change()
     world.explore()
     world.go_on(lambda: world.right, limit=400_000)
