@@ -106,7 +106,7 @@ BARE = ('core/errors', 'version')
 SHARED = 'mnm_ros.nodes.robot_side'
 """The only module in the room of the executables that is none, and may be imported there."""
 
-_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
+OF_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
 
 
 class Import(NamedTuple):
@@ -181,7 +181,7 @@ def _reason(found: Import) -> str:
     """Return why an import is forbidden; empty if it is not."""
     here, top = room_of(found.module), found.imported.partition('.')[0]
     if top != 'mnm_ros':
-        return f'no ROS in {here}' if here in WITHOUT_ROS and _ROS.match(top) else ''
+        return f'no ROS in {here}' if here in WITHOUT_ROS and OF_ROS.match(top) else ''
     if here not in ROOMS:
         return f'{here} is no room: name it in ROOMS'
     there = room_of(found.imported)
@@ -294,7 +294,7 @@ def test_no_ros_is_needed() -> None:
     """Neither do the rooms import ROS nor does a module that they import, whoever wrote it."""
     rooms = [f'mnm_ros.{room.replace("/", ".")}'.removesuffix('.__init__')
              for room in ('__init__', *WITHOUT_ROS)]
-    done = subprocess.run([sys.executable, '-c', _SCRIPT, _ROS.pattern, *rooms],
+    done = subprocess.run([sys.executable, '-c', _SCRIPT, OF_ROS.pattern, *rooms],
                           capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     failed, imported = json.loads(done.stdout.splitlines()[-1])
