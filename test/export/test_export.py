@@ -48,6 +48,7 @@ from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 
+STEPS = 600
 IDENTITY = {
     'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 2.0, 'epsilon': 1.0, 'delta': 0.1,
     'preset': 'onboard', 'seed': 0, **{option.name: option.default for option in OPTIONS}}
@@ -67,7 +68,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             middle[:] = [(exploration.to_state(), len(heard))]
 
     exploration.listeners.append(InputListener(keep))
-    play(exploration, Simulator(scenario.load('corridor'), 0).step, 1500)
+    play(exploration, Simulator(scenario.load('corridor'), 0).step, STEPS)
     exploration.relocate(1)
     exploration.lose_place()
     log = InputLog.create(folder / 'robot_1.explorer.log.sqlite', IDENTITY, None)
@@ -87,6 +88,11 @@ def learnt(folder: Path) -> ExportContents:
     return read(folder)
 
 
+@pytest.fixture(scope='module')
+def from_log(folder: Path) -> ExportContents:
+    return read(folder, log=True)
+
+
 KNOWN = Knowledge(
     100, 0, (0, 1, 2), (5,), (7,), True, policies={policy.target: policy for policy in (
         Policy(0, 4, (0, 1, 2), ((0, 0, 0),)), Policy(1, 4, (0, 1, 2), ((0, -1, 1),)),
@@ -98,14 +104,14 @@ SHORT = ExportContents('a test', KNOWN, RobotDescription(
     ('ea"st', 'north'), names=KNOWN.names, positions=KNOWN.places))
 
 
-def test_a_checkpoint_says_the_same_as_the_log(folder: Path, learnt: ExportContents) -> None:
-    from_log = read(folder, log=True)
+def test_a_checkpoint_says_the_same_as_the_log(
+        learnt: ExportContents, from_log: ExportContents) -> None:
     assert learnt.source.endswith('robot_1.explorer.00000004.sqlite')
     assert from_log.source.endswith('robot_1.explorer.log.sqlite')
     assert writers.as_json(learnt).splitlines()[2:] == writers.as_json(from_log).splitlines()[2:]
     known = learnt.knowledge
     assert known.known == (0, 1, 2) and known.of(StateKind.BEYOND) == (3,) and known.limit == 4.0
-    assert known.steps == 1500 and known.home == 0
+    assert known.steps == STEPS and known.home == 0
 
 
 def test_names_and_places_are_those_kept_beside_the_files(folder: Path, tmp_path: Path) -> None:
@@ -151,7 +157,7 @@ def test_everything_is_in_the_json(learnt: ExportContents) -> None:
     assert [(row['state'], row['kind']) for row in found['states']] == [
         (0, 'home'), (1, 'known'), (2, 'known'), (3, 'beyond')]
     assert found['actions'] == ['east', 'west'] and found['limit'] == 4.0
-    assert sum(row['count'] for row in found['transitions']) == 1499    # the first had no state
+    assert sum(row['count'] for row in found['transitions']) == STEPS - 1
     by_target = {row['to']: row for row in found['policies']}
     assert [leg['action_name'] for leg in by_target[2]['route']] == ['east', 'east']
     short = json.loads(writers.as_json(SHORT))
@@ -165,19 +171,19 @@ def test_the_tables_have_a_line_for_each_thing(learnt: ExportContents) -> None:
         return list(csv.DictReader(io.StringIO(written.decode())))
 
     transitions = rows(writers.transitions_csv(learnt))
-    assert sum(int(row['count']) for row in transitions) == 1499
+    assert sum(int(row['count']) for row in transitions) == STEPS - 1
     assert {row['action_name'] for row in transitions} == {'east', 'west', 'RESET'}
     states = rows(writers.states_csv(learnt))
     assert [row['state'] for row in states] == ['0', '1', '2', '3']
     assert states[3]['expected_steps'] == '' and states[3]['kind'] == 'beyond'
 
 
-def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
-    written = FORMATS['log-csv'].write(read(folder, log=True)).decode().splitlines()
-    assert len(written) == 1503
+def test_the_log_has_every_input_in_its_order(from_log: ExportContents) -> None:
+    written = FORMATS['log-csv'].write(from_log).decode().splitlines()
+    assert len(written) == STEPS + 3
     assert written[0] == 'number,kind,state,action,action_name,next'
     assert written[1] == '1,observed,,-1,RESET,0'
-    assert written[-2:] == ['1501,relocated,,,,1', '1502,interrupted,,,,']
+    assert written[-2:] == [f'{STEPS + 1},relocated,,,,1', f'{STEPS + 2},interrupted,,,,']
     steps = [line.split(',') for line in written[1:-2]]
     assert all(before[5] == after[2] for before, after in zip(steps, steps[1:]))
 
@@ -185,12 +191,12 @@ def test_the_log_has_every_input_in_its_order(folder: Path) -> None:
 def test_the_log_of_several_robots_names_them(folder: Path) -> None:
     learnt = read(folder, log=True)
     assert learnt.saved is not None
-    for number, robot in ((2, 'r1'), (1502, 'deck/r2')):
+    for number, robot in ((2, 'r1'), (STEPS + 2, 'deck/r2')):
         learnt.saved.inputs[number - 1] = replace(learnt.saved.inputs[number - 1], robot=robot)
     head, first, second, *_, last = FORMATS['log-csv'].write(learnt).decode().splitlines()
     assert head == 'number,kind,state,action,action_name,next,robot'
     assert first == '1,observed,,-1,RESET,0,' and second.endswith(',r1')
-    assert last == '1502,interrupted,,,,,deck/r2'
+    assert last == f'{STEPS + 2},interrupted,,,,,deck/r2'
 
 
 def bag_of(inputs: list[Input]) -> list[tuple[str, list | str, int]]:
@@ -336,7 +342,7 @@ def test_policies_are_printed_as_a_table_with_routes(
         folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = run(capsys, '--from', str(folder))
     assert status == 0
-    assert re.search(r'3 states known after 1,500 steps; the limit is 4 expected steps$', out,
+    assert re.search(rf'3 states known after {STEPS:,} steps; the limit is 4 expected steps$', out,
                      re.MULTILINE)
     assert re.search(r'^2 +2\.\d\d +2 east *$', out, re.MULTILINE)
     assert out.endswith(
@@ -438,7 +444,8 @@ def test_no_name_is_a_formula_in_a_table() -> None:
 
 
 @pytest.mark.parametrize('name', [name for name, row in FORMATS.items() if not row.places])
-def test_every_format_can_be_written(name: str, folder: Path) -> None:
+def test_every_format_can_be_written(
+        name: str, learnt: ExportContents, from_log: ExportContents) -> None:
     if needed := {'graphml': 'networkx', 'log-mcap': 'mcap_ros2'}.get(name):
         pytest.importorskip(needed)
-    assert FORMATS[name].write(read(folder, FORMATS[name].log))
+    assert FORMATS[name].write(from_log if FORMATS[name].log else learnt)

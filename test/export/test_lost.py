@@ -19,12 +19,13 @@ from mnm_ros.simulation import scenario
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 ROOMS = scenario.load('two_rooms')
 BEHIND_THE_DOOR = {3, 4, 7, 8, 9, 13, 14}    # itself included
 IDENTITY = {
-    'version': '0.1.0', 'actions': list(ROOMS.actions), 'radius': 4.0, 'epsilon': 1.0,
-    'delta': 0.1, 'preset': 'onboard', 'seed': 0,
+    'version': '0.1.0', 'actions': list(ROOMS.actions), 'radius': strength(3.0, 4.0),
+    'epsilon': 1.0, 'delta': strength(0.5, 0.1), 'preset': 'onboard', 'seed': 0,
     **{option.name: option.default for option in OPTIONS}}
 
 
@@ -37,7 +38,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]
     point, number = None, 0
     while not exploration.lost or not exploration.at_restart_point:
         play(exploration, simulator.step, 1)
-        if exploration.steps == 2500:
+        if exploration.steps == strength(1000, 2500):
             simulator.change()
         assert exploration.steps < 6000
     point, number = exploration.to_state(), len(heard)
@@ -52,7 +53,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]
     return folder, frozenset(exploration.lost)
 
 
-@pytest.fixture(params=['log', 'checkpoint'])
+@pytest.fixture(scope='module', params=['log', 'checkpoint'])
 def learnt(kept: tuple[Path, frozenset[int]], request: pytest.FixtureRequest) -> ExportContents:
     return read(kept[0], log=request.param == 'log')
 
@@ -66,9 +67,10 @@ def test_a_file_tells_what_the_exploration_has_lost(
 
 def test_policies_and_exports_tell_it(
         kept: tuple[Path, frozenset[int]], learnt: ExportContents,
-        capsys: pytest.CaptureFixture[str],
+        capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert learnt.saved is not None
+    monkeypatch.setattr('mnm_ros.command.source.find', lambda *arguments, **options: learnt)
     source = ['--from', str(learnt.saved.path)]
     assert policies(source, 'mnm_ros policies') == 0
     told = capsys.readouterr().out
@@ -84,7 +86,7 @@ def test_policies_and_exports_tell_it(
     assert 'class=lost' in drawn
 
 
-@pytest.mark.parametrize(('close', 'declared'), [(1000, False), (100, True)])
+@pytest.mark.parametrize(('close', 'declared'), [(strength(800, 1000), False), (100, True)])
 def test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known(
         close: int, declared: bool, tmp_path: Path) -> None:
     """Issue: it was said to lie beyond the radius, or with a map to be assumed."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 import csv
+from functools import lru_cache
 import io
 import json
 from pathlib import Path
@@ -19,14 +20,16 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.task.step_task import play
-from mnm_ros.export.contents import read
+from mnm_ros.export.contents import ExportContents, read
 from mnm_ros.export.formats import export_as, FORMATS, named
 from mnm_ros.export.recording import Recording
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
+STEPS = strength(400, 1500)
 IDENTITY = {
     'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 2.0, 'epsilon': 1.0, 'delta': 0.1,
     'preset': 'onboard', 'seed': 0, **{option.name: option.default for option in OPTIONS}}
@@ -35,7 +38,8 @@ CORRIDOR = RobotDescription(('east', 'west'), 0, names={1: 'hall', 2: 'Küche'},
                             positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0)})
 
 
-def recorded(steps: int = 1500, away: int = 0) -> tuple[Recording, list[tuple[int, int]]]:
+@lru_cache(maxsize=None)
+def recorded(steps: int = STEPS, away: int = 0) -> tuple[Recording, list[tuple[int, int]]]:
     """Return a recording of the corridor, and what was played: actions and where they led."""
     exploration = Exploration(settings_by_name(IDENTITY), 0)
     recording, simulator = Recording(exploration), Simulator(scenario.load('corridor'), 0)
@@ -57,9 +61,9 @@ def test_the_steps_as_a_table() -> None:
     recording, played = recorded(away=FAR)
     steps = recording.to_dataframe()
     assert list(steps.columns) == ['step', 'state', 'action', 'next', 'robot']
-    assert steps['step'].tolist() == list(range(1, 1501))
+    assert steps['step'].tolist() == list(range(1, STEPS + 1))
     assert list(zip(steps['action'].tolist(), steps['next'].tolist())) == played
-    assert steps['state'].isna().tolist() == [True] + [False] * 1499
+    assert steps['state'].isna().tolist() == [True] + [False] * (STEPS - 1)
     assert steps['state'].tolist()[1:] == steps['next'].tolist()[:-1]    # not rounded
     counted = Counter(steps.dropna().itertuples(index=False, name=None))
     assert {(state, action, after): times for state, action, after, times
@@ -116,36 +120,50 @@ def test_what_is_not_installed_is_named(
         call(recorded(20)[0])
 
 
-@pytest.fixture
-def log(tmp_path: Path) -> Path:
-    """Return a transition log of the same exploration."""
-    path = tmp_path / 'explorer.log.sqlite'
+@pytest.fixture(scope='module')
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a transition log of the same exploration, beside what the robot side has said."""
+    path = tmp_path_factory.mktemp('kept') / 'explorer.log.sqlite'
     kept = InputLog.create(path, IDENTITY, None)
     kept.append(recorded()[0].inputs)
     kept.close()
+    path.with_name('explorer.robot_side.json').write_text(CORRIDOR.to_text(), encoding='utf-8')
     return path
 
 
-def test_a_log_is_recorded_as_if_it_happened_again(log: Path) -> None:
-    again, first = Recording.read(log), recorded()[0]
+@pytest.fixture(scope='module')
+def again(log: Path) -> Recording:
+    """Return what the log was recorded as."""
+    return Recording.read(log)
+
+
+@pytest.fixture(scope='module')
+def contents(log: Path) -> dict[bool, ExportContents]:
+    """Return what formats are written from, by whether they are of all steps one by one."""
+    return {all_steps: read(log, all_steps) for all_steps in (False, True)}
+
+
+def test_a_log_is_recorded_as_if_it_happened_again(
+        log: Path, again: Recording, tmp_path: Path) -> None:
+    first = recorded()[0]
     assert again.inputs == first.inputs and again.events == first.events
     assert again.hypotheses == first.hypotheses and len(first.hypotheses) > 0
     assert again.identity['seed'] == 0 and again.first == 0
-    log.write_bytes(log.read_bytes()[:5000])
+    damaged = tmp_path / log.name
+    damaged.write_bytes(log.read_bytes()[:5000])
     with pytest.raises(CheckpointError, match='cannot be read|damaged'):
-        Recording.read(log)
+        Recording.read(damaged)
 
 
 @pytest.mark.parametrize('name', FORMATS)
-def test_in_memory_it_is_written_as_from_a_file(name: str, log: Path) -> None:
+def test_in_memory_it_is_written_as_from_a_file(
+        name: str, log: Path, again: Recording, contents: dict[bool, ExportContents]) -> None:
     if name == 'log-mcap':
         pytest.importorskip('mcap_ros2', reason='mcap-ros2-support is not installed')
     if name == 'graphml':
         pytest.importorskip('networkx', reason='networkx is not installed')
-    log.with_name('explorer.robot_side.json').write_text(CORRIDOR.to_text(), encoding='utf-8')
-    recording = Recording.read(log)
-    from_file = named(name).write(read(log, FORMATS[name].log))
-    written = export_as(recording, name, CORRIDOR)
+    from_file = named(name).write(contents[FORMATS[name].log])
+    written = export_as(again, name, CORRIDOR)
     assert written.replace(b'an exploration', str(log).encode()) == from_file
 
 

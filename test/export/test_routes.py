@@ -20,18 +20,20 @@ from mnm_ros.simulation.world import load
 import numpy as np
 import pytest
 from test_route_graphs import load_graph, parse_graph
+from tiers import strength
 
 MOST = 60_000    # steps to a hypothesis
 SLIP = 0.1
 SHARE = 0.95     # of the pairs that have a way, which have a route
-FLATS = 10
+FLATS = strength(2, 10)
 ACTIONS = 'north', 'east', 'south', 'west'
 
 
 def explored(scenario: Scenario, radius: float, columns: int, seed: int) -> ExportContents:
     """Return what is known at the first hypothesis, of cells that have a place."""
     simulator = Simulator(scenario, seed)
-    problem = Problem(actions=len(scenario.actions), radius=radius, epsilon=1.0, delta=0.1)
+    problem = Problem(actions=len(scenario.actions), radius=radius, epsilon=1.0,
+                      delta=strength(0.5, 0.1))
     exploration = Exploration(settings(problem), seed=seed)
     while exploration.hypothesis is None and simulator.steps < MOST:
         action = exploration.next_action()
@@ -90,7 +92,8 @@ def random_flat(seed: int) -> Scenario:
 def test_nearly_every_pair_of_places_of_a_random_flat_has_a_route(seed: int) -> None:
     """Of those that have a way through known places."""
     scenario = random_flat(seed)
-    cmp, learnt = scenario.settings[0].cmp, explored(scenario, 5.0, 7, seed)
+    cmp, learnt = scenario.settings[0].cmp, explored(
+        scenario, strength(4.0, 5.0), 7, seed)
     known = {*learnt.knowledge.known}
     there_is = pairs([(state, end) for state in known for action in range(cmp.actions)
                       for end, _ in cmp.transitions(state, action)
