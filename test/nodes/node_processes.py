@@ -17,7 +17,7 @@ import subprocess
 import sys
 from threading import Condition, Thread
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from mnm_ros import messages
 from rcl_interfaces.srv import GetParameters, SetParameters
@@ -35,6 +35,8 @@ except ImportError:    # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks  # noqa: F401
 
 DEADLINE = 240.0    # s, for anything that ought to happen at once; generous on busy machines
+
+PAUSE = 0.005     # s between the steps of robots that need not be quick
 
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only wait for it, busily
 
@@ -91,9 +93,11 @@ class _Server:
         Thread(target=self._read, daemon=True).start()
         atexit.register(self._process.terminate)
 
-    def start(self, program: str, output: Path, arguments: Sequence[str]) -> int:
-        """Start a node, or a script, and return its process id."""
+    def start(self, program: str, output: Path, arguments: Sequence[str],
+              errors: Path | None = None) -> int:
+        """Start a node, a script or the command, and return its process id."""
         order = {'program': program, 'output': str(output), 'arguments': [*arguments],
+                 'errors': str(errors or ''),
                  'directory': os.getcwd(), 'environment': {**os.environ, **ONE_THREAD}}
         assert self._process.stdin
         self._process.stdin.write(f'{json.dumps(order)}\n'.encode())
@@ -125,18 +129,28 @@ _server = lru_cache(maxsize=None)(_Server)
 
 
 class NodeProcess:
-    """One node of the package, or a script; its output goes to a file."""
+    """
+    One node of the package, a script, or the command ``mnm_ros``.
 
-    def __init__(self, module: str, output: Path, arguments: Sequence[str]) -> None:
-        self.module, self._output = module, output
+    :param output: the file for its output.
+    :param errors: the file for what it writes to stderr; without one, that is in the output, too.
+    """
+
+    def __init__(self, module: str, output: Path, arguments: Sequence[str],
+                 errors: Path | None = None) -> None:
+        self.module, self._output, self._errors = module, output, errors or output
         self._status: int | None = None
         output.touch()
-        self.pid = _server().start(module, output, arguments)
+        self.pid = _server().start(module, output, arguments, errors)
         _processes.append(self)
 
     @property
     def output(self) -> str:
         return self._output.read_text()
+
+    @property
+    def errors(self) -> str:
+        return self._errors.read_text()
 
     @property
     def running(self) -> bool:
@@ -175,6 +189,14 @@ class NodeProcess:
         if self._status is None:
             self._status = _server().status(self.pid, deadline)
         return self._status
+
+
+class Done(NamedTuple):
+    """The exit status and the output of a command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
 def arguments(parameters: Mapping[str, Any], namespace: str = '') -> list[str]:
@@ -337,6 +359,7 @@ class ScriptedRobot:
     """
     A corridor of ``length`` states, deterministic, that speaks raw messages.
 
+    pause: s that each action takes; without any, robot and explorer keep two processors busy.
     mute: how many of the next actions are executed without an answer.
     around: called before each answer with its seq and state; may send what it likes.
     """
@@ -345,6 +368,7 @@ class ScriptedRobot:
         self.state = 0
         self.received: list[tuple[int, int]] = []
         self.executed: list[tuple[int, int, int]] = []    # state, action, next state
+        self.pause = 0.0
         self.mute = 0
         self.deaf = 0
         self.around: Callable[[int, int], None] = lambda seq, state: None
@@ -365,6 +389,7 @@ class ScriptedRobot:
             return
         if seq != self._last:
             self._last = seq
+            time.sleep(self.pause)
             before = self.state
             self.state = self.move(action)
             self.executed.append((before, action, self.state))

@@ -25,8 +25,14 @@ import signal
 import sys
 from typing import Any
 
+from mnm_ros.core import libraries
+
 NODES = ('cmp_sim', 'diff_drive_sim', 'explorer', 'grid_driver', 'gym_side', 'navigator',
          'preflight')
+COMMAND = 'mnm_ros'
+"""The name of the command, which is a program, too."""
+
+COMMAND_IMPORTS = ('call', 'knowledge', 'main', 'run', 'source', 'watch')
 FORKS = os.environ.get('MNM_FORK') != '0'
 
 
@@ -34,6 +40,10 @@ def get_ready() -> None:
     """Import the nodes, and do once what each of them would begin with."""
     for name in NODES:
         import_module(f'mnm_ros.nodes.{name}')
+    for name in (*(f'command.{name}' for name in COMMAND_IMPORTS),
+                 'subscriptions', 'view.event_words', 'view.terminal.live_view'):
+        import_module(f'mnm_ros.{name}')
+    libraries.load()
     # Messages are made of C, which is loaded when the first one is published or subscribed.
     for name, module in [*sys.modules.items()]:
         if name.endswith(('.msg', '.srv', '.action')):
@@ -51,8 +61,9 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     null = os.open(os.devnull, os.O_RDONLY)
-    output = os.open(order['output'], os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-    for number, source in enumerate((null, output, output)):
+    output = _opened(order['output'])
+    errors = _opened(order['errors']) if order['errors'] else output
+    for number, source in enumerate((null, output, errors)):
         os.dup2(source, number)
     os.closerange(3, 256)
     path = os.environ.get('PYTHONPATH')
@@ -60,13 +71,18 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     os.environ.update(order['environment'])
     os.chdir(order['directory'])
     program, script = order['program'], order['program'].endswith('.py')
+    module = 'mnm_ros' if program == COMMAND else f'mnm_ros.nodes.{program}'
     # Nothing imported so far may be wanted.
     if script or not FORKS or os.environ.get('PYTHONPATH') != path:
-        words = [program] if script else ['-m', f'mnm_ros.nodes.{program}']
+        words = [program] if script else ['-m', module]
         os.execv(sys.executable, [sys.executable, *words, *order['arguments']])
     sys.argv = [program, *order['arguments']]
-    main = import_module(f'mnm_ros.nodes.{program}').main
+    main = import_module('mnm_ros.command.main' if program == COMMAND else module).main
     return lambda: sys.exit(main())
+
+
+def _opened(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
 
 
 def serve() -> Callable[[], Any] | None:

@@ -16,6 +16,7 @@ from node_processes import (
     arguments,
     DEADLINE,
     NodeProcess,
+    PAUSE,
     Peer,
     ScriptedRobot,
     soon,
@@ -26,6 +27,12 @@ from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 ENOUGH = 5.0    # s, until every node has ended
+
+
+@pytest.fixture
+def robot(robot: ScriptedRobot) -> ScriptedRobot:
+    robot.pause = PAUSE
+    return robot
 
 
 def end(peer: Peer, process: NodeProcess, number: int, limit: float = ENOUGH) -> float:

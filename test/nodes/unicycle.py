@@ -17,7 +17,8 @@ from node_processes import Peer
 from std_msgs.msg import Bool
 
 TICK = 0.05     # s, between two poses, by their stamps
-_ALONE = 0.02   # s by the clock on the wall, after which it goes on without a command,
+_LOOK = 0.005   # s by the clock on the wall, between two looks whether it is time to go on
+_ALONE = 0.02   # s, after which it goes on without a command,
 _LATE = 0.5     # or this long after a command or an order, as one may be late on a busy machine,
 _PATIENT = 1.0  # or this long while it moves, so that it does not drive on meanwhile
 
@@ -62,7 +63,7 @@ class Unicycle:
         node.create_subscription(
             TwistStamped if stamped else Twist, 'cmd_vel', self._on_command, 10)
         node.create_subscription(PoseStamped, 'goal_pose', self._on_goal, 10)
-        node.create_timer(0.001, self._go_on)
+        node.create_timer(_LOOK, self._go_on)
 
     @property
     def heard(self) -> int:
