@@ -22,9 +22,12 @@ from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength, thorough
 
-RADIUS, EPSILON = 6.0, 1.0
-WORLD = flat((*FLAT, '....#....'))
+TWO_ROOMS = '..#..', '.S...', '..#..'
+SHARE = strength(0.1, None)    # of all steps; None for that of the package
+RADIUS, EPSILON = strength(4.0, 6.0), 1.0
+WORLD = flat(strength(TWO_ROOMS, (*FLAT, '....#....')))
 TRUTH = support(WORLD.settings[0].cmp).successors
 LIE = WORLD.start, 0    # that leads east, and never stays but when it slips
 FALSE = {state: tuple((state,) if (state, action) == LIE else ends
@@ -32,7 +35,7 @@ FALSE = {state: tuple((state,) if (state, action) == LIE else ends
 
 
 class Run:
-    """An exploration of the flat, which has 60 places, with a declaration."""
+    """An exploration of two rooms, or of a flat of 60 places, with a declaration."""
 
     def __init__(self, seed: int, audit: float | None, base: str = '') -> None:
         self.simulator = Simulator(WORLD, seed)
@@ -60,12 +63,12 @@ class Run:
             self.simulator.cmp, hypothesis, RADIUS, EPSILON).ok
 
 
-def test_a_door_that_is_declared_to_be_none_is_told_in_3000_steps_and_nothing_is_missing() -> None:
+def test_a_door_that_is_declared_to_be_none_is_told_soon_and_nothing_is_missing() -> None:
     """It is tried four times by then, and slips each time with probability 1e-4."""
-    late, wrong, trials = [], [], 5
+    late, wrong, trials, soon = [], [], strength(4, 5), strength(300, 3000)
     for seed in range(trials):
-        run = Run(seed, None)
-        if not run.until(lambda run=run: run.told, 3000):
+        run = Run(seed, SHARE)
+        if not run.until(lambda run=run: run.told, soon):
             late.append(seed)
         run.until(lambda run=run: run.exploration.hypothesis, 10_000)
         if not run.right:
@@ -77,13 +80,22 @@ def test_a_door_that_is_declared_to_be_none_is_told_in_3000_steps_and_nothing_is
 
 def test_without_audits_nothing_tells_of_it() -> None:
     run = Run(0, 0.0)
-    played = Counter(run.step() for _ in range(3000))
+    played = Counter(run.step() for _ in range(strength(300, 3000)))
     assert not played[LIE] and not run.told
     assert run.exploration.hypothesis is not None and not run.right
     assert 'audits' not in run.exploration.to_state()
     # As soon as there are any, it is found, and so is all that it has hidden.
-    run.exploration.declare(Declaration(FALSE))
+    run.exploration.declare(Declaration(FALSE, {}, SHARE))
     assert run.until(lambda: run.told, 6000) and run.until(lambda: run.right, 12_000, every=100)
+
+
+def test_a_declaration_is_audited_unless_it_says_otherwise() -> None:
+    given, later = Run(0, None), Run(0, 0.0)
+    given.step()
+    assert later.exploration.support.declared.audit == 0
+    later.exploration.declare(Declaration(FALSE))
+    for run in (given, later):
+        assert run.exploration.support.declared.audit == AUDIT
 
 
 def test_ucb_explore_tries_what_is_declared_as_all_else() -> None:
@@ -91,7 +103,9 @@ def test_ucb_explore_tries_what_is_declared_as_all_else() -> None:
     assert run.until(lambda: run.told, 3000)
 
 
-@pytest.mark.parametrize('share', [AUDIT, 0.1])
+@pytest.mark.parametrize('share', [0.1, pytest.param(AUDIT, marks=thorough(
+    'core/test_audit.py::'
+    'test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share'))])
 def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: float) -> None:
     run, attempted = Run(1, share), 0
     exploration = run.exploration
@@ -103,7 +117,7 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
             attempted += 1
             assert exploration.next_action() == attempts.action(here)
         run.step()
-    assert attempted > 500
+    assert attempted > strength(100, 500)
     asked = sum(times for *_, times in exploration._audit.to_state())
     assert 0.8 * share * exploration.steps - 1 < asked <= share * exploration.steps
 
