@@ -30,6 +30,7 @@ from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
 from scripted import HOME, policy, ScriptedBase
+from tiers import strength, thorough
 
 RADIUS, DELTA, TARGETS = 4.0, 0.1, 8
 LIMIT, HORIZON = 8.0, 12
@@ -80,9 +81,13 @@ def keeps_its_promise(chance: float, epsilon: float, patience: int, lost: float,
     return judge(cmp, found, RADIUS, epsilon).ok
 
 
+_KEPT = 'core/test_broken_off.py::test_the_promise_is_kept_whatever_is_broken_off'
+
+
 @pytest.mark.parametrize(('chance', 'epsilon', 'patience', 'lost', 'seeds'), [
-    (0.126, 1.0, 3, 0.0, 30), (0.21, 0.15, 3, 0.0, 6), (0.126, 1.0, 0, 0.3, 12),
-    (0.1, 1.0, 0, 0.3, 12)])
+    (0.126, 1.0, 3, 0.0, strength(5, 30)), (0.126, 1.0, 0, 0.3, strength(4, 12)),
+    pytest.param(0.21, 0.15, 3, 0.0, 6, marks=thorough(_KEPT)),
+    pytest.param(0.1, 1.0, 0, 0.3, 12, marks=thorough(_KEPT))])
 def test_the_promise_is_kept_whatever_is_broken_off(
         chance: float, epsilon: float, patience: int, lost: float, seeds: int) -> None:
     broken = [seed for seed in range(seeds)
@@ -97,7 +102,7 @@ def lengths(chance: float, seed: int, attempts: int) -> list[int]:
 
 def test_a_policy_over_the_limit_passes_as_rarely_as_its_delta_says() -> None:
     """All attempts that are not over after three steps are broken off half of the time."""
-    delta, trials, passed = 0.05, 300, []
+    delta, trials, passed = 0.05, strength(20, 300), []
     for seed in range(trials):
         evaluation: Evaluation = BettingEvaluation(HORIZON, LIMIT, RADIUS, delta)
         coins = np.random.default_rng([seed, 1]).random(400)
@@ -123,19 +128,20 @@ def watched(detector: Detector, chance: float, seed: int, broken: Callable[[int]
 
 
 def test_no_alarm_because_attempts_that_go_well_are_broken_off() -> None:
-    delta, trials = 0.1, 150
+    delta, trials = 0.1, strength(10, 150)
     alarms = [seed for seed in range(trials) if watched(
         Detector(LIMIT, HORIZON, delta), 0.129, seed, lambda length: length <= 4)]
     assert binomial_tail(trials, delta, len(alarms)) > SIGNIFICANCE, f'alarms with {alarms}'
 
 
 def test_no_proof_because_attempts_that_take_long_are_broken_off() -> None:
-    trials, proven = 150, []
+    delta, trials, proven = 0.05, strength(20, 150), []
     for seed in range(trials):
         detector = Detector(LIMIT, HORIZON, 1e-9)
+        detector.begin_proof(delta)
         watched(detector, 0.12, seed, lambda length: length > 4)
         proven += [seed] * detector.proven
-    assert binomial_tail(trials, 0.01, len(proven)) > SIGNIFICANCE, f'proven with {proven}'
+    assert binomial_tail(trials, delta, len(proven)) > SIGNIFICANCE, f'proven with {proven}'
 
 
 def test_a_policy_that_always_fails_is_noticed_although_some_attempts_are_broken_off() -> None:
@@ -173,16 +179,17 @@ def test_streams_that_take_turns_break_nothing_off(
     broken: list[int] = []
     monkeypatch.setattr(BettingEvaluation, 'break_off',
                         lambda self, length, horizon: broken.append(length))
-    for seed in range(2):
+    for seed in range(strength(1, 2)):
         scenario = draw(family, seed, 3.0)
         simulator = Simulator(scenario, seed)
         machine = new_mnm(settings(
             Problem(len(scenario.actions), 3.0, 1.0, DELTA),
             overrides={
                 'base': 'ucb_explore', 'streams': 'printed', 'stream_exponent': 2.0}), seed)
-        while machine.hypothesis is None and simulator.steps < 20_000:
+        while machine.hypothesis is None and simulator.steps < strength(2_000, 20_000):
             action = machine.next_action()
             machine.observe(action, simulator.step(action))
+        assert machine.building is not None and len(machine.building.streams) > 10
     assert not broken
 
 
@@ -212,7 +219,7 @@ def test_a_quantum_waits_for_the_end_of_an_attempt_but_not_for_ever(
 
 def test_streams_miss_what_another_one_has_lost() -> None:
     """What they witness would be a choice of the steps made: a pit that nobody answers from."""
-    for seed in range(2):
+    for seed in range(strength(1, 2)):
         rng = np.random.default_rng(seed)
         exploration = Exploration(settings(Problem(1, RADIUS, 1.0, DELTA)), seed)
         here = 0
