@@ -26,6 +26,7 @@ from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.watch.blocked import BlockedPairs
 import numpy as np
 import pytest
+from tiers import strength
 
 RATE, DELTA = 0.05, 1e-4
 RADIUS = 5.0
@@ -249,11 +250,13 @@ def flat_with_a_closet(opened: int, steps: int, base: str, seed: int,
 
 
 def test_a_blocked_door_is_pushed_rarely_and_its_opening_is_noticed() -> None:
-    exploration, tried = flat_with_a_closet(8000, 9000, 'disco', 0)
-    late = [step for step in tried if 4000 <= step < 8000]
-    assert 10 <= len(late) <= 0.01 * 4000, len(late)
+    opened = strength(1600, 8000)
+    exploration, tried = flat_with_a_closet(opened, opened + 1000, 'disco', 0)
+    half = opened // 2
+    late = [step for step in tried if half <= step < opened]
+    assert 0.0025 * half <= len(late) <= 0.01 * half, len(late)
     assert exploration.changes_noticed
-    assert 8000 < exploration.steps < 8600, exploration.steps
+    assert opened < exploration.steps < opened + 600, exploration.steps
 
 
 def test_the_other_base_samples_all_in_each_rediscovery() -> None:

@@ -24,6 +24,7 @@ from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
+from tiers import strength, thorough
 from transitions import MachineError
 
 DELTA = 0.1
@@ -38,8 +39,8 @@ def disco(problem: Problem, home: int = 0, seed: int = 0, preset: str = 'onboard
 
 
 def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:
-    """Return five to twelve states in random order, with loops, traps and rare outcomes."""
-    states, actions = int(rng.integers(5, 13)), int(rng.integers(2, 4))
+    """Return five states or more in random order, with loops, traps and rare outcomes."""
+    states, actions = int(rng.integers(5, strength(7, 13))), int(rng.integers(2, 4))
     table: dict[tuple[int, int], Outcomes] = {}
     for state in range(states):
         for action in range(actions):
@@ -51,8 +52,14 @@ def random_scenario(rng: np.random.Generator, sure: bool) -> Scenario:
     return Scenario('random', tuple(map(str, range(actions))), 0, (Setting(cmp, None),), Path())
 
 
-@pytest.mark.parametrize('sure', [False, True], ids=['by chance', 'deterministic'])
-@pytest.mark.parametrize(('radius', 'epsilon'), [(1.0, 1.0), (2.5, 0.5), (4.0, 1.0), (3.0, 3.0)])
+_ENDS = 'core/test_disco.py::test_it_ends_on_random_cmps_and_keeps_the_promise'
+_FINDS = 'core/test_disco.py::test_mnm_finds_a_hypothesis_with_it'
+
+
+@pytest.mark.parametrize(('radius', 'epsilon', 'sure'), [
+    (1.0, 1.0, False), (1.0, 1.0, True), (4.0, 1.0, False), (2.5, 0.5, True),
+    *(pytest.param(*case, marks=thorough(_ENDS)) for case in (
+        (2.5, 0.5, False), (4.0, 1.0, True), (3.0, 3.0, False), (3.0, 3.0, True)))])
 def test_it_ends_on_random_cmps_and_keeps_the_promise(
         radius: float, epsilon: float, sure: bool) -> None:
     runs, broken = 4, []
@@ -148,7 +155,8 @@ def test_the_phases_follow_their_table() -> None:
     assert base.state is DiscoPhase.FINISHED
 
 
-@pytest.mark.parametrize('name', ['grid_3x3', 'endless_corridor', 'trap'])
+@pytest.mark.parametrize('name', ['trap', *(
+    pytest.param(name, marks=thorough(_FINDS)) for name in ('grid_3x3', 'endless_corridor'))])
 def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     scenario = load(name)
     simulator = Simulator(scenario, 0)
@@ -160,7 +168,7 @@ def test_mnm_finds_a_hypothesis_with_it(name: str) -> None:
     assert machine.hypothesis is not None
     assert judge(simulator.cmp, machine.hypothesis, 4.0, 1.0).ok
     found = machine.hypothesis
-    for _ in range(5_000):
+    for _ in range(strength(1_000, 5_000)):
         action = machine.next_action()
         machine.observe(action, simulator.step(action))
     assert machine.round == 1 and machine.hypothesis is not None
@@ -186,13 +194,13 @@ LEAVING: dict[tuple[int, int], Outcomes] = {
 
 @pytest.mark.parametrize(('table', 'radius', 'epsilon', 'most'), [
     pytest.param(FAN, 4.0, 0.5, 20_000, id='many ways, none of which is short'),
-    pytest.param(LEAVING, 12.5, 0.1, 250_000, id='most attempts leave'),
+    pytest.param(LEAVING, 12.5, strength(1.0, 0.1), 250_000, id='most attempts leave'),
     pytest.param({(0, 0): ((1, 2 / 3), (0, 1 / 3))}, 1.5, 0.1, 20_000, id='a coin'),
     pytest.param({(0, 0): ((1, 0.4), (2, 0.4), (0, 0.2))}, 2.5, 0.5, 20_000, id='two goals')])
 def test_it_ends_where_states_are_hard_to_certify(
         table: dict[tuple[int, int], Outcomes], radius: float, epsilon: float, most: int) -> None:
     scenario = Scenario('hard', ('on',), 0, (Setting(TableCmp(0, 1, table), None),), Path())
-    for seed in range(2):
+    for seed in range(strength(1, 2)):
         base = disco(Problem(1, radius, epsilon, DELTA), seed=seed)
         simulator = Simulator(scenario, seed)
         finish(base, simulator, most)

@@ -16,8 +16,10 @@ from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest
+from tiers import strength, thorough
 
-SEEDS = range(6)
+SEEDS = range(strength(2, 6))
+CLOSES = strength(200, 400)    # the step
 
 
 def chain(closed: bool = False) -> Cmp:
@@ -63,9 +65,9 @@ class ActionUsage:
             self.last_wrong = exploration.steps
 
 
-def played(base: str, seed: int, at: int = 400) -> ActionUsage:
+def played(base: str, seed: int, at: int = 400, radius: float = 8.0) -> ActionUsage:
     """Return the chain, whose way from place 1 to 2 closes."""
-    problem = Problem(2, 8.0, 1.0, 0.1)
+    problem = Problem(2, radius, 1.0, 0.1)
     return ActionUsage(Exploration(settings(problem, overrides={'base': base}), seed), chain(),
                        chain(closed=True), at, problem, np.random.default_rng([seed, 29]))
 
@@ -81,7 +83,7 @@ def until_known(world: ActionUsage, most: int) -> None:
 def test_a_way_that_closes_early_is_told_and_no_certificate_goes_on_through_it(base: str) -> None:
     """Issue: it was certified for 24,500 steps more, and the hypothesis came after 24,901."""
     for seed in SEEDS:
-        world = played(base, seed)
+        world = played(base, seed, CLOSES)
         until_known(world, 1500)
         exploration = world.exploration
         hypothesis = exploration.hypothesis
@@ -96,6 +98,8 @@ def test_a_way_that_closes_early_is_told_and_no_certificate_goes_on_through_it(b
         assert {told.trust for told in exploration.trust()} == {Trust.PROVEN}
 
 
+@thorough('core/test_early_changes.py::'
+          'test_a_way_that_closes_early_is_told_and_no_certificate_goes_on_through_it')
 def test_a_door_that_closes_early() -> None:
     """Issue: false trust for 12,633 steps, and the first hypothesis after 13,655."""
     scenario = load('two_rooms')
@@ -132,7 +136,7 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
 @pytest.mark.parametrize('base', ['disco', 'ucb_explore'])
 @pytest.mark.parametrize('later', [0, 40])
 def test_it_goes_on_from_disk_as_it_would_have(base: str, later: int) -> None:
-    world = played(base, 1)
+    world = played(base, 1, CLOSES)
     while not world.exploration.changes_noticed or later:
         later -= world.exploration.changes_noticed
         world.step()
@@ -159,7 +163,7 @@ def test_without_a_change_hardly_any_certificate_is_dropped(base: str) -> None:
     """The sets hold at all times at once: what they say once, they hardly ever take back."""
     told = doubted = 0
     for seed in SEEDS:
-        world = played(base, seed, at=10**6)
+        world = played(base, seed, at=10**6, radius=strength(5.0, 8.0))
         while world.exploration.hypothesis is None:
             world.step()
             if world.exploration.steps % 10 == 0:
