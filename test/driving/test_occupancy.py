@@ -14,8 +14,9 @@ from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 import numpy as np
 import pytest
+from tiers import strength
 
-SEEDS = range(3)
+SEEDS = range(strength(1, 3))
 GRID = Grid(0.0, 0.0, 0.5, 4, 4)
 RADIUS = 0.105
 WALL = [(2, 1), (6, 5), (10, 9)]    # between the second and the third column; 14, 13 is the door

@@ -15,8 +15,10 @@ from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 SEQ = 10**9
+STEPS = strength(1000, 5000)
 
 
 class Listener:
@@ -51,17 +53,17 @@ def new_exploration() -> Exploration:
 def test_following_the_advice_is_exploring() -> None:
     listener, other = Listener(), new_exploration()
     simulator = Simulator(listener.scenario, 5)
-    for _ in range(5000):
+    for _ in range(STEPS):
         listener.drive(listener.advice[-1][1], early=listener.seq % 3 == 0)
         action = other.next_action()
         other.observe(action, simulator.step(action))
-    assert listener.exploration.steps == 5000
+    assert listener.exploration.steps == STEPS
     assert listener.exploration.counts == other.counts
     assert listener.exploration.hypothesis == other.hypothesis is not None
     assert listener.advice[-1] == (listener.seq, other.next_action())
 
 
-@pytest.mark.parametrize('seed', range(5))
+@pytest.mark.parametrize('seed', range(strength(2, 5)))
 def test_nothing_else_is_learnt(seed: int) -> None:
     """Whatever the driver does and the loop misses: each step learnt from did happen."""
     listener, rng = Listener(), random.Random(seed)

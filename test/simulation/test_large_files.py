@@ -11,6 +11,7 @@ from mnm_ros import located_yaml
 from mnm_ros.core.errors import FileError
 from mnm_ros.simulation import scenario, world
 import pytest
+from tiers import strength
 
 HEAD = 'actions: [east, west]\n'
 SECONDS = 60.0    # of processor time: what this guards against takes hours
@@ -62,24 +63,29 @@ def test_many_aliases_of_a_table(tmp_path: Path) -> None:
     assert 'with all that its aliases repeat' in refusal(tmp_path, text)
 
 
-SQUARE = ', '.join([f'"S{"." * 399}"', *[f'"{"." * 400}"'] * 399])    # of 160,000 cells
+SIDE = strength(100, 400)
+MOST = strength(31_250, 500_000)    # cells; three squares have fewer
+SQUARE = ', '.join([f'"S{"." * (SIDE - 1)}"', *[f'"{"." * SIDE}"'] * (SIDE - 1)])
 
 
 @pytest.mark.parametrize('repeated', ['grid', 'row', 'setting'])
-def test_grids_of_all_settings_together(tmp_path: Path, repeated: str) -> None:
+def test_grids_of_all_settings_together(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeated: str) -> None:
     """Each is small enough, and so is the file, as aliases repeat most of it."""
+    assert scenario.MOST_CELLS_IN_ALL == 500_000
+    monkeypatch.setattr(scenario, 'MOST_CELLS_IN_ALL', MOST)
     head = 'actions: [east, west, south, north]\nsettings:\n'
     text = {
         'grid': f'{head}  - grid: &g {{rows: [{SQUARE}]}}\n    until: 1\n' + ''.join(
             f'  - grid: *g\n    until: {i}\n' for i in range(2, 100)),
-        'row': f'x: &r "{"." * 400}"\n'.replace('x: ', 'name: ') + head + ''.join(
-            f'  - grid: {{rows: ["S{"." * 399}"{", *r" * 399}]}}\n    until: {i}\n'
+        'row': f'x: &r "{"." * SIDE}"\n'.replace('x: ', 'name: ') + head + ''.join(
+            f'  - grid: {{rows: ["S{"." * (SIDE - 1)}"{", *r" * (SIDE - 1)}]}}\n    until: {i}\n'
             for i in range(1, 100)),
         'setting': f'{head}  - &s {{grid: {{rows: [{SQUARE}]}}}}\n' + '  - *s\n' * 4000}[repeated]
     found = refusal(tmp_path, text)
     line = {'grid': 9, 'row': 10, 'setting': 3}[repeated]
-    assert found == (f':{line}: with this setting, all grids together have 640,000 cells, '
-                     'expected at most 500,000')
+    assert found == (f':{line}: with this setting, all grids together have {4 * SIDE ** 2:,} '
+                     f'cells, expected at most {MOST:,}')
 
 
 def test_settings_that_are_one_and_the_same_are_made_once(tmp_path: Path) -> None:
@@ -117,8 +123,8 @@ def test_a_large_table_loads_in_seconds(tmp_path: Path) -> None:
     states = 50_000    # what compares each with all others takes minutes
     path = tmp_path / 'large.yaml'
     path.write_text(f'{HEAD}start: 0\nsettings:\n  - transitions:\n' + ''.join(
-        f'      {i}: {{east: {{{(i + 1) % states}: 0.9, {i}: 0.1}}, west: {{{i // 2}: 1.0}}}}\n'
-        for i in range(states)))
+        f'      {i}: {{east: {{{i + 1}: 1}}}}\n' for i in range(states - 1))
+        + f'      {states - 1}: {{east: {{0: 0.9, {states - 1}: 0.1}}}}\n')
     before = time.process_time()
     loaded = scenario.load(str(path))
     assert time.process_time() - before < SECONDS

@@ -20,9 +20,14 @@ from mnm_ros.study.methods import Experiment, explore, METHODS, seeds, verdicts
 from mnm_ros.study.study import run_study, Study
 import numpy as np
 import pytest
+from tiers import strength
+
+THOUSAND = strength(500, 1000)    # steps, or fewer
+RADIUS = strength(2.0, 4.0)
+SEEDS = range(strength(1, 2))
 
 
-def early(until: int = 3000) -> Scenario:
+def early(until: int = 3 * THOUSAND) -> Scenario:
     """Return the scenario ``broken_wheel`` with a change that comes soon."""
     wheel = load('broken_wheel')
     before, after = wheel.settings
@@ -31,37 +36,37 @@ def early(until: int = 3000) -> Scenario:
 
 @pytest.fixture(scope='module')
 def study() -> Study:
-    return run_study([early(), 'corridor'], ['disco', 'ucb_explore'], range(2), tail=3000,
-                     period=2000)
+    return run_study([early(), 'corridor'], ['disco', 'ucb_explore'], SEEDS,
+                     tail=3 * THOUSAND, period=2 * THOUSAND, radius=RADIUS)
 
 
 def test_every_combination_is_explored_and_the_same_again(study: Study) -> None:
     assert [(each.world, each.base, each.method, each.seed) for each in study.courses] == [
         (world, base, method, seed) for world in ('broken_wheel', 'corridor')
-        for base in ('disco', 'ucb_explore') for method in METHODS for seed in range(2)]
-    again = run_study([early()], ['disco'], [1], methods=['mnm', 'schedule'], tail=3000,
-                      period=2000, jobs=2)
-    assert again.courses == (*study.of('broken_wheel', 'mnm')[1:],
-                             *study.of('broken_wheel', 'schedule', 'disco')[1:])
+        for base in ('disco', 'ucb_explore') for method in METHODS for seed in SEEDS]
+    again = run_study([early()], ['disco'], SEEDS[-1:], methods=['mnm', 'schedule'],
+                      tail=3 * THOUSAND, period=2 * THOUSAND, jobs=2, radius=RADIUS)
+    assert again.courses == (*study.of('broken_wheel', 'mnm')[-1:],
+                             *study.of('broken_wheel', 'schedule', 'disco')[-1:])
 
 
 def test_exploration_steps_are_those_at_which_what_is_held_is_wrong() -> None:
     """Counted anew, step by step, by the counter of the simulator's ground truth."""
-    experiment = Experiment(early(), 'mnm', 'disco', 1, tail=2000)
+    experiment = Experiment(early(), 'mnm', 'disco', 1, tail=2 * THOUSAND, radius=RADIUS)
     course = explore(experiment)
     for_simulator, for_explorer = seeds('broken_wheel', 1, 0)
     simulator = Simulator(experiment.world, for_simulator)
-    counter = ExplorationSteps(experiment.world, 4.0, 1.0)
+    counter = ExplorationSteps(experiment.world, RADIUS, 1.0)
     machine, wrong = new_mnm(experiment.settings, for_explorer), 0
     totals = []
     for verdict in verdicts(machine, simulator, counter):
         wrong += not verdict.ok
         totals.append(wrong)
-        if len(totals) == 5000:
+        if len(totals) == 5 * THOUSAND:
             break
-    assert course.until(range(1, 5001)).tolist() == totals
-    assert course.steps == 5000 and course.total == totals[-1] == sum(course.by_setting)
-    assert course.by_setting[0] == totals[2999] and course.right_at_the_end
+    assert course.until(range(1, 5 * THOUSAND + 1)).tolist() == totals
+    assert course.steps == 5 * THOUSAND and course.total == totals[-1] == sum(course.by_setting)
+    assert course.by_setting[0] == totals[3 * THOUSAND - 1] and course.right_at_the_end
 
 
 def test_methods_differ_as_they_should(study: Study) -> None:
@@ -69,11 +74,11 @@ def test_methods_differ_as_they_should(study: Study) -> None:
         for once, oracle, mnm, schedule in zip(*(study.of('broken_wheel', method, base) for method
                                                  in ('once', 'oracle', 'mnm', 'schedule'))):
             assert once.first == oracle.first and once.by_setting[0] == oracle.by_setting[0]
-            assert once.by_setting[1] == 3000 and not once.right_at_the_end
-            assert 0 < oracle.by_setting[1] < 3000 and oracle.right_at_the_end
+            assert once.by_setting[1] == 3 * THOUSAND and not once.right_at_the_end
+            assert 0 < oracle.by_setting[1] < 3 * THOUSAND and oracle.right_at_the_end
             assert mnm.right_at_the_end and mnm.total < once.total
             # Begun at 2,000 last before the change, so that nothing is noticed before 4,000.
-            assert 1000 < schedule.by_setting[1] < 3000 and schedule.right_at_the_end
+            assert THOUSAND < schedule.by_setting[1] < 3 * THOUSAND and schedule.right_at_the_end
         for method in METHODS:    # where nothing changes
             assert all(course.total == course.first - 1 or course.total == course.first
                        for course in study.of('corridor', method, base))
@@ -115,7 +120,7 @@ def test_the_table_says_why_numbers_of_known_states_differ(study: Study) -> None
     assert len(lines) == 1 + 2 * 2 * 4 or lines[-1] == NO_ONE_NUMBER
     assert lines[0].split()[:5] == ['world', 'method', 'base', 'seeds', 'first']
     rows = [line for line in lines if line.startswith('broken_wheel  once')]
-    assert len(rows) == 2 and all(row.endswith('2 of 2') for row in rows)
+    assert len(rows) == 2 and all(row.endswith(f'{len(SEEDS)} of {len(SEEDS)}') for row in rows)
     two = Study((made((0, 1)), replace(made((0, 1), seed=1), known=2)))
     assert str(two).endswith(f'\n{NO_ONE_NUMBER}') and ' 1-2 ' in str(two)
     assert NO_ONE_NUMBER not in str(Study((made((0, 1)), made((0, 1), seed=1))))

@@ -17,6 +17,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial.probe import Probe
 import pytest
+from tiers import strength
 
 
 def play(probe: Probe, simulator: Simulator) -> list[int]:
@@ -66,9 +67,14 @@ def test_after_having_been_moved_a_reset_and_nothing_counted() -> None:
 
 
 def test_predictions_in_worlds_never_fitted_to() -> None:
-    """Within a factor of 2 in at least 80% of worlds: refuted at 1e-4 by too few of them."""
-    worlds = [(family, seed) for family in ('random_graph', 'random_grid', 'random_tree',
-                                            'confusing_chain') for seed in range(5000, 5006)]
+    """
+    Within a factor of 2 in at least 80% of worlds: refuted at 1e-4 by too few of them.
+
+    That is 1 of 8 worlds, or 11 of 24.
+    """
+    worlds = [(family, seed) for family in (
+        'random_graph', 'random_grid', 'random_tree', 'confusing_chain')
+        for seed in range(5000, strength(5002, 5006))]
     ratios: dict[str, dict] = {'learnt': {}, 'probed': {}}
     for family, seed in worlds:
         scenario = draw(family, seed, 3.0, 1.0)

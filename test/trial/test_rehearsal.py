@@ -18,6 +18,7 @@ from mnm_ros.trial import rehearsal
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.rehearsal import declared_cmp, HIGH, LOW, rehearse
 import pytest
+from tiers import strength
 
 # A move, and one that is never to be commanded; back, and one that stays.
 CORRIDOR = Declaration({0: ((1, 0), ()), 1: ((0,), (1,))})
@@ -50,9 +51,13 @@ def test_it_is_given_up_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_it_takes_about_as_many_steps() -> None:
-    """Of 7 runs the range for 9 of 10 misses 4 with a probability of at most 0.0028."""
+    """
+    The range for 9 of 10 runs is not missed too often.
+
+    It misses all of 3 runs with a probability of at most 0.001, and 4 of 7 with at most 0.0028.
+    """
     scenario, inside = load('grid_3x3'), 0
-    for seed in range(7):
+    for seed in range(strength(3, 7)):
         simulator = Simulator(scenario, seed)
         problem, declared = Problem(4, 4.0, 1.0, 0.1), support(simulator.cmp)
         probe = Probe(4, 4.0, 5, 100, seed)
@@ -72,4 +77,4 @@ def test_it_takes_about_as_many_steps() -> None:
         inside += within
         steps = told.prediction.steps
         assert low <= LOW * steps and high >= HIGH * steps
-    assert inside >= 4
+    assert inside >= strength(1, 4)
