@@ -12,9 +12,10 @@ from mnm_ros.core.presets import settings
 from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES
 import numpy as np
 import pytest
+from tiers import strength
 
 SIDE = 9
-STEPS = 4000
+STEPS = strength(2000, 4000)
 ROWS = [''.join('S' if row == column == SIDE // 2 else '.' for column in range(SIDE))
         for row in range(SIDE)]
 

@@ -21,10 +21,11 @@ from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
 from random_models import OUTSIDE, RandomModel, TARGET
+from tiers import strength
 
 DELTA = 0.05
 COMPARED = 40    # steps; value iteration takes too long to find greater values
-MASSES = 60    # on the target that the reference tries
+MASSES = strength(15, 60)    # on the target that the reference tries
 RADIUS = 0.5    # whatever is farther away is ruled out, so that plans are made to the end
 TARGETS = pytest.mark.parametrize('target', [None, TARGET])
 
@@ -166,7 +167,7 @@ def with_multiplier(made: RandomModel, target: int | None, multiplier: float) ->
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', strength((2, 3), range(4)))
 def test_what_pairs_spend_together_agrees_with_value_iteration(
         seed: int, target: int | None) -> None:
     for made in (RandomModel(seed, most=2.0), Way(seed)):
@@ -178,7 +179,7 @@ def test_what_pairs_spend_together_agrees_with_value_iteration(
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(8))
+@pytest.mark.parametrize('seed', range(strength(3, 8)))
 def test_a_chain_that_spends_the_budget_anyhow_is_not_sooner_there(
         seed: int, target: int | None) -> None:
     """However it is shared out, the most favourable chain takes no fewer steps than the bound."""
@@ -207,7 +208,7 @@ def test_the_bound_is_no_less_than_without_sharing_where_it_is_of_use() -> None:
     assert alone + 0.5 < together < 10.0
 
 
-SEERS = range(1, 151)
+SEERS = range(1, strength(61, 151))
 FAN = {(0, seer): 25 for seer in SEERS} | {
     (seer, after): times for seer in SEERS for after, times in ((TARGET, 22), (seer, 3))}
 BACK = {(state, after): times for state in range(5)
@@ -239,20 +240,21 @@ def test_the_budget_grows_with_the_rank(radius: float, given: int) -> None:
     """Otherwise a missing state of a lower rank would have more of it than is counted with."""
     for seers in (0, 3):
         budgets = [budget(Rank.last(range(known), range(given), [None]), DELTA, radius, seers)
-                   for known in range(max(1, given), 1500)]
+                   for known in range(max(1, given), strength(300, 1500))]
         assert all(one < next_ for one, next_ in zip(budgets, budgets[1:]))
 
 
 @pytest.mark.parametrize('given', [0, 1, 5])
 def test_all_that_may_be_missing_together_have_delta_and_no_more(given: int) -> None:
     """Each state that was given may get lost, and states outside come one after the other."""
-    known = range(max(1, given), 4000)
+    end = strength(1000, 4000)
+    known = range(max(1, given), end)
     total = math.fsum(Rank.last(range(n), range(given), [None]).part for n in known)
     for lost in range(given):
         rest = [state for state in range(given) if state != lost]
         total += math.fsum(Rank.last(
             [*rest, *range(given, n)], range(given), [lost]).part for n in known)
-    left = math.sqrt(11 / 4010) if not given else 1 / 4000
+    left = math.sqrt(11 / (end + 10)) if not given else 1 / end
     assert 1 - 1.5 * left < total < 1
 
 
@@ -267,7 +269,7 @@ def test_what_is_given_leaves_no_doubt_about_the_rank_until_something_is_new() -
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(25))
+@pytest.mark.parametrize('seed', range(strength(8, 25)))
 def test_to_rule_out_more_surely_is_to_expect_more(seed: int, target: int | None) -> None:
     made = RandomModel(seed, target=target is not None)
     steps = [new_planner(delta).plan(made.model, target).steps
@@ -277,7 +279,7 @@ def test_to_rule_out_more_surely_is_to_expect_more(seed: int, target: int | None
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(25))
+@pytest.mark.parametrize('seed', range(strength(6, 25)))
 def test_it_does_not_matter_where_it_begins(seed: int, target: int | None) -> None:
     made, planner = RandomModel(seed, target=target is not None), new_planner()
     for _ in range(6):

@@ -22,6 +22,7 @@ from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase
+from tiers import strength
 
 LIMIT, HORIZON = 8.0, 12
 TREE = {0: (1, 2), 1: (3, 4), 2: (5, 6), 3: (7, 8), 6: (9, 10), 9: (11, 12)}
@@ -172,7 +173,7 @@ DELETION, PROOFS = 0.5, 0.9    # of which the policy to 2 has the first and the 
 def test_alarms_and_proofs_by_what_others_do_are_as_rare_as_their_deltas_say(
         aside: float) -> None:
     """The policy to 2 takes just the limit, so that both are wrong."""
-    trials, chance = 300, at_the_limit(aside)
+    trials, chance = strength(60, 300), at_the_limit(aside)
     told = [passed_by(seed, chance, aside, 60) for seed in range(trials)]
     for place, delta in enumerate((DELETION * share(1), PROOFS * share(2))):
         wrong = [seed for seed, each in enumerate(told) if each[place]]

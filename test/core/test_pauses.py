@@ -16,6 +16,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from test_fleet import still
+from tiers import strength
 
 PAIR = (3, 1)
 
@@ -107,7 +108,7 @@ def test_of_two_moves_that_serve_as_well_one_that_has_not_failed_is_taken() -> N
     assert sampling.action(0) == 1
 
 
-@pytest.mark.parametrize('seed', range(3))
+@pytest.mark.parametrize('seed', range(strength(1, 3)))
 def test_a_closed_door_is_not_pushed_again_and_again(seed: int) -> None:
     """Before the change is noticed: no move six times within half a minute of 5 s steps."""
     scenario = still('two_rooms')

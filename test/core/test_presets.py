@@ -23,6 +23,7 @@ from mnm_ros.core.presets import (
 )
 import pytest
 from scripted import ScriptedBase
+from tiers import strength
 
 PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 
@@ -62,7 +63,7 @@ def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option:
     resolved = settings(PROBLEM, preset, {option.name: other(option)})
     assert getattr(resolved, option.name) == other(option)
     base, mnm = new_base(resolved, home=0), new_mnm(resolved)
-    for step in range(300):
+    for step in range(strength(100, 300)):
         if not base.finished:
             base.observe(base.next_action(), step % 3)
         mnm.observe(mnm.next_action(), step % 3)
@@ -167,7 +168,7 @@ def test_the_largest_values_do_not_overflow() -> None:
     for preset in PRESETS:
         for name, value in overrides.items():
             mnm = new_mnm(settings(PROBLEM, preset, {name: value}))
-            for step in range(2000):
+            for step in range(strength(200, 2000)):
                 mnm.observe(mnm.next_action(), step % 3)
         new_base(settings(Problem(2, 1000.0, 1000.0, 1e-12), preset, {
             **overrides, 'accuracy_divisor': 1.0}), home=0).step_bound(10 ** 6)

@@ -17,6 +17,7 @@ from mnm_ros.core.watch.policy_monitor import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 
@@ -46,7 +47,7 @@ def test_asking_changes_nothing(options: dict) -> None:
     told = []
     for asked in (False, True):
         exploration, rng, played = explorer(WHEEL, **options), random.Random(7), []
-        for step in steps(exploration, 2500, 1200, WHEEL):
+        for step in steps(exploration, *strength((800, 450), (2500, 1200)), WHEEL):
             played.append(exploration.last_state)
             if rng.random() < 0.002:
                 exploration.lose_place()
@@ -60,10 +61,11 @@ def test_asking_changes_nothing(options: dict) -> None:
 
 def test_the_story_of_a_change() -> None:
     exploration, heard, known = explorer(), [], {}
-    for step in steps(exploration, 13_000, 7000):
+    count, change = strength((5000, 2500), (13_000, 7000))
+    for step in steps(exploration, count, change):
         if step % 50 == 0:
             heard.append(exploration.activity())
-        if step == 6999:
+        if step == change - 1:
             before = {tuple(row[:3]) for row in exploration.transitions()}
             known = dict(exploration.activity().expected_steps)
     aims = [activity.progress.aim for activity in heard if activity.progress]
@@ -114,7 +116,7 @@ def test_what_speaks_against_a_transition_is_told() -> None:
 
 def test_the_prediction_comes_closer() -> None:
     exploration, expected = explorer(), []
-    for _ in steps(exploration, 4000):
+    for _ in steps(exploration, strength(1500, 4000)):
         progress = exploration.activity().progress if exploration.steps % 20 == 0 else None
         if progress and progress.aim == 'first hypothesis':
             expected.append(progress.expected)

@@ -21,6 +21,7 @@ import pytest
 from scripted import alarm, HOME, ScriptedBase
 from test_watch_changes import far, Slow, slow_watching
 from test_watch_phase import known, run, Script
+from tiers import strength
 
 LIMIT = 8.0
 
@@ -148,7 +149,7 @@ def star(base: str, seed: int, steps: int, tries: float) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize('base, seeds, steps', [
-    ('disco', range(11, 17), 400), ('ucb_explore', range(6), 1500)])
+    ('disco', range(11, strength(15, 17)), 400), ('ucb_explore', range(6), 1500)])
 def test_states_a_little_beyond_the_radius_are_added_and_tell_of_no_change(
         base: str, seeds: range, steps: int) -> None:
     found = [star(base, seed, steps, 5.2) for seed in seeds]
@@ -168,7 +169,7 @@ def too_slow_after(chance: float, delta: float, times: int, seed: int) -> int | 
 
 def test_a_policy_is_too_slow_by_the_sets_as_rarely_as_their_delta_says() -> None:
     """It takes just the limit; and one that takes twice as long is found out."""
-    trials = 40
+    trials = strength(12, 40)
     wrong = [seed for seed in range(trials)
              if too_slow_after(0.129, 0.4, 600, seed) is not None]
     assert binomial_tail(trials, 0.2, len(wrong)) > 1e-3, f'seeds {wrong}'

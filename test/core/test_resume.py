@@ -14,6 +14,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 BROKEN_WHEEL = load('broken_wheel')
 SETTINGS = settings(Problem(len(BROKEN_WHEEL.actions), 4.0, 1.0, 0.1))
@@ -32,8 +33,8 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
     exploration.robot_answers()
     followers: list[Exploration] = []
     points = 0
-    for step in range(6_000):
-        if step == 2_500:
+    for step in range(strength(1_800, 6_000)):
+        if step == strength(700, 2_500):
             simulator.change()
         if exploration.at_restart_point and exploration.steps:
             points += 1
@@ -55,7 +56,7 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
 
 
 @pytest.mark.parametrize(('base', 'steps', 'others'), [
-    ('disco', 4000, {}), ('ucb_explore', 6000, {}),
+    ('disco', strength(900, 4000), {}), ('ucb_explore', strength(3000, 6000), {}),
     ('ucb_explore', 1500, {'optimism': 'split_samples', 'discovery': 'per_visit'}),
     ('ucb_explore', 1500, {'streams': 'printed', 'stream_data': 'own'})],
     ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])
@@ -68,7 +69,7 @@ def test_it_takes_the_same_way_from_any_step(
     exploration.robot_answers()
     followers: list[Exploration] = []
     phases = set()
-    points = sorted(rng.sample(range(2, steps), 24))
+    points = sorted(rng.sample(range(2, steps), strength(8, 24)))
     for step in range(steps):
         if step == steps // 2:
             simulator.change()
@@ -81,7 +82,7 @@ def test_it_takes_the_same_way_from_any_step(
             follower.robot_answers()
             assert fingerprint(follower) == fingerprint(exploration)
             followers = [*followers[-2:], follower]
-        if step % 1000 == 999:
+        if step % strength(500, 1000) == strength(499, 999):
             for each in (exploration, *followers):
                 each.lose_place()
         action = exploration.next_action()
@@ -104,7 +105,7 @@ def test_a_log_of_inputs_leads_to_the_same_exploration_if_steps_were_broken_off(
     exploration, simulator = Exploration(SETTINGS, seed=3), Simulator(BROKEN_WHEEL, seed=3)
     follower, inputs = Exploration(SETTINGS, seed=3), []
     exploration.listeners.append(InputListener(lambda taken: inputs.append(taken.input)))
-    for step in range(1200):
+    for step in range(strength(500, 1200)):
         if step % 31 == 30:
             exploration.next_action()
         if step % 31 == 30 or step % 47 == 46:

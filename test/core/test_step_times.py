@@ -24,6 +24,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
+from tiers import strength
 
 HOME, EAST, WEST = 0, 0, 1
 TOLD = StepTimes({RESET: 16.0, **dict.fromkeys(range(4), 3.5)}, {(6, RESET): 2.0})
@@ -101,8 +102,9 @@ class Timed:
 
 
 def test_the_first_hypothesis_takes_fewer_seconds_and_keeps_the_promise() -> None:
-    by_steps = [Timed(seed, None).explore() for seed in range(8)]
-    by_seconds = [Timed(seed, TOLD).explore() for seed in range(8)]
+    seeds = range(strength(3, 8))
+    by_steps = [Timed(seed, None).explore() for seed in seeds]
+    by_seconds = [Timed(seed, TOLD).explore() for seed in seeds]
     for run in by_seconds:
         assert run.exploration.hypothesis is not None
         assert judge(run.simulator.cmp, run.exploration.hypothesis, 4.0, 1.0).ok
@@ -110,9 +112,12 @@ def test_the_first_hypothesis_takes_fewer_seconds_and_keeps_the_promise() -> Non
 
 
 def test_a_change_is_noticed_by_a_robot_that_walks_home() -> None:
-    simulator = Simulator(load('moving_wall'), 1)
-    exploration = Exploration(settings(Problem(4, 4.0, 1.0, 0.1)), 1)
-    exploration.learn_times(TOLD)
+    scenario = load(strength('shortcut', 'moving_wall'))
+    actions = range(len(scenario.actions))
+    simulator = Simulator(scenario, 1)
+    exploration = Exploration(settings(Problem(len(actions), 4.0, 1.0, 0.1)), 1)
+    exploration.learn_times(replace(
+        TOLD, actions={action: TOLD.actions[action] for action in (RESET, *actions)}))
 
     def step() -> None:
         action = exploration.next_action()
@@ -132,7 +137,7 @@ def test_a_change_is_noticed_by_a_robot_that_walks_home() -> None:
 
 def test_times_that_say_too_little_change_nothing() -> None:
     plain, told = Timed(1, None), Timed(1, StepTimes({EAST: 3.0}))
-    for _ in range(600):
+    for _ in range(strength(250, 600)):
         assert plain.step() == told.step()
 
 

@@ -2,6 +2,7 @@
 
 """The schedule of the streams, as printed and with a larger exponent."""
 
+from functools import lru_cache
 import math
 
 from mnm_ros.core.mnm.building_phase import (
@@ -63,6 +64,7 @@ def test_an_exponent_that_would_starve_the_streams_is_refused(exponent: float) -
         StreamSchedule(exponent)
 
 
+@lru_cache(maxsize=None)
 def doubling(quanta: int) -> tuple[list[int], list[int]]:
     """Return which stream had each quantum, and how many streams there were."""
     schedule, chosen, streams = DoublingSchedule(), [], []

@@ -108,7 +108,7 @@ def test_what_is_false_is_told_and_widened_and_the_rest_stays_right() -> None:
     for seed in range(RUNS):
         run = Run(lists, seed).until_hypothesis()
         wrong += [] if run.right else [seed]
-        assert run.widened == any('this end is added to them' in event for event in run.events)
+        assert run.widened == any('this end is added' in event for event in run.events)
         told += run.widened
     # With moves that never slip, no more than 18 steps are needed: some runs see no slip.
     assert told >= RUNS / 2
@@ -159,7 +159,7 @@ def test_what_is_forbidden_again_and_again_is_neither_commanded_nor_published(ba
     for seed in range(strength(1, 2)):
         run, rng = Run({}, seed, base=base), np.random.default_rng(seed)
         exploration, kept_out = run.exploration, {(-1, 0)}
-        for number in range(strength(480, 800)):
+        for number in range(strength(400, 800)):
             here = exploration.last_state
             assert (here, run.step()) not in kept_out, (seed, number)
             if number % 80 == 79:
@@ -227,7 +227,7 @@ def test_what_is_declared_and_widened_is_part_of_a_resume_point(after: str) -> N
     run.until(lambda: run.exploration.can_snapshot)
     point = json.loads(json.dumps(run.exploration.to_state()))
     again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
-    for _ in range(strength(300, 1500)):
+    for _ in range(strength(200, 1500)):
         action = run.step()
         assert again.next_action() == action
         again.observe(action, run.taken[-1].input.state)
@@ -276,7 +276,8 @@ def fuzzed(rng: np.random.Generator) -> Declaration:
 
 @pytest.mark.parametrize('base', [
     pytest.param('disco', marks=thorough(
-        shown_by='core/test_support.py::test_nonsense_that_is_declared_again_and_again_does_no_harm '
+        shown_by='core/test_support.py::'
+        'test_nonsense_that_is_declared_again_and_again_does_no_harm '
         'core/test_support.py::'
         'test_what_is_forbidden_again_and_again_is_neither_commanded_nor_published '
         'core/test_support.py::test_a_declaration_in_the_middle_counts_from_then_on')),
@@ -321,7 +322,7 @@ def test_chances_are_a_bet_that_costs_hardly_any_steps_where_it_is_wrong(
     bets = {state: tuple(tuple(1.0 for _ in ends) if len(ends) == 1 else tuple(
         chances[end == state] for end in ends) if len(ends) == 2 else tuple(
             1 / len(ends) for _ in ends) for ends in each) for state, each in lists.items()}
-    number = strength(5, 10)
+    number = strength(4, 10)
     with_bet = [Run(lists, seed, chances=bets).until_hypothesis() for seed in range(number)]
     without = [told_the_truth(seed) for seed in range(number)]
     steps, plain = (sum(run.exploration.steps for run in runs) for runs in (with_bet, without))

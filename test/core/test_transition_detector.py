@@ -19,6 +19,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 import numpy as np
 import pytest
+from tiers import strength, thorough
 
 EVEN_SPLITS = 30    # of the first splits have nearly the same weight
 Draw = Callable[[np.random.Generator, int], list[int]]
@@ -56,7 +57,7 @@ def delay(before: Draw, past: int, after: Draw, delta: float, seed: int,
 
 @pytest.mark.parametrize('name', STATIONARY)
 def test_without_a_change_the_alarm_is_as_rare_as_the_delta_says(name: str) -> None:
-    delta, trials, alarms = 0.2, 150, []
+    (delta, trials), alarms = strength((0.5, 30), (0.2, 150)), []
     for seed in range(trials):
         if delay(STATIONARY[name], 0, STATIONARY[name], delta, seed, limit=400) <= 400:
             alarms.append(seed)
@@ -72,7 +73,7 @@ def test_the_expected_evidence_is_at_most_one_at_every_time(
     monkeypatch.setattr(transition_detector, '_LOOK_EVERY', 0)
     monkeypatch.setattr(transition_detector, '_LOOK_EVERY_IF_SUSPICIOUS', 0)
     monkeypatch.setattr(transition_detector, '_TIDY_EVERY', tidy)
-    for length in (3, 5, 7):
+    for length in (3, 5, strength(6, 7)):
         total = 0.0
         for outcomes in product(range(3), repeat=length):
             probability = math.prod(chances[outcome] for outcome in outcomes)
@@ -238,7 +239,8 @@ def test_a_pair_that_always_did_the_same_is_noticed_after_few_executions(past: i
     (choice(0.2, 0.8), choice(0.0975, 0.9025), 2000)])
 def test_a_slippery_pair_is_noticed_when_the_counts_tell(before: Draw, after: Draw,
                                                          most: int) -> None:
-    delays = [delay(before, 3000, after, 0.0076 / 6 / 500 / 501, seed) for seed in range(8)]
+    delays = [delay(before, 3000, after, 0.0076 / 6 / 500 / 501, seed)
+              for seed in range(strength(3, 8))]
     assert min(delays) > 0 and np.mean(delays) <= most, delays
 
 
@@ -272,7 +274,7 @@ def test_a_detector_goes_on_from_its_state_bit_for_bit() -> None:
 
 def test_its_memory_is_bounded() -> None:
     detector = TransitionDetector(1e-9)
-    for state in endless(np.random.default_rng(0), 50_000):
+    for state in endless(np.random.default_rng(0), strength(10_000, 50_000)):
         detector.record(state)
     splits = data(detector).splits
     assert len(splits) <= 16 + 16
@@ -280,6 +282,10 @@ def test_its_memory_is_bounded() -> None:
     assert len(detector.following) == 16
 
 
+@thorough(shown_by='core/test_transition_detector.py::'
+                   'test_without_a_change_the_alarm_is_as_rare_as_the_delta_says '
+                   'core/test_transition_detector.py::'
+                   'test_each_pair_and_each_new_beginning_has_its_part_of_the_delta')
 def test_all_pairs_together_keep_the_delta() -> None:
     delta, trials, alarmed = 0.2, 60, []
     for seed in range(trials):

@@ -67,7 +67,7 @@ def test_what_is_certified_on_the_way_keeps_to_its_limit(base: str) -> None:
     broken, runs = [], strength(4, 12)
     for seed in range(runs):
         run = Run('grid_3x3', seed, 3.0, base)
-        for _, told in run.until_hypothesis(every=60):
+        for _, told in run.until_hypothesis(every=strength(100, 60)):
             for each in told:
                 if each.trust is Trust.CERTIFIED:
                     assert each.at_most_steps is not None
@@ -127,7 +127,7 @@ def test_to_look_changes_nothing() -> None:
     looked, alone = Run('grid_3x3', 1), Run('grid_3x3', 1)
     for step in range(strength(900, 2000)):    # beyond the first hypothesis
         assert looked.step() == alone.step()
-        if step % strength(3, 1) == 0:
+        if step % strength(6, 1) == 0:
             looked.exploration.trust(at_most=2)
     assert alone.exploration.hypothesis is not None
 

@@ -29,6 +29,7 @@ import pytest
 from scripted import alarm, HOME, policy, ScriptedBase
 from test_transition_detector import detectors
 from test_watch_phase import HORIZON, known, LIMIT, PROBLEM, run, Script, tau, watching, World
+from tiers import strength
 
 
 class Slow(World):
@@ -75,13 +76,13 @@ def with_an_open_change(slow: int, seed: int) -> tuple[WatchPhase, Script, Chang
     checking, log, _ = slow_watching(script, (HOME, 3, 5, 6))
     blind(checking)
     log.notice()
-    for _ in range(6000):
+    for _ in range(strength(3000, 6000)):
         checking.observe(action := checking.next_action(), world.step(action))
     assert log.open and known(checking) == (HOME, 3, 5, 6)
     return checking, script, log, world
 
 
-@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('seed', range(strength(2, 6)))
 def test_a_policy_at_the_limit_does_not_keep_others_from_being_watched(
         seed: int) -> None:
     """Issue: in 12 of 12 runs the break went unnoticed for 300,000 steps."""
@@ -107,7 +108,7 @@ def test_a_verdict_that_is_far_does_not_keep_the_rediscovery_waiting(
     assert log.open and least < float(np.mean(rediscovering[1000:])) < most
 
 
-@pytest.mark.parametrize('seed', range(6))
+@pytest.mark.parametrize('seed', range(strength(1, 6)))
 def test_what_was_proven_before_a_second_change_does_not_count(seed: int) -> None:
     """One change is open, as policy 6 lacks its proof; 5 gets worse, and a state is found."""
     checking, script, log, world = with_an_open_change(6, seed)
@@ -338,7 +339,8 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
 
 
 @pytest.mark.parametrize(('base', 'change', 'steps'), [
-    ('disco', 3_000, 12_000), ('ucb_explore', 30_000, 80_000)])
+    ('disco', *strength((1_500, 4_500), (3_000, 12_000))),
+    ('ucb_explore', *strength((6_000, 14_000), (30_000, 80_000)))])
 def test_a_benign_change_does_not_make_the_robot_stay_at_home(
         base: str, change: int, steps: int) -> None:
     """
@@ -368,7 +370,7 @@ def test_a_policy_that_has_become_a_little_too_slow_is_noticed(before: float, mo
     """It takes 2 or 3 steps at first, then 10.26 with a limit of 10."""
     resolved = settings(Problem(4, 5.0, 1.0, 0.1))
     horizon, delays = resolved.steps_horizon, []
-    for seed in range(3):
+    for seed in range(strength(1, 3)):
         rng, here = np.random.default_rng(seed), HOME
         log = ChangeLog(lambda *told: None)
 

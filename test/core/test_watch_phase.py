@@ -21,6 +21,7 @@ from mnm_ros.core.watch.watch_phase import WatchPhase
 import numpy as np
 import pytest
 from scripted import alarm, HOME, policy, ScriptedBase
+from tiers import strength
 
 PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.0076)
 LIMIT, HORIZON = 8.0, 12
@@ -41,7 +42,7 @@ def tau(chance: float) -> float:
 
 
 def test_a_policy_at_the_limit_raises_the_alarm_as_rarely_as_its_delta_says() -> None:
-    delta, trials = 0.1, 200
+    delta, trials = strength((0.5, 30), (0.1, 200))
     chance = 0.129
     assert 0.97 * LIMIT < tau(chance) <= LIMIT
     alarms = []

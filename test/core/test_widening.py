@@ -20,6 +20,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from robots import Robots
+from tiers import strength
 
 RADIUS = 3.0
 SIDE = 5
@@ -142,9 +143,9 @@ class Run:
 
 def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_once() -> None:
     run = Run()
-    run.explore(1500)
+    run.explore(strength(300, 1500))
     assert run.exploration.hypothesis is not None
-    for _ in range(3):
+    for _ in range(strength(2, 3)):
         while not run.exploration.can_snapshot:
             run.step()
         widened = run.exploration.support.to_state()
@@ -153,7 +154,7 @@ def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_onc
         run.exploration.lose_place()
         assert run.exploration.declare(Declaration(falsified())) is None
         assert run.exploration.support.to_state() == widened
-        run.explore(1500)
+        run.explore(strength(300, 1500))
         # Another one and back again, as by a robot side that is started with another map.
         assert run.exploration.declare(Declaration()) is not None
         run.explore(20)
@@ -168,12 +169,12 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
     robots = Robots(Fleet(exploration),
                     [Simulator(scenario, seed) for seed in range(3)], (), 0)
     heard = 0
-    for _ in range(2500):
+    for _ in range(strength(600, 2500)):
         robots.step()
         heard = max(heard, len(exploration.events))
     told.update(event.text for event in exploration.events if 'declared was' in event.text)
     assert heard < 1000 and exploration.hypothesis is not None
-    assert len(told) > 8 and set(told.values()) == {1}, told
+    assert len(told) > strength(3, 8) and set(told.values()) == {1}, told
 
 
 def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
@@ -181,7 +182,7 @@ def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
     exploration, simulator = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0), Simulator(
         load('grid_3x3'), 0)
     exploration.take(DeclarationInput(Declaration(falsified())))
-    for _ in range(1500):
+    for _ in range(strength(400, 1500)):
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
     texts = [event.text for event in exploration.events if 'declared was' in event.text]
