@@ -174,11 +174,11 @@ def test_the_steps_left() -> None:
 
 def test_no_more_than_is_promised_in_all() -> None:
     """Whatever the robot does: the bound of ``Navigation``, at every moment."""
-    rng = np.random.default_rng(0)
+    rng, direct = np.random.default_rng(0), found(TARGET, row(20))
     for chance in (0.0, 0.1, 0.5, 1.0):
         known, total, begun = StepsToGo(POLICY), 0.0, 0
         for _ in range(300):
-            way = Navigation(POLICY, HOME, known, FAR, found(TARGET, row(20)))
+            way = Navigation(POLICY, HOME, known, FAR, direct)
             if way.next_action() == RESET:
                 assert known.credit < 0
                 assert way.plan == 'by way of home, as direct ways took too long'

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import lru_cache
 import inspect
 from pathlib import Path
 import re
@@ -38,10 +39,16 @@ def drawn() -> Iterator[tuple[str, tuple[str, ...]]]:
         above.append(name)
 
 
-def raised() -> Iterator[tuple[str, str, str]]:
-    """Yield what is raised in the package: where, the name of the error, and its text as code."""
+@lru_cache(maxsize=None)
+def raised() -> tuple[tuple[str, str, str], ...]:
+    """Return what is raised in the package: where, the name of the error, and its text as code."""
+    return tuple(_raised())
+
+
+def _raised() -> Iterator[tuple[str, str, str]]:
     for path in sorted([*(ROOT / 'mnm_ros').rglob('*.py'), *(ROOT / 'launch').glob('*.py')]):
         code = path.read_text(encoding='utf-8')
+        lines = code.split('\n')
         for node in ast.walk(ast.parse(code)):
             made = node.exc if isinstance(node, ast.Raise) else getattr(node, 'value', None)
             if not isinstance(node, (ast.Raise, ast.Return)) or made is None:
@@ -49,7 +56,7 @@ def raised() -> Iterator[tuple[str, str, str]]:
             name = made.func if isinstance(made, ast.Call) else made
             if isinstance(name, ast.Name) and name.id in {*TREE, *BUILT_IN}:
                 yield (f'{path.relative_to(ROOT)}:{node.lineno}', name.id,
-                       ast.get_source_segment(code, made) or '')
+                       '\n'.join(lines[made.lineno - 1:made.end_lineno]))
 
 
 def test_the_tree_is_as_it_is_drawn() -> None:
@@ -61,7 +68,7 @@ def test_the_tree_is_as_it_is_drawn() -> None:
 
 def test_nothing_else_is_raised_and_each_of_them_is() -> None:
     """Beside errors of the system, and of what is not written yet."""
-    found = [*raised()]
+    found = raised()
     assert [f'{where}: {name}' for where, name, _ in found if name in BUILT_IN] == []
     assert {*TREE} - {name for _, name, _ in found} == {'MnmError'}
 

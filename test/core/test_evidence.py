@@ -19,6 +19,7 @@ from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.evaluation import Decision
 import numpy as np
 import pytest
+from tiers import strength
 
 PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)
 
@@ -86,7 +87,7 @@ def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
     What tests have certified with less capital than they need without it is dropped then. Were it
     not told that a map has freed the places, far more would be wrong than delta / 2 of the runs.
     """
-    delta, trials, wrong = 0.4, 150, []
+    delta, trials, wrong = 0.4, strength(40, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
@@ -110,7 +111,7 @@ def test_after_a_false_map_few_tests_are_ever_wrong(told: bool) -> None:
 
 def test_of_tests_that_share_attempts_and_end_at_any_time_few_are_ever_wrong() -> None:
     """As many are certified as possible, in whatever order, each by the same attempts."""
-    delta, trials, wrong = 0.4, 150, []
+    delta, trials, wrong = 0.4, strength(40, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)
@@ -132,7 +133,7 @@ def test_of_tests_that_share_attempts_and_end_at_any_time_few_are_ever_wrong() -
 
 def test_among_tests_that_come_and_go_few_are_ever_wrong() -> None:
     """Most policies are certified and leave their place; no more than delta / 2 is to be wrong."""
-    delta, trials, wrong = 0.4, 150, []
+    delta, trials, wrong = 0.4, strength(40, 150), []
     for seed in range(trials):
         rng = np.random.default_rng(seed)
         evidence = CertificateEvidence(PROBLEM, horizon=20, delta=delta)

@@ -14,6 +14,8 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from small_worlds import row, scenario_of
+from tiers import strength
 
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
@@ -46,7 +48,7 @@ def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
 
 def test_its_counts_are_what_the_simulator_recorded() -> None:
     exploration, simulator = started()
-    drive(exploration, simulator, 5000)
+    drive(exploration, simulator, strength(1500, 5000))
     record = {pair: dict(nexts) for pair, nexts in simulator.counts.items()}
     # Where the robot was before its first RESET nobody told.
     record[TWO_ROOMS.start, RESET][TWO_ROOMS.start] -= 1
@@ -56,7 +58,7 @@ def test_its_counts_are_what_the_simulator_recorded() -> None:
 
 def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> None:
     exploration, simulator = started()
-    met = set(drive(exploration, simulator, 5000))
+    met = set(drive(exploration, simulator, strength(1500, 5000)))
     while not exploration.at_restart_point:
         met.update(drive(exploration, simulator, 1))
     assert exploration.states == len(met) > 3
@@ -132,9 +134,9 @@ def test_it_ends_with_a_reason_and_only_recover_brings_it_back_from_a_fault_of_t
 
 def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
     exploration, simulator = started()
-    drive(exploration, simulator, 1000)
+    drive(exploration, simulator, strength(300, 1000))
     twin, other = started()
-    drive(twin, other, 1000)
+    drive(twin, other, strength(300, 1000))
     exploration.relocate(3)
     twin.relocate(3)
     for misses in (1, 2):
@@ -149,7 +151,10 @@ def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
 
 
 def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
-    exploration, simulator = started(seed=1)
+    closing = scenario_of(row(3), row(3, closed=(1, 0)), row(3))
+    scenario, every = strength((closing, 20), (TWO_ROOMS, 500))
+    simulator = Simulator(scenario, 1)
+    exploration = Exploration(settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), 1)
     phases = set()
     for setting, noticed in ((0, 0), (1, 1), (2, 2)):
         while simulator.setting < setting:
@@ -158,7 +163,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
             drive(exploration, simulator, 1)
             phases.add(exploration.phase.value)
             verdict = judge(simulator.cmp, exploration.hypothesis, 4.0, 1.0) if (
-                exploration.steps % 500 == 0) else None
+                exploration.steps % every == 0) else None
             if verdict and verdict.ok and exploration.changes_relearnt == noticed:
                 break
         else:
@@ -269,7 +274,7 @@ def test_events_are_told_as_they_happen() -> None:
         assert exploration.events[-1] is event
         told.append(event)
 
-    drive(exploration, simulator, 3000)
+    drive(exploration, simulator, strength(1000, 3000))
     assert told and before + told == list(exploration.events) and callable(hear)
 
 
@@ -293,8 +298,8 @@ def test_the_numbers_of_states_stand_for_nothing(options: dict[str, Value]) -> N
         exploration = Exploration(settings(problem, overrides=options))
         simulator = Simulator(WHEEL)
         played.append([])
-        for step in range(2000):
-            if step == 1000:
+        for step in range(strength(1000, 2000)):
+            if step == strength(600, 1000):
                 simulator.change()
             action = exploration.next_action()
             played[-1].append(action)

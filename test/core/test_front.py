@@ -4,15 +4,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 import re
 import runpy
 
 import mnm_ros
 import mnm_ros.core
+from mnm_ros.core.task.step_task import play, StepTask
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,10 +32,12 @@ def test_every_name_of_the_front_is_there(package: object) -> None:
 def test_the_example_of_the_docstring() -> None:
     code = re.search(r'( {4}from mnm_ros.core.*?)\n\n``', mnm_ros.core.__doc__, re.DOTALL)[1]
     names: dict = {'robot': Simulator(load('grid_3x3'), 1).step}
-    exec(re.sub(r'^ {4}', '', code, flags=re.MULTILINE), names)
+    steps = strength('2_000', '20_000')
+    assert 'steps=20_000' in code
+    exec(re.sub(r'^ {4}', '', code.replace('20_000', steps), flags=re.MULTILINE), names)
     exploration = names['exploration']
     assert sorted(exploration.hypothesis.targets) == list(range(9))
-    assert exploration.steps == 20_000 and exploration.counts
+    assert exploration.steps == int(steps) and exploration.counts
     assert [event.step for event in exploration.events] == sorted(
         event.step for event in exploration.events)
     assert 'states known' in ' '.join(event.text for event in exploration.events)
@@ -50,6 +55,12 @@ def test_the_example_runs_without_ros_and_sees_the_door_close(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
+    part = strength(10, 1)    # of its steps
+
+    def play_part(exploration: StepTask, robot: Callable[[int], int], steps: int) -> None:
+        play(exploration, robot, steps // part)
+
+    monkeypatch.setattr(mnm_ros.core, 'play', play_part)
     names = runpy.run_path(str(ROOT / 'examples' / 'explore_without_ros.py'))
     assert names['known'][39] > names['known'][-1] == 6
     told = capsys.readouterr().out

@@ -17,6 +17,7 @@ from scripted import HOME
 from test_trust import Run, targets
 from test_watch_changes import teachable
 from test_watch_phase import known, run, Script, World
+from tiers import strength
 
 PAIR = (3, 1)
 LONGEST = 300    # executions of a pair for which hints at rest are worked out
@@ -138,7 +139,7 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
 def test_policies_behind_a_door_are_doubted_within_an_attempt() -> None:
     exploring = Run('two_rooms', 0)
     exploring.until_hypothesis()
-    for _ in range(1000):
+    for _ in range(strength(200, 1000)):
         exploring.step()
     assert not targets(exploring.exploration.trust(), Trust.DOUBTED)
     exploring.simulator.change()

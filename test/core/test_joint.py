@@ -21,6 +21,7 @@ from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 import numpy as np
 import pytest
+from tiers import strength, thorough
 
 HORIZON, LIMIT = 24, 12.0
 
@@ -60,14 +61,15 @@ def executed(cmp: TableCmp, rng: np.random.Generator, states: int, times: int,
     return counts, sets, evidence, declared
 
 
-@pytest.mark.parametrize('most', [2, 4])
+@pytest.mark.parametrize('most', [4, pytest.param(2, marks=thorough(
+    'core/test_joint.py::test_what_it_says_is_hardly_ever_wrong'))])
 def test_what_it_says_is_hardly_ever_wrong(most: int) -> None:
     """
     The bound is below the truth at any of many looks in hardly more than delta of the runs.
 
-    Were it so in 0.6 of the runs, or more, this would fail in 9 of 10 cases.
+    Were it so in 0.6 of 60 runs, or in 0.85 of 16, this would fail in 9 of 10 cases.
     """
-    delta, runs, wrong = 0.3, 60, 0
+    delta, runs, wrong = 0.3, strength(16, 60), 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         states = int(rng.integers(1, 4))
@@ -103,7 +105,7 @@ def test_one_budget_takes_fewer_executions_than_one_for_each_pair() -> None:
 
 
 def test_more_evidence_and_a_larger_chance_to_err_never_raise_the_bound() -> None:
-    for seed in range(10):
+    for seed in range(strength(4, 10)):
         rng = np.random.default_rng(seed)
         cmp = ring(rng, 4, 4)
         counts, _, evidence, declared = executed(cmp, rng, 4, 20, 3.0)
