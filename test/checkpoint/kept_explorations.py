@@ -20,8 +20,10 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from tiers import strength
 
 CORRIDOR = load('corridor')
+LONG = strength(1000, 4000)    # steps, with several resume points after the hypothesis
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
 IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
             'delta': 0.1, 'preset': 'onboard', 'seed': 0}

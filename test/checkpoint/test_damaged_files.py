@@ -11,7 +11,16 @@ import random
 import shutil
 import sqlite3
 
-from kept_explorations import explored, IDENTITY, newest, restored, revive, run_sql, truncate
+from kept_explorations import (
+    explored,
+    IDENTITY,
+    LONG,
+    newest,
+    restored,
+    revive,
+    run_sql,
+    truncate,
+)
 from mnm_ros.checkpoint import generations
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
@@ -40,7 +49,7 @@ def scribble(path: Path) -> None:
 ])
 def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
         tmp_path: Path, damage: Callable[[Path], None], reason: str) -> None:
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     path = newest(tmp_path)
     damage(path)
     content = path.read_bytes()
@@ -53,7 +62,7 @@ def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
 
 
 def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     store = Store(tmp_path, 'explorer', IDENTITY)
     before = newest(tmp_path)
 
@@ -70,7 +79,7 @@ def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:
 
 def test_a_file_from_which_an_exploration_cannot_go_on_is_set_aside(tmp_path: Path) -> None:
     """As one written before a change of the code that did not change the version."""
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     path = newest(tmp_path)
     with sqlite3.connect(path) as database:
         text, = database.execute("SELECT value FROM meta WHERE key = 'point'").fetchone()
@@ -90,7 +99,7 @@ def test_a_file_that_cannot_even_be_set_aside_is_left(
     def read_only(path: Path) -> Path:
         raise OSError('Read-only file system')
 
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     truncate(newest(tmp_path))
     monkeypatch.setattr(generations, 'set_aside', read_only)
     exploration, store = restored(tmp_path)
@@ -103,7 +112,7 @@ def test_a_file_that_cannot_even_be_set_aside_is_left(
     ('version', '0.0.9'), ('actions', ['up']), ('radius', 5.0), ('seed', 1), ('more', 1)])
 def test_a_file_for_something_else_is_set_aside(
         tmp_path: Path, name: str, value: object) -> None:
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     exploration, store = restored(tmp_path, {**IDENTITY, name: value})
     assert exploration is None and len(store.refusals) == 2
     assert f'is for {name} {IDENTITY.get(name)!r}, expected {value!r}' in store.refusals[0]
@@ -112,7 +121,7 @@ def test_a_file_for_something_else_is_set_aside(
 
 
 def test_damaged_files_that_were_set_aside_are_not_taken_back(tmp_path: Path) -> None:
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     (tmp_path / 'explorer.log.sqlite').unlink()    # which would do
     for path in tmp_path.glob('explorer.0*.sqlite'):
         truncate(path)
@@ -123,7 +132,7 @@ def test_damaged_files_that_were_set_aside_are_not_taken_back(tmp_path: Path) ->
 
 
 def test_a_generation_that_is_a_link_is_not_read(tmp_path: Path) -> None:
-    explored(tmp_path / 'other', 1000)
+    explored(tmp_path / 'other', LONG)
     (tmp_path / 'explorer.00000001.sqlite').symlink_to(newest(tmp_path / 'other'))
     exploration, store = restored(tmp_path)
     store.close()
@@ -131,7 +140,7 @@ def test_a_generation_that_is_a_link_is_not_read(tmp_path: Path) -> None:
 
 
 def test_copies_beside_the_files_are_left_alone(tmp_path: Path) -> None:
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     copies = [shutil.copy(newest(tmp_path), tmp_path / f'explorer.00000001{name}.sqlite')
               for name in ('.bak', '_old')]
     exploration, store = restored(tmp_path)

@@ -20,6 +20,7 @@ from kept_explorations import (
     explored,
     IDENTITY,
     keep,
+    LONG,
     restored,
     revive,
     same,
@@ -40,7 +41,7 @@ def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> 
     shutil.rmtree(tmp_path / 'kept')
     (tmp_path / 'kept').write_text('in the way')
     keep(exploration, store)
-    drive(exploration, simulator, 3000)
+    drive(exploration, simulator, LONG)
     assert not store.flush() and 'kept' in store.problem
     (tmp_path / 'kept').unlink()
     (tmp_path / 'kept').mkdir()
@@ -87,7 +88,7 @@ def test_what_a_full_disk_did_not_take_is_not_written_after_a_load(
 
 
 def test_a_disk_that_is_full_at_the_start_costs_no_file(tmp_path: Path) -> None:
-    first = explored(tmp_path, 4000)
+    first = explored(tmp_path, LONG)
     store = Store(tmp_path, 'explorer', IDENTITY)
     _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, most))    # as if no more fitted on it

@@ -16,6 +16,7 @@ from kept_explorations import (
     drive,
     IDENTITY,
     keep,
+    LONG,
     newest,
     restored,
     revive,
@@ -49,7 +50,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Run:
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder / 'ended', 'explorer', IDENTITY, transition_log=True)
     keep(exploration, store)
-    drive(exploration, simulator, 2995)
+    drive(exploration, simulator, LONG - 5)
     assert store.flush()
     drive(exploration, simulator, 5)
     assert store.flush()
@@ -137,7 +138,7 @@ def test_without_a_generation_one_is_made_from_the_transition_log(
     drive_on(loaded[1], store)
     second, store = restored(folder)
     store.close()
-    assert same(loaded[1], second) and SavedInputs(folder / LOG).number == 3100
+    assert same(loaded[1], second) and SavedInputs(folder / LOG).number == LONG + 100
     assert SavedInputs(newest(folder)).inputs == SavedInputs(folder / LOG).inputs
 
 
@@ -150,7 +151,7 @@ def test_what_was_kept_and_is_gone_is_told_when_all_begins_anew(run: Run) -> Non
     store.begin_generation(0, None)
     assert store.flush()
     loss, = store.losses()
-    assert ': the inputs 1 to 3,000 were kept, and are in no file' in loss
+    assert f': the inputs 1 to {LONG:,} were kept, and are in no file' in loss
     store.close()
     other = Store(folder, 'explorer', {**IDENTITY, 'radius': 3.0})
     other.begin_generation(0, None)
@@ -164,14 +165,14 @@ def test_nothing_of_a_log_with_other_inputs_is_cut(run: Run) -> None:
     path = folder / LOG
     path.unlink()
     other = InputLog.create(path, IDENTITY, None)
-    other.append([Observation(-1, 0)] * 4000)
+    other.append([Observation(-1, 0)] * (LONG + 1000))
     other.close()
     second, store = restored(folder)
     assert same(first, second) and 'tells of other inputs than' in store.refusals[0]
     loss, = store.losses()
     assert f'{path} begins anew after' in loss
     store.close()
-    assert SavedInputs(folder / f'{LOG}.aside.1').number == 4000
+    assert SavedInputs(folder / f'{LOG}.aside.1').number == LONG + 1000
     assert revive(SavedInputs(path)).counts == first.counts
 
 
@@ -218,13 +219,13 @@ def test_what_comes_while_files_are_locked_is_written_later(
     assert store.flush()
     with locked(*tmp_path.glob(files)):
         for _ in range(2):
-            drive(exploration, simulator, 600)
+            drive(exploration, simulator, 300)
             assert not store.flush(), files
         assert 'database is locked' in store.problem
     assert store.flush() and store.problem == '' and store.losses() == []
     store.close()
     log = SavedInputs(tmp_path / LOG)
-    assert log.number == 1210 and SavedInputs(newest(tmp_path)).first > 10
+    assert log.number == 610 and SavedInputs(newest(tmp_path)).first > 10
     assert not [*tmp_path.glob('*.aside.*')]
     assert revive(log).counts == exploration.counts
 
@@ -301,7 +302,7 @@ def test_a_locked_file_is_gone_on_from(run: Run, impatient: None) -> None:
         assert same(first, second) and store.refusals == []
     assert second is not None
     drive_on(second, store)
-    assert SavedInputs(folder / LOG).number == 3100
+    assert SavedInputs(folder / LOG).number == LONG + 100
 
 
 def test_a_file_that_another_program_has_for_itself_is_not_set_aside(
@@ -344,8 +345,8 @@ def test_a_log_that_was_moved_away_goes_on_in_another_one(run: Run) -> None:
     drive_on(second, store)
     before, after = SavedInputs(moved), SavedInputs(folder / LOG)
     begun = after.number - len(after.inputs)
-    assert 0 < begun <= before.number == 3000 and after.number == 3100
-    assert before.inputs[begun:] == after.inputs[:3000 - begun]
+    assert 0 < begun <= before.number == LONG and after.number == LONG + 100
+    assert before.inputs[begun:] == after.inputs[:LONG - begun]
     assert revive(after).counts == second.counts
 
 
@@ -356,13 +357,13 @@ def test_the_generation_after_one_of_eight_digits_is_found(run: Run) -> None:
     newest(folder).rename(folder / 'explorer.99999999.sqlite')
     second, store = restored(folder)
     assert second is not None
-    store.begin_generation(3000, second.to_state())
+    store.begin_generation(LONG, second.to_state())
     assert store.flush()
     drive_on(second, store)
     assert newest_of_all(folder) == folder / 'explorer.100000000.sqlite'
     third, store = restored(folder)
     assert same(second, third)
-    store.begin_generation(3100, third.to_state() if third else None)
+    store.begin_generation(LONG + 100, third.to_state() if third else None)
     assert store.flush() and store.path == folder / 'explorer.100000001.sqlite'
     store.close()
     assert not (folder / 'explorer.99999999.sqlite').exists()
@@ -381,9 +382,9 @@ def test_a_new_file_does_not_take_the_journal_of_one_that_is_gone(run: Run, file
     gone.unlink()
     second, store = restored(left)
     assert second is not None
-    store.begin_generation(3000, second.to_state())
+    store.begin_generation(LONG, second.to_state())
     drive_on(second, store)
-    assert (SavedInputs(left / LOG).number, SavedInputs(newest(left)).number) == (3100, 3100)
+    assert SavedInputs(left / LOG).number == SavedInputs(newest(left)).number == LONG + 100
     assert journal(gone.with_name(f'{gone.name}.aside.1')).read_bytes() == old
 
 

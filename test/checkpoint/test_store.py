@@ -19,6 +19,7 @@ from kept_explorations import (
     explored,
     IDENTITY,
     keep,
+    LONG,
     newest,
     restored,
     revive,
@@ -38,21 +39,22 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 
-@pytest.mark.parametrize('steps', [1, 700, 1500, 4000])
+@pytest.mark.parametrize('steps', [1, 200, *strength((), (700, 1500)), LONG])
 def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None:
     first = explored(tmp_path, steps)
     second, store = restored(tmp_path)
     assert store.refusals == [] and same(first, second) and second is not None
     world, other = Simulator(CORRIDOR, 7), Simulator(CORRIDOR, 7)
-    drive(first, world, 3000)
-    drive(second, other, 3000)
+    drive(first, world, strength(500, 3000))
+    drive(second, other, strength(500, 3000))
     assert same(first, second)
     store.close()
 
 
-@pytest.mark.parametrize(('steps', 'trust'), [(200, Trust.CERTIFIED), (4000, Trust.PROVEN)])
+@pytest.mark.parametrize(('steps', 'trust'), [(200, Trust.CERTIFIED), (LONG, Trust.PROVEN)])
 def test_since_when_a_policy_is_trusted_is_kept(
         tmp_path: Path, steps: int, trust: Trust) -> None:
     """Issue: after each restart it was since then."""
@@ -119,7 +121,7 @@ def test_while_building_a_restart_repeats_no_more_than_some_seconds(
 
 
 def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
-    explored(tmp_path, 1500)
+    explored(tmp_path, LONG)
     store = Store(tmp_path, 'explorer', IDENTITY, transition_log=True)
 
     def rebuild(saved: SavedInputs) -> Exploration:
@@ -135,12 +137,12 @@ def test_what_is_being_loaded_can_be_abandoned(tmp_path: Path) -> None:
 
 
 def test_two_generations_are_kept(tmp_path: Path) -> None:
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     assert len(list(tmp_path.glob('explorer.0*.sqlite'))) == 2
 
 
 def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:
-    explored(tmp_path, 4000)
+    explored(tmp_path, LONG)
     printed = subprocess.run(
         [sys.executable, '-m', 'mnm_ros.checkpoint', str(newest(tmp_path))],
         capture_output=True, text=True, timeout=240)
@@ -151,7 +153,7 @@ def test_what_a_file_holds_can_be_printed(tmp_path: Path) -> None:
 
 
 def test_what_was_asked_for_before_is_gone_on_from(tmp_path: Path) -> None:
-    first = explored(tmp_path, 4000)
+    first = explored(tmp_path, LONG)
     other = Store(tmp_path, 'explorer', {**IDENTITY, 'radius': 3.0})
     assert other.load(revive) is None and len(other.refusals) == 2
     other.begin_generation(0, None)
@@ -161,12 +163,12 @@ def test_what_was_asked_for_before_is_gone_on_from(tmp_path: Path) -> None:
     assert second is not None and same(first, second)
     assert len(store.refusals) == 1    # that of the other radius, which is kept in its turn
     store.attach(second, second.steps + 1)
-    drive(second, Simulator(CORRIDOR, 7), 3000)
+    drive(second, Simulator(CORRIDOR, 7), 1000)
     assert store.flush()
     store.close()
     third, again = restored(tmp_path)
     again.close()
-    assert third is not None and third.steps == 7000
+    assert third is not None and third.steps == LONG + 1000
 
 
 def test_a_resume_point_that_takes_long_is_announced(
@@ -188,7 +190,7 @@ def test_a_resume_point_that_takes_long_is_announced(
     store.begin_generation(0, None)
     store.attach(exploration)
     announced: list[int] = []
-    for _ in range(500):
+    for _ in range(strength(250, 500)):
         action = exploration.next_action()
         state = simulator.step(action)
         if exploration.may_plan(action, state):
@@ -196,7 +198,7 @@ def test_a_resume_point_that_takes_long_is_announced(
         computed += 0.3
         exploration.observe(action, state)
     store.close()
-    assert len(points) > 50 and set(points) <= set(announced)
+    assert len(points) > strength(25, 50) and set(points) <= set(announced)
 
 
 def test_the_lock_changes_no_file_of_others(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from kept_explorations import (
     explored,
     IDENTITY,
     keep,
+    LONG,
     newest,
     restored,
     run_sql,
@@ -68,7 +69,7 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
 
 
 def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Path) -> None:
-    first = explored(tmp_path, 5000)
+    first = explored(tmp_path, LONG)
     again, store = restored(tmp_path)
     assert again is not None
     keep_on, simulator = again, Simulator(CORRIDOR, 9)
@@ -77,7 +78,7 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
     assert store.flush()
     store.close()
     log = SavedInputs(tmp_path / 'explorer.log.sqlite', IDENTITY)
-    assert log.point is None and log.number == 5501 and first.steps == 5000
+    assert log.point is None and log.number == LONG + 501 and first.steps == LONG
     replayed = Exploration(SETTINGS)
     log.replay(replayed)
     assert same(keep_on, replayed)
@@ -86,7 +87,7 @@ def test_the_transition_log_replays_from_the_beginning_bit_for_bit(tmp_path: Pat
 
 
 def test_the_replay_shown_in_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = explored(tmp_path, 5000)
+    first = explored(tmp_path, LONG)
     monkeypatch.chdir(tmp_path)
     code = re.findall(r'```python\n(.*?)```', DOCS.read_text(encoding='utf-8'), re.DOTALL)[-1]
     names: dict = {}
@@ -95,26 +96,26 @@ def test_the_replay_shown_in_the_docs(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_transition_log_that_does_not_fit_is_set_aside(tmp_path: Path) -> None:
-    explored(tmp_path, 3000)
+    explored(tmp_path, LONG)
     begun = SavedInputs(newest(tmp_path)).number - len(SavedInputs(newest(tmp_path)).inputs)
     assert begun > 100
     run_sql('DELETE FROM inputs WHERE number > 100')(tmp_path / 'explorer.log.sqlite')
     exploration, store = restored(tmp_path)
-    assert exploration is not None and exploration.steps == 3000
+    assert exploration is not None and exploration.steps == LONG
     assert f'has inputs 1 to 100, expected {begun} among them' in store.refusals[0]
     store.close()
 
 
 def test_a_transition_log_gets_what_a_crash_has_kept_from_it(tmp_path: Path) -> None:
-    explored(tmp_path, 3000)
+    explored(tmp_path, LONG)
     path = tmp_path / 'explorer.log.sqlite'
-    run_sql('DELETE FROM inputs WHERE number > 2990')(path)
+    run_sql(f'DELETE FROM inputs WHERE number > {LONG - 10}')(path)
     exploration, store = restored(tmp_path)
     store.append(Update(Interruption()))
     assert store.refusals == [] and store.flush()
     store.close()
     log = SavedInputs(path, IDENTITY)
-    assert exploration is not None and log.point is None and log.number == 3002
+    assert exploration is not None and log.point is None and log.number == LONG + 2
     exploration.lose_place()
     replayed = Exploration(SETTINGS)
     log.replay(replayed)
