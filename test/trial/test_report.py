@@ -39,11 +39,13 @@ from mnm_ros.trial.replay import replay, ReplaySummary
 from mnm_ros.trial.report import prepare, STARTS
 from mnm_ros.view.scene import KINDS
 import pytest
+from tiers import strength
 
 pytest.importorskip('matplotlib', reason='matplotlib is not installed')
 pytest.importorskip('jinja2', reason='jinja2 is not installed')
 
 NOON = 1_800_000_000.0    # or another time of the day
+CHANGE, MOVE, LOSE = strength((300, 499, 701), (1500, 997, 1499))    # steps
 
 
 @dataclass
@@ -77,11 +79,11 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
         exploration.observe(action, simulator.step(action))
         if not first and exploration.hypothesis:
             first = exploration.steps
-        if first and exploration.steps == first + 1500:
+        if first and exploration.steps == first + CHANGE:
             simulator.change()
-        if exploration.steps % 997 == 0:
+        if exploration.steps % MOVE == 0:
             exploration.relocate(simulator.state)
-        if exploration.steps % 1499 == 0:
+        if exploration.steps % LOSE == 0:
             exploration.lose_place()
         assert exploration.steps < 200_000, 'the change is not relearnt'
     store.close()
@@ -110,8 +112,8 @@ def test_the_replay_ends_where_the_exploration_did(trial: Trial, summary: Replay
     assert summary.exploration.counts == trial.exploration.counts
     assert summary.known[-1][1] == len(trial.exploration.hypothesis.targets)
     assert [step for step, count in summary.known if count][0] == trial.first
-    assert summary.inputs[Relocation] == trial.exploration.steps // 997
-    assert summary.inputs[Interruption] == trial.exploration.steps // 1499
+    assert summary.inputs[Relocation] == trial.exploration.steps // MOVE
+    assert summary.inputs[Interruption] == trial.exploration.steps // LOSE
     played = {action: 0 for _, action in trial.simulator.counts}
     for (_, action), seen in trial.simulator.counts.items():
         played[action] += sum(seen.values())
@@ -283,8 +285,10 @@ def test_from_a_checkpoint(trial: Trial, tmp_path: Path) -> None:
 
 
 def test_names_and_places_are_those_that_the_robot_side_has_told(
-        trial: Trial, tmp_path: Path) -> None:
+        trial: Trial, summary: ReplaySummary, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch) -> None:
     saved, path = SavedInputs(log(trial)), tmp_path / 'a.html'
+    monkeypatch.setattr(report, 'replay', lambda saved: summary)
     known = trial.exploration.hypothesis.targets[1]
     places = {state: (float(state), 0.0) for state in range(-100, 100)}
     described = RobotDescription(tuple(saved.identity['actions']), names={known: 'the <door>'},
@@ -312,8 +316,10 @@ def test_from_the_first_launch_to_the_last_step(trial: Trial) -> None:
 
 def test_the_last_step_before_a_crash(trial: Trial, tmp_path: Path) -> None:
     """The explorer was killed long ago, and what it wrote last is still in the journal."""
-    whole = tmp_path / 'explorer.log.sqlite'
-    whole.write_bytes(log(trial).read_bytes())
+    whole, saved = tmp_path / 'explorer.log.sqlite', SavedInputs(log(trial))
+    begun = InputLog.create(whole, saved.identity, None)
+    begun.append(saved.inputs[:500])
+    begun.close()
     folder = tmp_path / 'killed'
     folder.mkdir()
     running = InputLog.reopen(SavedInputs(whole))
