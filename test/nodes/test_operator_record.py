@@ -21,11 +21,10 @@ from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
-from node_processes import Peer, ScriptedRobot
+from node_processes import Done, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool, Trigger
-from test_command import command
 
 HOUSE = RobotDescription(('go',), names={5: 'hall', 7: 'kitchen'})
 
@@ -253,9 +252,9 @@ def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> No
 def test_bare_calls_are_told_by_the_nodes_that_are_called(
         start: Callable, peer: Peer, scenario: str) -> None:
     heard = peer.listen(String, 'events', messages.EVENTS)
-    for node, parameters in (('cmp_sim', {'scenario': scenario}), ('navigator', {}),
-                             ('explorer', {'radius': 4.0})):
-        start(node, **parameters)
+    start('cmp_sim', scenario=scenario, latency=0.005)
+    start('navigator')
+    start('explorer')
 
     def has(what: str, service: str) -> dict[str, Any]:
         return peer.wait_for(lambda: [event for message in heard if (
@@ -276,7 +275,8 @@ def test_bare_calls_are_told_by_the_nodes_that_are_called(
 
 
 def test_it_is_told_logged_and_kept(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        command: Callable[..., Done]) -> None:
     """Calls, a parameter and a goal, of which an explorer that is started again knows, too."""
     process = explorer(checkpoint_dir=str(tmp_path))
     heard = peer.listen(String, 'events', messages.EVENTS)
@@ -359,11 +359,11 @@ def test_a_flood_neither_hides_a_stop_nor_fills_the_events(
 
 
 def test_a_stop_of_which_the_word_comes_late_and_a_refused_call_are_told(
-        start: Callable, peer: Peer, scenario: str) -> None:
+        start: Callable, peer: Peer, scenario: str, command: Callable[..., Done]) -> None:
     events = peer.listen(String, 'events', messages.EVENTS)
-    for node, parameters in (('cmp_sim', {'scenario': scenario}), ('navigator', {}),
-                             ('explorer', {'radius': 4.0})):
-        start(node, **parameters)
+    start('cmp_sim', scenario=scenario, latency=0.005)
+    start('navigator')
+    start('explorer')
 
     def told(what: str, by: str) -> str:
         return peer.wait_for(lambda: [event.text for message in events if (

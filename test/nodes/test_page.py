@@ -52,7 +52,7 @@ def test_looked_at_and_operated(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     dashboard = start('dashboard', port=0)
     of_a_log = start('dashboard', port=0, log=str(corridor_log(tmp_path)))
-    start('cmp_sim', scenario=scenario)
+    start('cmp_sim', scenario=scenario, latency=0.01)
     start('navigator')
     exploring = explorer()
     address = address_of(dashboard, peer)

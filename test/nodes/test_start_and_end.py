@@ -85,7 +85,8 @@ def test_refused_at_runtime(explorer: Callable, peer: Peer) -> None:
 @pytest.mark.parametrize('module', ['explorer', 'cmp_sim'])
 def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                       module: str, number: int) -> None:
-    processes = {'cmp_sim': start('cmp_sim', scenario=scenario), 'explorer': explorer()}
+    processes = {'cmp_sim': start('cmp_sim', scenario=scenario, latency=0.005),
+                 'explorer': explorer()}
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
     assert processes[module].stop(number, limit=3.0) == 0

@@ -49,9 +49,10 @@ from rclpy.parameter import Parameter
 from rclpy.serialization import serialize_message
 from rich.console import Console
 from std_msgs.msg import Bool, Header, Int64, String
+from tiers import strength
 from visualization_msgs.msg import Marker, MarkerArray
 
-MESSAGES = 25    # of each topic
+MESSAGES = strength(6, 25)    # of each topic
 FRAME = 'map'
 INTEGERS = (0, 1, -1, -7, 2, 99, 2**31, 2**63 - 1, -2**63)
 FLOATS = (0.0, -1.0, 1e-320, 1e308, -1e308, float('nan'), float('inf'), -float('inf'))

@@ -45,7 +45,7 @@ def test_every_decision_is_one_line(explorer: Callable, peer: Peer,
     assert any('3 states known' in line for line in decisions)
     assert any('deleted' in line or 'is blocked (seen' in line for line in decisions)
     assert len(set(decisions)) == len(decisions)
-    peer.spin(1.0)
+    peer.spin(0.3)
     assert all(one.data != other.data for one, other in pairwise(status))
     changes = {event.text for event in told if event.change is not None}
     told_of = {re.split('; "[^"]*" in state [0-9]+ is closed', each.data)[0]
@@ -81,7 +81,7 @@ def test_one_that_stands_by_finds_the_robot(
     status = peer.listen(String, '/elsewhere/status')
     expected = 'waiting for the robot: another explorer, which started earlier, commands it'
     peer.wait_for(lambda: status and status[-1].data == expected, 'the reason')
-    peer.spin(1.5)
+    peer.spin(0.7)
     assert status[-1].data == expected and said(second)[-1] == expected
     assert first.stop() == 0
     peer.wait_for(lambda: 'exploring' in said(second), 'exploration')

@@ -105,12 +105,19 @@ def test_what_goals_need_comes_first_unless_it_is_always_the_same(
 def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
         start: Callable, explorer: Callable[..., NodeProcess], peer: Peer,
         scenario: str) -> None:
-    start('cmp_sim', scenario=scenario)
+    start('cmp_sim', scenario=scenario, latency=0.003)
     process = explorer(explore='idle', idle_after=600.0)
     status, phase = peer.listen(String, 'status'), peer.listen(String, 'phase')
     learns(peer)
     navigator, operator = start('navigator', goals_at_rest=False, dwell=0.0), Operator(peer)
-    operator.wait_for_navigator()    # a goal that is refused
+    operator.wait_for_navigator()
+
+    def rests() -> bool:
+        """Send a goal that is refused; the first may have been before the explorer heard any."""
+        operator.go(99)
+        return status[-1].data == RESTS.format(600)
+
+    peer.wait_for(rests, 'the rest')
     states = peer.listen(Int64MultiArray, 'state', messages.STEP)
     for goal in (2, 1, 2):
         peer.wait_for(lambda: status[-1].data == RESTS.format(600), 'the rest')
@@ -124,7 +131,7 @@ def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
 
 def test_with_a_map_goals_are_taken_before_anything_is_certified(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
-    start('cmp_sim', scenario='two_rooms', declare_successors=True, latency=0.2)
+    start('cmp_sim', scenario='two_rooms', declare_successors=True, latency=0.1)
     phase = peer.listen(String, 'phase')
     process = start('explorer', explore='shared', checkpoint_dir=str(tmp_path),
                     transition_log=True)
