@@ -16,9 +16,8 @@ def start_logged(start: Callable[..., NodeProcess], log: Path, scenario: str, se
                  namespace: str = '') -> NodeProcess:
     """Start a simulator that adds its steps to a log."""
     log.touch()
-    script = Path(__file__).with_name('logged_sim.py')
     given = arguments({'scenario': scenario, 'seed': seed}, namespace)
-    return start(str(script), given=[str(log), *given])
+    return start('logged_sim', given=[str(log), *given])
 
 
 def played(*logs: Path) -> Counter[Step]:

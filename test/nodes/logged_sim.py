@@ -22,5 +22,9 @@ class LoggedSim(CmpSim):
         return state
 
 
+def main() -> int:
+    return run('cmp_sim', LoggedSim, sys.argv[2:])
+
+
 if __name__ == '__main__':
-    sys.exit(run('cmp_sim', LoggedSim, sys.argv[2:]))
+    sys.exit(main())

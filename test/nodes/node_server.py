@@ -20,6 +20,7 @@ from importlib import import_module
 import inspect
 import json
 import os
+from pathlib import Path
 import select
 import signal
 import sys
@@ -33,6 +34,7 @@ COMMAND = 'mnm_ros'
 """The name of the command, which is a program, too."""
 
 COMMAND_IMPORTS = ('call', 'knowledge', 'main', 'run', 'source', 'watch')
+HERE = Path(__file__).resolve().parent    # a script with ``main`` that is there is a program, too
 FORKS = os.environ.get('MNM_FORK') != '0'
 
 
@@ -70,15 +72,22 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     os.environ.clear()
     os.environ.update(order['environment'])
     os.chdir(order['directory'])
-    program, script = order['program'], order['program'].endswith('.py')
-    module = 'mnm_ros' if program == COMMAND else f'mnm_ros.nodes.{program}'
+    program, beside = order['program'], HERE / f'{order["program"]}.py'
     # Nothing imported so far may be wanted.
-    if script or not FORKS or os.environ.get('PYTHONPATH') != path:
-        words = [program] if script else ['-m', module]
+    if program.endswith('.py') or not FORKS or not _only_adds(path, os.environ.get('PYTHONPATH')):
+        words = ([program] if program.endswith('.py') else ['-m', COMMAND] if program == COMMAND
+                 else [str(beside)] if beside.exists() else ['-m', f'mnm_ros.nodes.{program}'])
         os.execv(sys.executable, [sys.executable, *words, *order['arguments']])
     sys.argv = [program, *order['arguments']]
-    main = import_module('mnm_ros.command.main' if program == COMMAND else module).main
+    main = import_module('mnm_ros.command.main' if program == COMMAND else program
+                         if beside.exists() else f'mnm_ros.nodes.{program}').main
     return lambda: sys.exit(main())
+
+
+def _only_adds(before: str | None, now: str | None) -> bool:
+    """Say whether another PYTHONPATH has all that it had, and only what is in this process."""
+    folders, others = ({*(path or '').split(os.pathsep)} for path in (before, now))
+    return folders <= others <= folders | {*sys.path}
 
 
 def _opened(path: str) -> int:

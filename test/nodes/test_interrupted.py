@@ -13,13 +13,14 @@ import signal
 from faulty_robot import as_steps, is_right, learns, Step
 from logged_robot import played, start_logged
 from mnm_ros import messages
-from node_processes import arguments, NodeProcess, Peer, read_counts
+from node_processes import arguments, NodeProcess, PAUSE, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
+from tiers import strength
 
-KILLS = 5
-PAUSES = 100
+KILLS = strength(2, 5)
+PAUSES = strength(25, 100)
 OTHER = 'waiting for the robot: another explorer, which started earlier, commands it'
 
 
@@ -86,7 +87,8 @@ def test_the_robot_side_is_killed_again_and_again(
 def test_paused_and_resumed_again_and_again(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     rng = random.Random(0)
-    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+                      record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     client = peer.node.create_client(SetBool, 'explore')
@@ -111,7 +113,8 @@ def test_a_second_explorer_leaves_the_robot_alone(
         service: bool) -> None:
     """Also if it lives elsewhere and comes to the robot by remapping."""
     mode = {'reset_mode': 'service' if service else 'action'}
-    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+                      record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'first'), **mode)
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
@@ -151,7 +154,8 @@ def test_two_explorers_that_start_together(
         NodeProcess('explorer', tmp_path / f'output{name[1]}', arguments(
             {'actions': ['east', 'west'], 'record': str(tmp_path / name[1])}, name) + remapped)
         for name in names]
-    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+                      record=str(tmp_path / 'simulator'))
     phases = [peer.listen(String, f'{name}/phase') for name in names]
     statuses = [peer.listen(String, f'{name}/status') for name in names]
     yields = peer.wait_for(
@@ -175,7 +179,8 @@ def test_two_explorers_that_start_together(
 def test_a_program_that_commands_without_asking(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """The explorer keeps off until it has stopped, and counts nothing wrongly."""
-    simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
+    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+                      record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')

@@ -25,8 +25,10 @@ from rclpy.qos import qos_profile_system_default
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool
 from thinking_base import EVERY
+from tiers import strength, thorough
 
-STEPS = 3 * EVERY + 10    # the first of which is none of the base
+PLANS = strength(2, 3)
+STEPS = PLANS * EVERY + 10    # the first of which is none of the base
 SOON = 0.8                # s, much less than a plan takes
 
 Explore = Callable[..., NodeProcess]
@@ -87,9 +89,9 @@ def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: 
     peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end')
     # However busy the machine is, a plan takes longer than the time between two of them.
     plans = [(answered[first], answered[first + 1]) for first in range(EVERY, STEPS - 1, EVERY)]
-    for heard, least in (beats, 3), (told, 1):
+    for heard, least in (beats, PLANS), (told, 1):
         served = [any(begun < at < over for at in heard) for begun, over in plans]
-        assert len(served) == 3 and sum(served) >= least, (plans, heard)
+        assert len(served) == PLANS and sum(served) >= least, (plans, heard)
     assert process.stop() == 0, process.output
     assert robot.executed == played(STEPS)
     counted = as_steps(read_counts(tmp_path / 'record'))
@@ -166,8 +168,11 @@ def test_lifecycle(thinking: Explore, peer: Peer, robot: ScriptedRobot,
     assert process.stop() == 0 and 'Traceback' not in process.output
 
 
-@pytest.mark.parametrize('base', ['thinking_base:shortly', 'thinking_base:endlessly'])
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('base, number', [
+    ('thinking_base:shortly', signal.SIGTERM), ('thinking_base:endlessly', signal.SIGINT),
+    *(pytest.param(base, number, marks=thorough('nodes/test_liveness.py::test_the_end'))
+      for base, number in (('thinking_base:shortly', signal.SIGINT),
+                           ('thinking_base:endlessly', signal.SIGTERM)))])
 def test_the_end(thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
                  until_it_thinks: Callable[[], None], base: str, number: int) -> None:
     """It ends within 5 s, whatever the plan takes, and nothing is lost that happened."""
