@@ -143,7 +143,7 @@ def test_times_that_say_too_little_change_nothing() -> None:
 
 def test_what_was_told_is_an_input_and_outlives_a_restart() -> None:
     run, heard = Timed(2, None), []
-    for step in range(500):
+    for step in range(strength(200, 500)):
         if step == 100:
             update = run.exploration.learn_times(TOLD)
             assert update is not None and isinstance(update.input, TimesInput)

@@ -95,7 +95,7 @@ def test_the_near_ones_come_early() -> None:
 
 def test_a_policy_takes_the_time_of_its_actions() -> None:
     run = Run('grid_3x3', 0)
-    run.until_hypothesis()
+    run.until_hypothesis(every=10_000)
     *_, last = run.exploration.trust()
     assert last.plays is not None and last.expected_seconds is None
     assert last.expected_steps == pytest.approx(sum(last.plays.values()))
