@@ -20,7 +20,10 @@ from mnm_ros.core.watch.closed import ClosedWays
 from mnm_ros.core.watch.policy_checks import Turns
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from small_worlds import row as row_of_places
+from small_worlds import scenario_of
 from test_fleet import still
+from tiers import strength
 
 CLOSED = PairChange(3, 1, {4: 40, 3: 1}, {3: 9})
 
@@ -103,19 +106,24 @@ def test_policies_that_wait_have_no_turn() -> None:
     assert 2 in {turns.next({}) for _ in range(2)}
 
 
+_ROW, _CLOSED_ROW = row_of_places(3), row_of_places(3, closed=(1, 0))
+WORLD = strength(scenario_of(_ROW, _CLOSED_ROW, _ROW), still('two_rooms'))
+LEFT = strength(2, 6)    # places, when the door has closed
+SETTLED, MOST = strength((300, 800), (1500, 3000))    # steps before the change, and after it
+
+
 class Door:
-    """An exploration of two rooms that is watched when the door between them closes."""
+    """An exploration of two rooms, or of a row, that is watched when a door closes."""
 
     def __init__(self, seed: int, told: bool, state: dict[str, Any] | None = None) -> None:
-        scenario = still('two_rooms')
-        self.simulator = Simulator(scenario, seed)
+        self.simulator = Simulator(WORLD, seed)
         self.exploration = Exploration(
-            settings(Problem(len(scenario.actions), 4.0, 1.0, 0.1)), seed, state)
+            settings(Problem(len(WORLD.actions), 4.0, 1.0, 0.1)), seed, state)
         if told:
             self.exploration.leave_closed()
         while self.exploration.hypothesis is None:
             self.step()
-        self.step(1500)
+        self.step(SETTLED)
         self.known = self.places
 
     @property
@@ -151,15 +159,15 @@ class Door:
                 if before.transitions(state, action) != now.transitions(state, action)}
 
 
-@pytest.mark.parametrize('seed', range(2))
+@pytest.mark.parametrize('seed', range(strength(1, 2)))
 def test_a_closed_door_is_pushed_less_and_found_open_by_a_look(seed: int) -> None:
     pushed = {}
     for told in (False, True):
         door = Door(seed, told)
         changed = door.change()
-        executed = door.until_known(6, 3000)
+        executed = door.until_known(LEFT, MOST)
         cut_off = sum(pair in changed for pair in executed)
-        executed += door.step(3000 - len(executed))
+        executed += door.step(MOST - len(executed))
         pushed[told] = cut_off, sum(pair in changed for pair in executed)
     assert 3 * pushed[True][0] < pushed[False][0] and pushed[True][1] < pushed[False][1]
     exploration = door.exploration
@@ -180,7 +188,7 @@ def test_a_closed_door_is_pushed_less_and_found_open_by_a_look(seed: int) -> Non
 def test_it_goes_on_from_a_snapshot_as_it_would_have() -> None:
     door = Door(1, told=True)
     changed = door.change()
-    door.until_known(6, 3000)
+    door.until_known(LEFT, MOST)
     exploration = door.exploration
     for look in (False, True):
         if look:

@@ -72,7 +72,7 @@ def test_what_it_says_is_hardly_ever_wrong(most: int) -> None:
     delta, runs, wrong = 0.3, strength(16, 60), 0
     for seed in range(runs):
         rng = np.random.default_rng(seed)
-        states = int(rng.integers(1, 4))
+        states = int(rng.integers(1, strength(3, 4)))
         cmp, policy = ring(rng, states, most), policy_of(states)
         truth = expected_steps(cmp, policy)
         declared, counts = Support(support(cmp)), Counts()
