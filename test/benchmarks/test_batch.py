@@ -23,10 +23,12 @@ import progress
 import promise
 import pytest
 import references
+from tiers import strength
 
 BENCHMARKS = Path(batch.__file__).parent
 TASKS = [(letter, number) for letter in 'ab' for number in range(3)]
-PROMISE = ['--families', 'corridor', 'confusing_chain', '--trials', '4', '--radius', '2.5']
+PROMISE = ['--families', 'corridor', 'confusing_chain', '--trials', '4', '--radius',
+           strength('2', '2.5')]
 
 
 def names(task: tuple[str, int]) -> dict[str, object]:
@@ -180,9 +182,10 @@ def test_a_row_is_as_good_as_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
     def texts(columns: dict[str, object]) -> dict[str, str]:
         return {name: str(value) for name, value in columns.items()}
     task = ('random_tree', 3, 0.5, 0.1)
+    steps = strength(10_000, 20_000)
     for base in ('', 'ucb_explore'):
-        made = prediction.run(20_000, base, task)
-        row = texts({**prediction.names(20_000, base, task), **made.columns()})
+        made = prediction.run(steps, base, task)
+        row = texts({**prediction.names(steps, base, task), **made.columns()})
         assert prediction.Run.of(row) == made and made.steps > 0
         assert len(made.told) == (0 if base else len(prediction.WAY))
     given = 2000, '', ('broken_wheel', 1)

@@ -13,8 +13,10 @@ import subprocess
 import sys
 from threading import Thread
 import time
+from types import SimpleNamespace
 
 import pytest
+from tiers import thorough
 
 distributed = pytest.importorskip('distributed')
 
@@ -35,6 +37,18 @@ def lines(path: Path) -> int:
     return path.read_bytes().count(b'\n') if path.exists() else 0
 
 
+def test_the_rows_are_those_of_a_single_process(tmp_path: Path) -> None:
+    one, other = tmp_path / 'one.csv', tmp_path / 'other.csv'
+    run = ['--families', 'corridor', '--trials', '3', '--radius', '2']
+    with distributed.LocalCluster(1, processes=False, dashboard_address=None) as cluster:
+        assert promise.main([*run, '--cluster', cluster.scheduler_address,
+                             '--output', str(other)]) == 0
+    assert promise.main([*run, '--jobs', '1', '--output', str(one)]) == 0
+    assert one.read_bytes() == other.read_bytes() and lines(one) == 4
+
+
+@thorough('benchmarks/test_batch_cluster.py::test_the_rows_are_those_of_a_single_process '
+          'benchmarks/test_batch.py::test_a_run_that_is_killed_goes_on')
 def test_a_worker_that_is_killed_changes_nothing(
     cluster: distributed.LocalCluster, tmp_path: Path,
 ) -> None:
@@ -61,6 +75,17 @@ def test_a_worker_that_is_killed_changes_nothing(
     assert one.read_bytes() == other.read_bytes()
 
 
+def test_other_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(distributed, 'get_worker', lambda: SimpleNamespace(
+        address='tcp://there:1'))
+    work = batch_cluster.worker_function(
+        {**batch_cluster.environment(), 'mnm_ros': 'abc'}, '9.9.9')
+    kind, told = work(b'never opened')
+    assert kind == 'refused' and told.startswith('worker tcp://there:1 ')
+    assert ' instead of 9.9.9; mnm_ros ' in told and ' instead of abc): start it with' in told
+
+
+@thorough('benchmarks/test_batch_cluster.py::test_other_code_is_refused')
 def test_a_worker_with_other_code_is_refused(
     cluster: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
 ) -> None:

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import importlib
 from pathlib import Path
-import subprocess
 import sys
 
 from arguments import Arguments
@@ -15,6 +15,7 @@ from growth_trial import run, Task
 import navigation
 import pytest
 import steps
+from tiers import thorough
 
 BENCHMARKS = Path(fleet.__file__).parent
 EXPLORING = ('blocked', 'checkpoint', 'doors', 'exploration_steps', 'false_alarms', 'fleet',
@@ -23,12 +24,14 @@ EXPLORING = ('blocked', 'checkpoint', 'doors', 'exploration_steps', 'false_alarm
 
 
 @pytest.mark.parametrize('name', EXPLORING)
-def test_a_base_that_is_not_there_is_refused(name: str) -> None:
+def test_a_base_that_is_not_there_is_refused(
+        name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
     study = ['states'] if name == 'growth' else []
-    done = subprocess.run(
-        [sys.executable, str(BENCHMARKS / f'{name}.py'), *study, '--base', 'magic'],
-        capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2 and f'benchmarks/{name}: error: base is ' in done.stderr, done
+    monkeypatch.setattr(sys, 'argv', [f'{name}.py', *study, '--base', 'magic'])
+    with pytest.raises(SystemExit) as ended:
+        importlib.import_module(name).main()
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and f'benchmarks/{name}: error: base is ' in said
 
 
 def test_all_that_explore_are_named_here() -> None:
@@ -38,7 +41,8 @@ def test_all_that_explore_are_named_here() -> None:
 
 
 @pytest.mark.parametrize('explore', [
-    lambda base: fleet.trial(base, ('corridor', 2, 0))['learnt'],
+    pytest.param(lambda base: fleet.trial(base, ('corridor', 2, 0))['learnt'], marks=thorough(
+        'benchmarks/test_benchmark_arguments.py::test_the_base_that_is_given_explores')),
     lambda base: run(Task('explored', 'corridor', 2.0, 0, 100_000, base))['steps'],
     lambda base: navigation.explore('corridor', 0, 3.0, 1.0, base)[0].steps,
     lambda base: steps.run('corridor', 3.0, 'onboard', base, 0)[0]])

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 import csv
 from pathlib import Path
 
 import exploration_steps
 import pytest
+import references
 
 pytest.importorskip('matplotlib')
 pytest.importorskip('scipy')
@@ -19,10 +21,14 @@ PROMISE = ({'family': 'corridor', 'preset': 'onboard', 'base': 'ucb_explore', 'o
             'alone': '0', 'delta': '0.1', 'ok_first': ok, 'ok_last': ''} for ok in '1101')
 
 
-def test_figures(early: None, tmp_path: Path) -> None:
+def test_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number, name in enumerate(exploration_steps.ALL_METHODS):
+        monkeypatch.setitem(exploration_steps.ALL_METHODS, name, lambda *_, number=number: (
+            references.Trial(0, [500, 100 + number], 0, True, 9000, 300,
+                             Counter(dict.fromkeys(references.REASONS, 1)))))
     paths = {name: tmp_path / f'{name}.csv' for name in ('exploration', 'promise')}
     exploration_steps.main([
-        '--seeds', '1', '--scaled-seeds', '0', '--scenarios', 'broken_wheel', '--tail', '3000',
+        '--seeds', '2', '--scaled-seeds', '0', '--scenarios', 'broken_wheel',
         '--jobs', '1', '--output', str(paths['exploration'])])
     rows = list(PROMISE)
     with paths['promise'].open('w', newline='') as file:

@@ -17,16 +17,18 @@ from growth_worlds import WORLDS
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.simulation.ground_truth import judge, reachable_states
 import pytest
+from tiers import strength
 
 pytest.importorskip('matplotlib')
 
 from growth_sizes import least_log, least_model, least_policies  # noqa: E402, I100
 
+PLANE = strength(1.0, 1.5)
 TINY: Mapping[str, Mapping[tuple[str, str], Sequence[float]]] = {
-    'states': {('explored', 'plane'): (1.5,), ('explored', 'random_graph'): (1,),
-               ('built', 'plane'): (1.5,)},
+    'states': {('explored', 'plane'): (PLANE,), ('explored', 'random_graph'): strength((), (1,)),
+               ('built', 'plane'): (PLANE,)},
     'actions': {('explored', 'actions'): (2,)},    # a log of some pages
-    'radius': {('explored', 'corridor'): (2, 2.5, 3)},
+    'radius': {('explored', 'corridor'): strength((2, 2.5), (2, 2.5, 3))},
     'robots': {('explored', 'corridor'): (2,), ('fleet', 'corridor'): (2,)}}
 
 

@@ -16,6 +16,7 @@ from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise
 import pytest
+from tiers import strength
 import trials
 from trials import Configuration, Outcome
 
@@ -74,7 +75,7 @@ def test_the_base_alone_in_the_first_setting() -> None:
 
 @pytest.mark.parametrize('family', ['helped_star', 'lost_graph', 'interrupted_tree'])
 def test_a_robot_that_is_interrupted(family: str) -> None:
-    configuration = replace(QUICK, radius=4.0)
+    configuration = replace(QUICK, radius=strength(2.0, 4.0))
     outcome = trials.run(family, 1, configuration)
     assert outcome.end == 'found' and outcome.interruptions > 0
     alone = trials.run(family, 1, replace(configuration, alone=True))
@@ -88,7 +89,8 @@ def test_no_other_robot_is_interrupted() -> None:
 # With seed 1, a policy of the last family takes 7% more than the limit once another one has been
 # deleted, which takes longer to tell than there is time.
 @pytest.mark.parametrize(('family', 'seed', 'end'), [
-    ('fleet_tree', 1, 'found'), ('fleet_star', 1, 'found'), ('fleet_changing', 3, 'relearnt')])
+    ('fleet_tree', strength(4, 1), 'found'), ('fleet_star', strength(3, 1), 'found'),
+    ('fleet_changing', 3, 'relearnt')])
 def test_a_world_that_a_fleet_explores(family: str, seed: int, end: str) -> None:
     outcome = trials.run(family, seed, QUICK)
     assert outcome.end == end and not outcome.broken and outcome.interruptions > 0
@@ -113,21 +115,23 @@ def test_a_second_change_is_made_while_the_first_one_is_open() -> None:
 
 
 def test_a_change_in_the_building_phase_comes_before_the_first_hypothesis() -> None:
-    outcome = trials.run('early_graph', 2, replace(QUICK, radius=0.0))
+    graph, closes, radius = strength((7, 2, 2.0), (2, 4, 0.0))
+    outcome = trials.run('early_graph', graph, replace(QUICK, radius=radius))
     assert told(outcome, 'takes over')[0] < told(outcome, ' first hypothesis, ')[0]
     assert outcome.first == RIGHT and outcome.last is not None and outcome.end == 'relearnt'
     # The promise says nothing of a change that was not noticed before the first hypothesis.
-    outcome = trials.run('early_closes', 4, replace(QUICK, radius=0.0))
+    outcome = trials.run('early_closes', closes, replace(QUICK, radius=radius))
     assert outcome.first is None and outcome.last is not None and outcome.end == 'relearnt'
 
 
 def test_a_certificate_that_a_change_made_false_is_wrong_unless_it_is_doubted(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    configuration = replace(QUICK, radius=0.0)
-    assert not trials.run('early_closes', 12, configuration).broken
+    seed, radius, delta = strength((8, 3.0, 0.5), (12, 0.0, 0.1))
+    configuration = replace(QUICK, radius=radius, delta=delta)
+    assert not trials.run('early_closes', seed, configuration).broken
     monkeypatch.setattr(BuildingPhase, '_watch', lambda *step: None)
     monkeypatch.setattr(ProvisionalPolicies, 'look', as_it_was_certified)
-    outcome = trials.run('early_closes', 12, configuration)
+    outcome = trials.run('early_closes', seed, configuration)
     assert outcome.certificates and outcome.broken and outcome.last is not None
 
 
