@@ -13,8 +13,9 @@ import pytest
 from rcl_interfaces.msg import SetParametersResult
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
+from tiers import strength
 
-LIMIT = 50
+LIMIT = strength(20, 50)
 
 
 class InconsistentRobot(ScriptedRobot):
@@ -99,6 +100,6 @@ def test_the_limit_holds_after_a_restart(
 def test_a_robot_within_the_limit_is_not_paused(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot) -> None:
     status = peer.listen(String, 'status')
-    explorer(max_states=3, max_steps=400)
+    explorer(max_states=3, max_steps=strength(200, 400))
     peer.wait_for(lambda: status and status[-1].data.startswith('done: max_steps'), 'the end')
     assert not any(message.data.startswith('paused') for message in status)

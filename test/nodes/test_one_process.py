@@ -23,7 +23,7 @@ from mnm_ros.nodes.navigator import Navigator
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from navigating import Operator
-from node_processes import Peer, read_counts
+from node_processes import Done, PAUSE, Peer, read_counts
 import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -115,43 +115,36 @@ def test_the_process_shown(start: Callable, peer: Peer, tmp_path: Path) -> None:
     learns(peer)
 
 
-_TOGETHER = """
-import sys
-from mnm_ros.command.main import main
-
-sys.exit(main(['run', 'explorer', 'cmp_sim', 'navigator', '--namespace', '/r', *sys.argv[1:]]))
-"""
+TOGETHER = ('run', 'explorer', 'cmp_sim', 'navigator', '--namespace', '/r', '--ros-args')
 
 
 def test_the_command_that_runs_several_nodes_in_one_process(
-        start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
+        begin_command: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """Each has its own parameters, and the robot is left before the robot side."""
-    script, given = tmp_path / 'together.py', tmp_path / 'params.yaml'
-    script.write_text(_TOGETHER)
+    given = tmp_path / 'params.yaml'
     given.write_text('/**: {ros__parameters: {seed: 2}}\n'
                      '/**/explorer: {ros__parameters: {actions: [east, west], radius: 3.0}}\n')
     records = [tmp_path / name for name in ('explorer', 'simulator')]
-    process = start(str(script), given=[
-        '--ros-args', '--params-file', str(given), '-p', f'cmp_sim:scenario:={scenario}',
+    process = begin_command(
+        *TOGETHER, '--params-file', str(given), '-p', f'cmp_sim:scenario:={scenario}',
         '-p', f'explorer:record:={records[0]}', '-p', f'cmp_sim:record:={records[1]}',
-        '-p', 'explorer:radius:=4.0', '-p', 'explorer:on_shutdown:=reset'])
+        '-p', f'cmp_sim:latency:={PAUSE}', '-p', 'explorer:radius:=4.0',
+        '-p', 'explorer:on_shutdown:=reset')
     policies = peer.listen(Int64MultiArray, '/r/policies')
     results = peer.listen(String, '/r/goal_result')
     peer.wait_for(lambda: policies and PolicySet.from_msg(policies[-1]).targets, 'a hypothesis')
     goal = peer.node.create_publisher(Int64, '/r/goal', messages.STEP)
     peer.wait_for(goal.get_subscription_count, 'the navigator')
     peer.wait_for(lambda: goal.publish(Int64(data=0)) or peer.spin(0.2) or results, 'a result')
-    assert process.stop() == 0, process.output
+    assert process.stop() == 0, process.errors
     counted, played = map(read_counts, records)
     assert as_steps(counted) and not as_steps(counted) - as_steps(played)
 
 
-def test_a_bad_parameter_of_one_of_them_ends_all(start: Callable, tmp_path: Path) -> None:
-    script = tmp_path / 'together.py'
-    script.write_text(_TOGETHER)
-    process = start(str(script), given=[
-        '--ros-args', '-p', 'cmp_sim:scenario:=corridor', '-p', 'explorer:actions:=[east, west]',
-        '-p', 'explorer:radius:=0.5'])
-    assert process.wait() == 1
-    assert "parameter 'radius' is 0.5, expected" in process.output
-    assert 'Traceback' not in process.output
+def test_a_bad_parameter_of_one_of_them_ends_all(command: Callable[..., Done]) -> None:
+    done = command(
+        *TOGETHER, '-p', 'cmp_sim:scenario:=corridor', '-p', 'explorer:actions:=[east, west]',
+        '-p', 'explorer:radius:=0.5')
+    assert done.returncode == 1
+    assert "parameter 'radius' is 0.5, expected" in done.stderr
+    assert 'Traceback' not in done.stderr

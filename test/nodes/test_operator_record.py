@@ -21,7 +21,7 @@ from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
-from node_processes import Done, Peer, ScriptedRobot
+from node_processes import Done, PAUSE, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool, Trigger
@@ -61,6 +61,12 @@ class World:
         self.record.tick(self.now)
         found, self.events[:] = [told(event, HOUSE) for event in self.events], []
         return found
+
+
+@pytest.fixture
+def robot(robot: ScriptedRobot) -> ScriptedRobot:
+    robot.pause = PAUSE
+    return robot
 
 
 @pytest.fixture

@@ -103,17 +103,19 @@ def test_ranges_can_be_described(run: Run, peer: Peer) -> None:
     assert (limits.from_value, limits.to_value) == (0.0, 1.0)
 
 
-@pytest.mark.parametrize(('module', 'name'), [
-    ('explorer', 'base'), ('explorer', 'record'), ('explorer', 'checkpoint_dir'),
-    ('cmp_sim', 'record'), ('cmp_sim', 'scenario')])
+@pytest.mark.parametrize(('module', 'names'), [
+    ('explorer', ('base', 'record', 'checkpoint_dir')), ('cmp_sim', ('record', 'scenario'))])
 def test_what_runs_code_or_writes_files_is_fixed_at_the_start(
-        start: Callable, peer: Peer, tmp_path: Path, module: str, name: str) -> None:
+        start: Callable, peer: Peer, tmp_path: Path, module: str,
+        names: tuple[str, ...]) -> None:
     given = {'explorer': {'actions': ['east'], 'autostart': False},
              'cmp_sim': {'scenario': 'corridor'}}[module]
     process = start(module, **given)
     target = tmp_path / 'target'
-    result = peer.set_parameter(module, name, f'{target}:x' if name == 'base' else str(target))
-    assert not result.successful and 'read-only' in result.reason
+    with peer.setter(module) as set_one:
+        for name in names:
+            result = set_one(name, f'{target}:x' if name == 'base' else str(target))
+            assert not result.successful and 'read-only' in result.reason, name
     assert process.stop(signal.SIGINT) == 0 and not target.exists()
 
 

@@ -119,7 +119,7 @@ def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
     peer.spin(0.3)
     assert len(robot.received) == orders
     assert peer.call(Trigger, 'recover').success
-    peer.wait_for(lambda: len(robot.received) > orders + 100, 'steps again')
+    peer.wait_for(lambda: len(robot.received) > orders + 30, 'steps again')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     assert process.stop() == 0

@@ -118,6 +118,7 @@ def two(peer: Peer) -> tuple[FaultyRobot, FaultyRobot]:
     """Return two robots that are served with the peer."""
     peers = [Peer(namespace=f'/{name}') for name in ('r1', 'r2')]
     good, bad = (FaultyRobot(each) for each in peers)
+    good.pause = bad.pause = 0.001
     # One executor is enough for all.
     spin = peer._executor.spin_once
 

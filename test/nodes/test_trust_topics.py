@@ -14,8 +14,10 @@ from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
+from tiers import strength
 from visualization_msgs.msg import MarkerArray
 
+RADIUS = strength(2.5, 4.0)
 FIELDS = {'trust', 'expected_steps', 'at_most_steps', 'since_step', 'why',
           'expected_seconds'}
 
@@ -26,7 +28,7 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> No
     policies = peer.listen(Int64MultiArray, 'policies')
     drawn = peer.listen(MarkerArray, 'exploration_markers')
     start('cmp_sim', scenario='two_rooms', latency=0.002)
-    start('explorer', actions=['east', 'west', 'south', 'north'])
+    start('explorer', actions=['east', 'west', 'south', 'north'], radius=RADIUS)
     peer.wait_for(lambda: policies and told[-1].data.count('proven') > 5, 'a hypothesis', 120.0)
     said = [json.loads(message.data) for message in told]
     first = next(each for each in said if any(
@@ -52,7 +54,7 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> No
     slow = [each['expected_seconds'] / each['expected_steps'] for each in proven.values()
             if each['expected_steps']]
     assert slow and all(0.001 < seconds < 1.0 for seconds in slow)
-    assert all(each['at_most_steps'] == 8.0 for state, each in proven.items()
+    assert all(each['at_most_steps'] == 2 * RADIUS for state, each in proven.items()
                if state != str(hypothesis.targets[0]))
 
 

@@ -4,18 +4,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 import signal
 
 from faulty_robot import as_steps
 from logged_robot import played, start_logged
 from mnm_ros import messages
-from node_processes import Peer, read_counts, ScriptedRobot
+from node_processes import NodeProcess, PAUSE, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
 from tiers import strength
+
+
+@pytest.fixture
+def start(start: Callable[..., NodeProcess]) -> Callable[..., NodeProcess]:
+    """Start nodes; simulated robots, which are given arguments, take their time."""
+    def start_node(module: str, given: Sequence[str] = (), **parameters: object) -> NodeProcess:
+        slow = ('-p', f'latency:={PAUSE}') if given else ()
+        return start(module, given=[*given, *slow], **parameters)
+    return start_node
 
 
 @pytest.fixture
@@ -30,7 +39,7 @@ def test_a_second_one_is_started(start: Callable, peer: Peer, scenario: str, exp
     process, phase, status = exploring
     log, other_log = tmp_path / 'log', tmp_path / 'other_log'
     first = start_logged(start, log, scenario, 1)
-    peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
+    peer.wait_for(lambda: log.stat().st_size > 300, 'steps')
     second = start_logged(start, other_log, scenario, 2)
     said = 'waiting for the robot: 2 robot sides at once: /cmp_sim, /cmp_sim'
     peer.wait_for(lambda: status and status[-1].data == said, 'the reason')
@@ -57,7 +66,7 @@ def test_one_that_was_killed_is_replaced(
     for number in range(strength(2, 3)):
         log = tmp_path / f'log_{number}'
         robot = start_logged(start, log, scenario, number)
-        peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')    # noqa: B023
+        peer.wait_for(lambda: log.stat().st_size > 300, 'steps')    # noqa: B023
         peer.wait_for(lambda: peer.node.count_publishers('state') > min(number, 1),    # noqa: B023
                       'that it is seen, and that the last one still is')
         robot.stop(signal.SIGKILL)
@@ -70,12 +79,12 @@ def test_one_that_was_taken_for_dead_is_alive(
     process, phase, status = exploring
     log, other_log = tmp_path / 'log', tmp_path / 'other_log'
     first = start_logged(start, log, scenario, 1)
-    peer.wait_for(lambda: log.stat().st_size > 1000, 'steps')
+    peer.wait_for(lambda: log.stat().st_size > 300, 'steps')
     first.send(signal.SIGSTOP)
     orders = peer.listen(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: len(orders) > 1, 'an order that is given in vain, again')
     second = start_logged(start, other_log, scenario, 2)
-    peer.wait_for(lambda: other_log.stat().st_size > 1000, 'steps')
+    peer.wait_for(lambda: other_log.stat().st_size > 300, 'steps')
     first.send(signal.SIGCONT)
     peer.wait_for(lambda: 'at once' in status[-1].data, 'both to be noticed')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
@@ -102,6 +111,7 @@ def test_an_adviser_learns_nothing_from_two(
 def test_who_records_or_commands_is_no_robot(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """Recorders subscribe action and state, navigators publish action and subscribe state."""
+    robot.pause = PAUSE
     explorer()
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
@@ -114,5 +124,5 @@ def test_who_records_or_commands_is_no_robot(
     peer.wait_for(lambda: peer.node.count_publishers('state') == 2, 'all of them')
     peer.spin(0.3)
     count = len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) > count + 100, 'steps')
+    peer.wait_for(lambda: len(robot.executed) > count + 30, 'steps')
     assert not any('at once' in message.data for message in status)
