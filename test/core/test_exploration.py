@@ -20,6 +20,8 @@ from tiers import strength
 TWO_ROOMS, WHEEL = load('two_rooms'), load('broken_wheel')
 SETTINGS = settings(Problem(len(TWO_ROOMS.actions), 4.0, 1.0, 0.1))
 
+BEGUN = strength(300, 1000)    # steps after which something happens
+
 
 def started(seed: int = 0) -> tuple[Exploration, Simulator]:
     exploration = Exploration(SETTINGS, seed)
@@ -48,7 +50,7 @@ def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
 
 def test_its_counts_are_what_the_simulator_recorded() -> None:
     exploration, simulator = started()
-    drive(exploration, simulator, strength(1500, 5000))
+    drive(exploration, simulator, strength(800, 5000))
     record = {pair: dict(nexts) for pair, nexts in simulator.counts.items()}
     # Where the robot was before its first RESET nobody told.
     record[TWO_ROOMS.start, RESET][TWO_ROOMS.start] -= 1
@@ -58,7 +60,7 @@ def test_its_counts_are_what_the_simulator_recorded() -> None:
 
 def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> None:
     exploration, simulator = started()
-    met = set(drive(exploration, simulator, strength(1500, 5000)))
+    met = set(drive(exploration, simulator, strength(800, 5000)))
     while not exploration.at_restart_point:
         met.update(drive(exploration, simulator, 1))
     assert exploration.states == len(met) > 3
@@ -76,7 +78,7 @@ def test_states_met_and_what_follows_them_are_told_after_a_resumption_too() -> N
 
 def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
     exploration, simulator = started()
-    drive(exploration, simulator, 1000)
+    drive(exploration, simulator, BEGUN)
     counts = exploration.counts
     exploration.pause('service explore called')
     assert exploration.phase is Phase.PAUSED
@@ -92,7 +94,7 @@ def test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing() -> None:
 
 def test_a_robot_that_was_moved_is_not_a_transition() -> None:
     exploration, simulator = started()
-    drive(exploration, simulator, 1000)
+    drive(exploration, simulator, BEGUN)
     counts = exploration.counts
     exploration.relocate(3)
     assert exploration.counts == counts and exploration.last_state == 3
@@ -134,9 +136,9 @@ def test_it_ends_with_a_reason_and_only_recover_brings_it_back_from_a_fault_of_t
 
 def test_a_reset_that_misses_home_is_counted_and_tried_again() -> None:
     exploration, simulator = started()
-    drive(exploration, simulator, strength(300, 1000))
+    drive(exploration, simulator, BEGUN)
     twin, other = started()
-    drive(twin, other, strength(300, 1000))
+    drive(twin, other, BEGUN)
     exploration.relocate(3)
     twin.relocate(3)
     for misses in (1, 2):
@@ -177,7 +179,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
 
 def until_it_is_under_way(exploration: Exploration, simulator: Simulator) -> None:
     """Stop before an action other than RESET."""
-    while exploration.next_action() == RESET or exploration.steps < 1000:
+    while exploration.next_action() == RESET or exploration.steps < BEGUN:
         drive(exploration, simulator, 1)
 
 
@@ -298,8 +300,8 @@ def test_the_numbers_of_states_stand_for_nothing(options: dict[str, Value]) -> N
         exploration = Exploration(settings(problem, overrides=options))
         simulator = Simulator(WHEEL)
         played.append([])
-        for step in range(strength(1000, 2000)):
-            if step == strength(600, 1000):
+        for step in range(strength(800, 2000)):
+            if step == strength(500, 1000):
                 simulator.change()
             action = exploration.next_action()
             played[-1].append(action)

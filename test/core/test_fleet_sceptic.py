@@ -125,13 +125,13 @@ def test_what_is_learnt_depends_on_the_stacks_alone() -> None:
     alone = explore(1, lambda number, pair, after: 1)
     if strength(False, True):
         assert explore(3, lambda number, pair, after: 1) == alone
+        assert explore(2, lambda number, pair, after: 30 if after > pair[0] else 1) == alone
     assert explore(7, lambda number, pair, after: 1 + (after * 5 + number) % 13) == alone
-    assert explore(2, lambda number, pair, after: 30 if after > pair[0] else 1) == alone
 
 
 def test_looking_ahead_leaves_no_trace() -> None:
     """What was taken leads an exploration that is not looked ahead of to the same place."""
-    taken = explore(4, lambda number, pair, after: 1 + after % 3, lost=0.05)
+    taken = explore(strength(2, 4), lambda number, pair, after: 1 + after % 3, lost=0.05)
     exploration = Exploration(settings(PROBLEM), 0)
     for made in taken:
         if isinstance(made, Observation):

@@ -197,7 +197,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     run = Run(grid_cmp(ROOM, 0.1, ACTIONS))
     run.exploration.improve(FAR, 0.01)
     doing = []
-    for _ in range(1500):
+    for _ in range(strength(800, 1500)):
         run.explore(1)
         doing.append(run.exploration.activity().sentence)
     improving = sum('improving' in sentence for sentence in doing)
