@@ -23,7 +23,7 @@ from std_srvs.srv import SetBool
 
 Step = tuple[int, int, int]
 TARGETS = (0, 1, 2)
-QUICK = 0.003    # s for a step: without any, explorer and robot would keep a processor busy
+QUICK = 0.005    # s for a step: without any, explorer and robot would keep a processor busy
 
 
 class Nodes:

@@ -9,8 +9,6 @@ import json
 import os
 from pathlib import Path
 import re
-import subprocess
-import sys
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from faulty_robot import as_steps, end, FaultyRobot, is_right, learns
@@ -18,7 +16,8 @@ from logged_robot import played, start_logged
 from mnm_ros.checkpoint import event_log
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
-from node_processes import DEADLINE, Peer, read_counts
+from node_processes import DEADLINE, Done, PAUSE, Peer, read_counts
+from paced import paced
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
@@ -48,10 +47,10 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
         start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """They name their actions, the hypothesis is right, and every step is one that was made."""
     records = {name: tmp_path / f'made_{number}' for number, name in enumerate(('r1', 'deck/r3'))}
-    others = [start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=0.002,
+    others = [start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=PAUSE,
                     record=str(record)) for name, record in records.items()]
     log = tmp_path / 'log'    # which outlives SIGKILL
-    killed = start_logged(start, log, scenario, namespace='/r2')
+    killed = start_logged(paced(start), log, scenario, namespace='/r2')
     reports = Reports(peer)
     process = start('explorer', robots=['r1', 'r2', 'deck/r3'], radius=4.0, step_timeout=0.3,
                     record=str(tmp_path / 'record'))
@@ -63,7 +62,7 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
         peer.wait_for(lambda: reports.steps(name) > steps + 50,  # noqa: B023
                       f'that {name} goes on')
     size = log.stat().st_size
-    start_logged(start, log, scenario, namespace='/r2')
+    start_logged(paced(start), log, scenario, namespace='/r2')
     peer.wait_for(lambda: log.stat().st_size > size + 300, 'that r2 goes on')
     peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.OK, 'that it is said')
     counted = end(peer, process, tmp_path / 'record')
@@ -80,7 +79,7 @@ def test_a_fleet_goes_on_where_it_was(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """What the exploration has taken is kept; what waited to be taken is found out again."""
     for name in ('r1', 'r2'):
-        start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=0.002)
+        start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=PAUSE)
     given = {'robots': ['r1', 'r2'], 'radius': 4.0, 'checkpoint_dir': str(tmp_path / 'kept'),
              'transition_log': True}
     first = explorer(**given)
@@ -104,7 +103,7 @@ def test_a_fleet_goes_on_where_it_was(
 def test_the_end_of_a_fleet_is_kept_with_the_times_of_its_actions(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     for name in ('r1', 'r2'):
-        start('cmp_sim', namespace=f'/{name}', scenario=scenario)
+        start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=PAUSE)
     process = explorer(robots=['r1', 'r2'], radius=4.0, checkpoint_dir=str(tmp_path))
     learns(peer)
     assert process.stop() == 0
@@ -178,7 +177,7 @@ def test_robots_stop_when_told_to_while_a_plan_is_made(
 def test_the_first_robot_may_come_last(
         explorer: Callable, peer: Peer, start: Callable, scenario: str) -> None:
     """Whoever is there says which actions there are."""
-    start('cmp_sim', namespace='/r2', scenario=scenario)
+    start('cmp_sim', namespace='/r2', scenario=scenario, latency=PAUSE)
     process = start('explorer', robots=['r1', 'r2'], radius=4.0)
     learns(peer)
     assert process.stop() == 0
@@ -212,13 +211,12 @@ def test_descriptions_are_those_of_each_robot(
 
 
 def test_the_command_shows_each_robot_and_judges_what_came_of_it(
-        scenario: str, tmp_path: Path) -> None:
-    command = [sys.executable, '-m', 'mnm_ros', 'explore', scenario, '--robots', 'r1 deck/r2',
-               # Slow enough for both to be found before all is explored.
-               '-p', 'latency:=0.01', '--once', '--timeout', str(DEADLINE),
-               '-p', f'explorer:record:={tmp_path / "record"}']
-    done = subprocess.run(
-        command, capture_output=True, text=True, timeout=2 * DEADLINE, check=False)
+        scenario: str, tmp_path: Path, command: Callable[..., Done]) -> None:
+    done = command(
+        'explore', scenario, '--robots', 'r1 deck/r2',
+        # Slow enough for both to be found before all is explored.
+        '-p', 'latency:=0.01', '--once', '--timeout', str(DEADLINE),
+        '-p', f'explorer:record:={tmp_path / "record"}')
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'The hypothesis is right.' in done.stdout and 'true setting    0' in done.stdout
     steps = [int(figure.replace(',', '')) for figure in re.findall(

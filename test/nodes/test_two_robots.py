@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 import signal
 
@@ -12,6 +12,7 @@ from faulty_robot import as_steps
 from logged_robot import played, start_logged
 from mnm_ros import messages
 from node_processes import NodeProcess, PAUSE, Peer, read_counts, ScriptedRobot
+from paced import paced
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
@@ -21,10 +22,7 @@ from tiers import strength
 @pytest.fixture
 def start(start: Callable[..., NodeProcess]) -> Callable[..., NodeProcess]:
     """Start nodes; simulated robots, which are given arguments, take their time."""
-    def start_node(module: str, given: Sequence[str] = (), **parameters: object) -> NodeProcess:
-        slow = ('-p', f'latency:={PAUSE}') if given else ()
-        return start(module, given=[*given, *slow], **parameters)
-    return start_node
+    return paced(start)
 
 
 @pytest.fixture
