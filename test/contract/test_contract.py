@@ -20,36 +20,23 @@ import pytest
 
 pytest.importorskip('rclpy', reason='ROS 2 is not installed')
 
-from mnm_ros.simulation.diff_drive import driver_parameters  # noqa: E402, I100
+from mnm_ros.contract.__main__ import main  # noqa: E402, I100
+from mnm_ros.simulation.diff_drive import driver_parameters  # noqa: E402
 from mnm_ros.simulation.world import load  # noqa: E402
+from tiers import strength, thorough  # noqa: E402
+import wrong_robots  # noqa: E402
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 DEADLINE = 600.0    # s, against standing still: a slip takes the contract more orders
-SHARES = 4         # of the wrong robots, at the same time: what is imported takes longer than most
+# Of the wrong robots, which are tested at the same time: most take less than what is imported.
+SHARES = strength(1, 4)
 
-WRONG = {
-    'answers_twice': 'test_every_order_is_answered_once',
-    'answers_another_seq': 'test_reset_is_answered',
-    'forgets_reset': 'test_reset_leads_to_one_home',
-    'ignores_a_repeat': 'test_a_repeated_order_is_answered_again',
-    'executes_a_repeat': 'test_a_repeated_order_is_answered_again',
-    'executes_a_repeat_in_secret': 'test_a_repeated_order_is_not_executed_again',
-    'executes_a_repeat_slowly_in_secret': 'test_a_repeated_order_is_not_executed_again',
-    'wants_growing_seqs': 'test_any_other_seq_is_executed',
-    'dies_of_malformed_orders': 'test_malformed_orders_are_ignored',
-    'answers_unknown_actions': 'test_unknown_actions_are_ignored',
-    'chatters': 'test_nothing_is_said_unasked',
-    'malformed_besides': 'test_every_message_was_well_formed',
-    'home_without_a_report': 'test_return_home',
-    'does_not_stop': 'test_stop',
-    'answers_when_freed': 'test_stop',
-    'is_said_to_have_more_actions': 'test_it_is_what_it_says',
-    'is_said_to_live_elsewhere': 'test_it_is_what_it_says',
-    'cannot_say_what_it_is': 'test_it_is_what_it_says',
-    'says_nothing_though_asked': 'test_it_is_what_it_says',
-}
-"""Each way to be wrong, with the test that finds it, which is the only one that is run."""
+THROUGH_NODES = ('answers_twice', 'dies_of_malformed_orders', 'says_nothing_though_asked')
+"""The ways that every run looks for in nodes; test_clauses.py has the others without."""
+
+WRONG = {way: clause for way, clause in wrong_robots.WRONG.items()
+         if strength(way in THROUGH_NODES, True)}
 
 APART = ('dies_of_malformed_orders', 'executes_a_repeat_slowly_in_secret')
 """The ways that would disturb the other robots in one process."""
@@ -66,6 +53,10 @@ SHIPPED = {
          {'world': 'one_room', 'real_time_factor': 0.0, 'publish_clock': False})], 4),
 }
 """The processes of each robot side, with their parameters, and the number of its actions."""
+
+
+EVERY = ('cmp_sim',)
+"""Those that every run tests; the others are of the class that cmp_sim is of."""
 
 
 @dataclass
@@ -118,16 +109,17 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     folder = tmp_path_factory.mktemp('contract')
     wrong = str(HERE / 'wrong_robots.py')
     robots = [[wrong, 'right', *(way for way in WRONG if way not in APART)],
-              *([wrong, way] for way in APART)]
+              *([wrong, way] for way in APART if way in WRONG)]
     robots += [[*program, '--ros-args', '-r', f'__ns:=/{name}', *(
         word for key, value in parameters.items() for word in ('-p', f'{key}:={value}'))]
         for name, (processes, _) in shipped().items() for program, parameters in processes]
     processes = [subprocess.Popen([sys.executable, *robot], stderr=subprocess.DEVNULL)
                  for robot in robots]
     wrong_ways = {way: ('2', '-k', test) for way, test in WRONG.items()}
-    tasks = [*({name: (str(row[1]),)} for name, row in shipped().items()), {'right': ('2',)},
+    tasks = [*({name: (str(row[1]),)} for name, row in shipped().items()),
              *({way: wrong_ways[way] for way in list(WRONG)[part::SHARES]}
                for part in range(SHARES))]
+    tasks[-1]['right'] = '2',
     try:
         with ThreadPoolExecutor(len(tasks)) as pool:
             yield dict(ChainMap(*pool.map(partial(contracts, folder), tasks)))
@@ -140,19 +132,29 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
 
 def shipped() -> dict:
     found = importlib.util.find_spec('gymnasium') is not None
-    return {name: row for name, row in SHIPPED.items() if found or name != 'gym_side'}
+    return {name: row for name, row in SHIPPED.items()
+            if strength(name in EVERY, found or name != 'gym_side')}
 
 
-@pytest.mark.parametrize('way', WRONG)
+@pytest.mark.parametrize('way', [way if way in THROUGH_NODES else pytest.param(way, marks=thorough(
+    'contract/test_clauses.py::test_what_is_wrong_is_found')) for way in wrong_robots.WRONG])
 def test_what_is_wrong_is_found(verdicts: Mapping[str, Verdict], way: str) -> None:
     verdict = verdicts[way]
     assert verdict.status == 1, verdict.output
-    message = verdict.messages[WRONG[way]].removeprefix('Failed: ')
+    message = verdict.messages[wrong_robots.WRONG[way]].removeprefix('Failed: ')
     assert 'expected' in message or 'was gone' in message
     assert '\n' not in message and message in verdict.output
 
 
-@pytest.mark.parametrize('name', ['right', *SHIPPED])
+@pytest.mark.parametrize('name', ['right', *(name if name in EVERY else pytest.param(
+    name, marks=thorough(
+        'contract/test_contract.py::test_what_is_right_passes '
+        'nodes/test_robot_side.py::test_unknown_and_malformed_actions_are_ignored '
+        'nodes/test_robot_side.py::test_stop_and_go_on '
+        'nodes/test_grid_driver.py::test_a_repeated_order_is_not_executed_again '
+        'nodes/test_grid_driver.py::test_home_by_service_is_reported_once '
+        'nodes/test_lift.py::test_it_takes_its_time_and_can_be_stopped'))
+    for name in SHIPPED)])
 def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> None:
     if name not in verdicts:
         pytest.skip('gymnasium is not installed')
@@ -164,7 +166,8 @@ def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> Non
     assert 'a step took ' in verdict.output
 
 
-def test_bad_arguments_are_refused() -> None:
-    done = subprocess.run([sys.executable, '-m', 'mnm_ros.contract', '--actions', '0'],
-                          capture_output=True, text=True, timeout=DEADLINE)
-    assert done.returncode == 2 and '--actions is 0, expected more than 0' in done.stderr
+def test_bad_arguments_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(['--actions', '0'])
+    assert ended.value.code == 2
+    assert '--actions is 0, expected more than 0' in capsys.readouterr().err
