@@ -24,6 +24,7 @@ from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
 from std_msgs.msg import Bool, Header
 from std_srvs.srv import SetBool
+from tiers import thorough
 from unicycle import TICK, Unicycle
 
 Drive = Callable[..., DrivenRobot]
@@ -118,7 +119,8 @@ def test_the_last_pose_again_and_again_is_no_pose(driving: DrivenRobot) -> None:
     assert f'no pose on /odom for {TIMEOUT:g} s: stopped' in driving.process.output
 
 
-@pytest.mark.parametrize('pace', [2e-5, -2e-5, -1.0])
+@pytest.mark.parametrize('pace', [2e-5, -1.0, pytest.param(-2e-5, marks=thorough(
+    'nodes/test_grid_driver_safety.py::test_stamps_that_creep_or_run_back_are_no_poses'))])
 def test_stamps_that_creep_or_run_back_are_no_poses(driving: DrivenRobot, pace: float) -> None:
     driving.platform.pace = pace
     driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
@@ -234,7 +236,8 @@ def test_stop_and_free(drive: Drive) -> None:
     assert driving.act(RESET)[0] == 0
 
 
-@pytest.mark.parametrize('how', [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize('how', [signal.SIGKILL, pytest.param(signal.SIGINT, marks=thorough(
+    'nodes/test_grid_driver_safety.py::test_a_stop_outlives_the_driver_until_somebody_frees_the_robot'))])
 def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
         start: Callable, peer: Peer, how: signal.Signals) -> None:
     platform, told = Unicycle(peer), peer.listen(Bool, 'stopped')
