@@ -16,8 +16,10 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 GRID = load('grid_3x3')
+RADIUS = strength(2.0, 4.0)
 pytestmark = pytest.mark.parametrize('name', BASES)
 
 
@@ -27,12 +29,12 @@ def base_of(name: str, problem: Problem, seed: int) -> BaseAlgorithm:
 
 def trace(name: str, seed: int, moves: tuple[int, ...] = ()) -> list[tuple[int, int]]:
     """Return actions and states of a run; the robot is carried off before some steps."""
-    base = base_of(name, Problem(4, 4.0, 1.0, 0.1), seed)
+    base = base_of(name, Problem(4, RADIUS, 1.0, 0.1), seed)
     simulator = Simulator(GRID, seed)
     steps = []
     for number in range(30_000):
         if base.finished:
-            assert judge(simulator.cmp, hypothesis(base), 4.0, 1.0).ok
+            assert judge(simulator.cmp, hypothesis(base), RADIUS, 1.0).ok
             return steps
         if number in moves:
             base.interrupt()

@@ -250,7 +250,7 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
         ((('S..', '...'), ('S#.', '...')), 4.0, 5), ((('S...', '....'), ('S.#.', '....')), 5.0, 7))
     before, after = (grid_cmp(each, 0.0, ACTIONS) for each in rows)
     run = Run(before, after, radius=radius)
-    run.exploration.improve(target, 0.3)
+    run.exploration.improve(target, strength(0.5, 0.3))
     run.until_proven(target)
     run.simulator.change()
     noticed = run.exploration.changes_noticed
@@ -277,7 +277,7 @@ def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit()
     while not run.exploration.changes_relearnt:
         run.explore(1)
     assert takes() == target + 2.0    # as it was before, which is good enough
-    run.exploration.improve(target, 0.3)
+    run.exploration.improve(target, strength(0.5, 0.3))
     run.until_proven(target)
     assert takes() == target
     assert f'({target + 2}.00 -> {target}.00 by what was seen' in run.exploration.events[-1].text
@@ -285,7 +285,7 @@ def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit()
 
 def test_several_robots_improve_a_policy_together() -> None:
     world = World(still('corridor'), 3).explore()
-    within = strength(0.5, 0.1)
+    within = strength(0.9, 0.1)
     world.exploration.improve(1, within)
     world.go_on(lambda: 1 in world.exploration.nearly_best)
     proof = world.exploration.nearly_best[1]
