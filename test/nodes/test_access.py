@@ -15,6 +15,7 @@ from mnm_ros import security
 from mnm_ros.topics import ACTIONS, CALLED_ACTIONS
 from node_processes import Peer
 import pytest
+from tiers import strength
 
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'mnm_ros.policy.xml'
 NAMESPACE = '/robot_1'
@@ -102,7 +103,7 @@ def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: 
         peer.wait_for(lambda: used(peer, node, NAMESPACE) == rights, 'what is granted')
     except AssertionError:
         assert used(peer, node, NAMESPACE) == rights
-    peer.spin(1.5)    # nothing comes later
+    peer.spin(strength(0.5, 1.5))    # nothing comes later
     assert used(peer, node, NAMESPACE) == rights
 
 
