@@ -14,6 +14,7 @@ from node_processes import NodeProcess, Peer
 import pytest
 from rcl_interfaces.srv import DescribeParameters, GetParameters
 from std_msgs.msg import String
+from tiers import thorough
 
 ROBOT = Path(__file__).resolve().parents[2] / 'config' / 'robot.yaml'
 Run = Callable[..., NodeProcess]
@@ -135,6 +136,8 @@ def test_a_base_that_is_none_ends_the_start(
     assert len(process.output.splitlines()) == 1
 
 
+@thorough(shown_by='test_parameters.py::test_refused_at_start '
+          'nodes/test_start_and_end.py::test_refused_at_start')
 def test_a_number_that_would_overflow_ends_the_start(start: Callable) -> None:
     process = start('explorer', actions=['east'], radius=1e308)
     assert process.wait() == 1

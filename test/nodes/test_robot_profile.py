@@ -14,6 +14,7 @@ import pytest
 from screen import Screen
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
+from tiers import thorough
 from visualization_msgs.msg import MarkerArray
 
 CORRIDOR = RobotDescription(('east', 'west'), 0, 'map', {1: 'middle'}, {
@@ -47,7 +48,10 @@ def until_refused(peer: Peer, status: list[String]) -> str:
 
 
 @pytest.mark.parametrize('actions', [
-    ('east',), ('west', 'east'), ('east', 'west', 'up'), ('left', 'right')])
+    ('west', 'east'), ('east', 'west', 'up'), *(pytest.param(actions, marks=thorough(shown_by=(
+        'test_robot_description.py::test_the_difference_shows_both_lists '
+        'nodes/test_robot_profile.py::test_another_robot_is_not_driven')))
+        for actions in (('east',), ('left', 'right')))])
 def test_another_robot_is_not_driven(
         explorer: Callable, peer: Peer, robot: ScriptedRobot, actions: tuple) -> None:
     describe(peer, RobotDescription(actions).to_text())

@@ -12,6 +12,7 @@ import time
 from node_processes import NodeProcess, Peer
 import pytest
 from std_msgs.msg import String
+from tiers import thorough
 
 BROKEN = """name: broken
 actions: [east]
@@ -23,14 +24,16 @@ settings:
 
 
 @pytest.mark.parametrize('module, parameters, complaint', [
-    ('explorer', {'actions': ['east', 'east']}, "parameter 'actions' is ['east', 'east']"),
     ('explorer', {'radius': 0.5}, "parameter 'radius' is 0.5, expected a double, such as 4.0, "
                                   'in [1, 1000]'),
-    ('explorer', {'epsilon': 0.0}, "parameter 'epsilon' is 0.0"),
-    ('explorer', {'delta': 1.0}, "parameter 'delta' is 1.0"),
-    ('explorer', {'preset': 'fast'}, "'preset' is 'fast', expected a string, one of onboard, "
-                                     'paper'),
-    ('explorer', {'step_timeout': 'soon'}, "parameter 'step_timeout' is 'soon'"),
+    *(pytest.param('explorer', *case, marks=thorough(shown_by=(
+        'test_parameters.py::test_refused_at_start '
+        'nodes/test_start_and_end.py::test_refused_at_start'))) for case in (
+        ({'actions': ['east', 'east']}, "parameter 'actions' is ['east', 'east']"),
+        ({'epsilon': 0.0}, "parameter 'epsilon' is 0.0"),
+        ({'delta': 1.0}, "parameter 'delta' is 1.0"),
+        ({'preset': 'fast'}, "'preset' is 'fast', expected a string, one of onboard, paper"),
+        ({'step_timeout': 'soon'}, "parameter 'step_timeout' is 'soon'"))),
     ('explorer', {'checks': 'none'}, "parameter 'checks' is 'none', expected checks=none in the "
                                      "parameter 'overrides'"),
     ('explorer', {'overrides': 'c1=0.03'}, "parameter 'overrides' is 'c1=0.03' with 'preset' "
