@@ -23,7 +23,7 @@ from mnm_ros.simulation.simulator import Simulator
 from tiers import strength
 
 CORRIDOR = load('corridor')
-LONG = strength(1000, 4000)    # steps, with several resume points after the hypothesis
+LONG = strength(600, 4000)    # steps, with several resume points after the hypothesis
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
 IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0,
             'delta': 0.1, 'preset': 'onboard', 'seed': 0}

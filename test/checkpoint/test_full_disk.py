@@ -33,6 +33,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from tiers import strength
 
 
 def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> None:
@@ -172,7 +173,7 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
     writers = subprocess.Popen([sys.executable, '-u', '-c', _WRITER], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, text=True)
     assert writers.stdin is not None and writers.stdout is not None
-    for trial in range(20):
+    for trial in range(strength(8, 20)):
         path = tmp_path / f'{trial}.sqlite'
         print(path, file=writers.stdin, flush=True)
         writer = int(writers.stdout.readline())

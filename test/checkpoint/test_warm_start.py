@@ -155,7 +155,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
             action = exploration.next_action()
             exploration.observe(action, robot.step(action))
 
-    go_on(lambda: exploration.steps == strength(1000, 3000))
+    go_on(lambda: exploration.steps == strength(600, 3000))
     robot.change()
     go_on(lambda: exploration.changes_noticed)
     noticed = exploration.steps

@@ -15,7 +15,7 @@ from mnm_ros.simulation.ground_truth import best_time, reachable_states
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 SEEDS = range(strength(3, 12))
 CHANGING = [name for name in FAMILIES if name.startswith(('changing', 'twice', 'early'))]
@@ -77,7 +77,8 @@ def test_seeds_differ(family: str) -> None:
 
 @pytest.mark.parametrize('family', FAMILIES)
 @pytest.mark.parametrize(('radius', 'seeds'), [
-    (2.0, SEEDS[:strength(1, 4)]), (4.0, SEEDS), (5.0, SEEDS[:strength(1, 4)])])
+    (2.0, SEEDS[:strength(1, 4)]), (4.0, SEEDS), pytest.param(5.0, SEEDS[:4], marks=thorough(
+        'simulation/test_families.py::test_sizes'))])
 def test_sizes(family: str, radius: float, seeds: range) -> None:
     for seed in seeds:
         for setting in draw(family, seed, radius).settings:

@@ -120,14 +120,15 @@ def test_a_plan_that_is_too_large(tmp_path: Path, load) -> None:
 
 
 def test_a_large_table_loads_in_seconds(tmp_path: Path) -> None:
-    states = 50_000    # what compares each with all others takes minutes
+    # What compares each with all others takes minutes, or a quarter of that.
+    states, most = strength((25_000, SECONDS / 4), (50_000, SECONDS))
     path = tmp_path / 'large.yaml'
     path.write_text(f'{HEAD}start: 0\nsettings:\n  - transitions:\n' + ''.join(
         f'      {i}: {{east: {{{i + 1}: 1}}}}\n' for i in range(states - 1))
         + f'      {states - 1}: {{east: {{0: 0.9, {states - 1}: 0.1}}}}\n')
     before = time.process_time()
     loaded = scenario.load(str(path))
-    assert time.process_time() - before < SECONDS
+    assert time.process_time() - before < most
     assert loaded.settings[0].cmp.transitions(states - 1, 0) == ((0, 0.9), (states - 1, 0.1))
     assert loaded.warnings == ()
 
