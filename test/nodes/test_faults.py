@@ -14,10 +14,11 @@ from node_processes import Peer, read_counts
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import SetBool
+from tiers import thorough
 
 
 @pytest.mark.parametrize('faults', [
-    {},
+    pytest.param({}, marks=thorough('nodes/test_flat.py::test_two_robots_side_by_side')),
     {'drop_action': 0.01, 'drop_state': 0.01, 'duplicate_state': 0.01, 'jitter': 0.005},
 ], ids=['none', 'all'])
 def test_counts_and_result(start: Callable, explorer: Callable, peer: Peer, tmp_path: Path,

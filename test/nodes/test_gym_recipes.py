@@ -16,6 +16,7 @@ from typing import Any
 
 from node_processes import Peer
 import pytest
+from tiers import strength
 
 gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
 
@@ -98,7 +99,8 @@ def follows(player: GymRobot, truth: TableCmp, seed: int) -> None:
 
 def is_explored(player: GymRobot, truth: TableCmp, radius: float) -> bool:
     """Return whether all that is within the radius, and no less, is found and kept within."""
-    exploration = Exploration(settings(Problem(truth.actions, radius, 1.0, 0.1)), seed=1)
+    exploration = Exploration(settings(
+        Problem(truth.actions, radius, 1.0, strength(0.5, 0.1))), seed=1)
     while exploration.hypothesis is None and exploration.steps < 50_000:
         play(exploration, player.play, steps=100)
     return judge(truth, exploration.hypothesis, radius, 1.0).ok
