@@ -12,6 +12,7 @@ import time
 
 from mnm_ros.view.layout import Layout, NEAREST, RELAXED, STRIDE
 import pytest
+from tiers import strength
 
 Link = tuple[int, int]
 
@@ -70,7 +71,7 @@ def explored(layout: Layout, links: list[Link], seed: int) -> float:
     return farthest
 
 
-@pytest.mark.parametrize('seed', range(8))
+@pytest.mark.parametrize('seed', range(strength(3, 8)))
 @pytest.mark.parametrize('links', [grid(5), star(30), chain(20), clique(12), grid(3)],
                          ids=['grid', 'star', 'chain', 'clique', 'small grid'])
 def test_while_states_are_met_none_jumps_and_none_hides_another(
@@ -78,7 +79,7 @@ def test_while_states_are_met_none_jumps_and_none_hides_another(
     assert explored(Layout(), links, seed) <= STRIDE + 1e-9
 
 
-@pytest.mark.parametrize('seed', range(8))
+@pytest.mark.parametrize('seed', range(strength(3, 8)))
 def test_a_grid_is_recognised(seed: int) -> None:
     links, layout = grid(5), Layout()
     explored(layout, links, seed)

@@ -5,11 +5,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from datetime import datetime
+import json
 import os
 from pathlib import Path
 import subprocess
 import sys
+from typing import NamedTuple
 
 from mnm_ros import __version__
 from mnm_ros.checkpoint.input_log import InputLog
@@ -24,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[2]
 OWN = [name for name, command in COMMANDS.items() if command.module.startswith('command.')]
 
 WITHOUT_ROS = """
-import sys
+import contextlib, io, json, sys, traceback
 
 class NoRos:
     def find_spec(self, name, path=None, target=None):
@@ -35,37 +38,65 @@ class NoRos:
 sys.meta_path.insert(0, NoRos())
 sys.argv[0] = 'mnm_ros'
 from mnm_ros.command.main import main
-sys.exit(main())
+answers = []
+for words in json.loads(sys.argv[1]):
+    out, error = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
+        sys.argv[1:] = words
+        try:
+            status = main()
+        except SystemExit as ending:
+            status = ending.code
+        except BaseException:
+            traceback.print_exc()
+            status = 1
+    answers.append([status or 0, out.getvalue(), error.getvalue()])
+print(json.dumps(answers))
 """
+SENTENCES = (['pause'], ['goal', '3'], ['watch'], ['policies'], ['export'], ['run', 'explorer'],
+             ['preflight'], ['explore'])
+NAMED = (['pause'], ['watch'], ['goal', '3'], ['run', 'explorer'])
+ROBOT_1 = '--namespace', 'robot 1'
 
 
-def without_ros(*words: str) -> subprocess.CompletedProcess:
-    """Run the command where neither ROS nor numpy can be imported."""
-    return subprocess.run(
-        [sys.executable, '-c', WITHOUT_ROS, *words], capture_output=True, text=True, timeout=240)
+class Answer(NamedTuple):
+    status: int
+    out: str
+    error: str
 
 
-def test_help_names_every_command_without_ros() -> None:
-    done = without_ros('--help')
+@pytest.fixture(scope='module')
+def without_ros() -> Callable[..., Answer]:
+    """Run commands, all in one process, where neither ROS nor numpy can be imported."""
+    asked = [[], ['--help'], *([name, '--help'] for name in OWN if name != 'preflight'),
+             *SENTENCES, *([*words, *ROBOT_1] for words in NAMED)]
+    done = subprocess.run([sys.executable, '-c', WITHOUT_ROS, json.dumps(asked)],
+                          capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
-    assert all(f'\n  {name} ' in done.stdout for name in COMMANDS)
-    assert without_ros().stdout == done.stdout
+    answers = [Answer(*answer) for answer in json.loads(done.stdout)]
+    return lambda *words: answers[asked.index([*words])]
 
 
-def test_help_of_its_own_commands_needs_no_ros() -> None:
+def test_help_names_every_command_without_ros(without_ros: Callable[..., Answer]) -> None:
+    done = without_ros('--help')
+    assert done.status == 0, done.error
+    assert all(f'\n  {name} ' in done.out for name in COMMANDS)
+    assert without_ros().out == done.out
+
+
+def test_help_of_its_own_commands_needs_no_ros(without_ros: Callable[..., Answer]) -> None:
     for name in OWN:
         if name != 'preflight':    # prints the parameters of the node
             done = without_ros(name, '--help')
-            assert done.returncode == 0 and f'usage: mnm_ros {name}' in done.stdout, done.stderr
+            assert done.status == 0 and f'usage: mnm_ros {name}' in done.out, done.error
 
 
-@pytest.mark.parametrize('words', [
-    ['pause'], ['goal', '3'], ['watch'], ['policies'], ['export'], ['run', 'explorer'],
-    ['preflight'], ['explore']])
-def test_without_ros_a_sentence_says_what_to_do(words: list[str]) -> None:
+@pytest.mark.parametrize('words', SENTENCES)
+def test_without_ros_a_sentence_says_what_to_do(
+        words: list[str], without_ros: Callable[..., Answer]) -> None:
     done = without_ros(*words)
-    assert done.returncode == 1 and 'Traceback' not in done.stderr
-    assert f'mnm_ros {words[0]}: ' in done.stderr and "pip install '.[ros]'" in done.stderr
+    assert done.status == 1 and 'Traceback' not in done.error
+    assert f'mnm_ros {words[0]}: ' in done.error and "pip install '.[ros]'" in done.error
 
 
 @pytest.mark.parametrize('name', COMMANDS)
@@ -109,10 +140,11 @@ def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> No
     assert ending.value.code == 2 and "'explore'" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('words', [['pause'], ['watch'], ['goal', '3'], ['run', 'explorer']])
-def test_a_namespace_that_is_none_is_refused(words: list[str]) -> None:
-    done = without_ros(*words, '--namespace', 'robot 1')
-    assert done.returncode == 2 and "namespace is 'robot 1', expected names of" in done.stderr
+@pytest.mark.parametrize('words', NAMED)
+def test_a_namespace_that_is_none_is_refused(
+        words: list[str], without_ros: Callable[..., Answer]) -> None:
+    done = without_ros(*words, *ROBOT_1)
+    assert done.status == 2 and "namespace is 'robot 1', expected names of" in done.error
 
 
 @pytest.mark.parametrize(('names', 'alone'), [

@@ -12,10 +12,12 @@ from mnm_ros.command.main import main
 from mnm_ros.plan.nav2_map import load as load_map
 from mnm_ros.plan.plan_file import load
 import pytest
+from tiers import strength
 import yaml
 
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
 HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
+RADIUS = strength('1', '4')
 SOON = (*HOME, '--radius', '1')    # what is told of exploring takes a second to be played, not ten
 
 
@@ -28,15 +30,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> None:
     assert main(['map', 'flat.yaml', *HOME, '--cell', '0.5', '--room', 'kitchen', '0', '0',
-                 '--keep-out', 'stairs', *STAIRS]) == 0
+                 '--keep-out', 'stairs', *STAIRS, '--radius', RADIUS]) == 0
     out = capsys.readouterr().out
     plan = load(folder / 'flat.plan.yaml')
     assert {*plan.rooms} == {'kitchen', 'A'} and {*plan.doors} == {'A-kitchen'}
     assert f'{len(plan.reached)} places within reach of home, which is in kitchen' in out
     assert '1 unknown speck, at (0.05, -0.45)' in out and 'doors: A-kitchen (0.7' in out
     known = re.search(
-        r'exploring with L = 4: (\d+) places, ([\d,]+) s \(.* one charge will do', out)
-    assert known and 5 < int(known[1]) <= len(plan.reached) and 600 < number(known[2]) < 9000
+        rf'exploring with L = {RADIUS}: (\d+) places, ([\d,]+) s \(.* one charge will do', out)
+    places, least, most = strength((2, 30, 900), (5, 600, 9000))
+    assert known and places < int(known[1]) <= len(plan.reached)
+    assert least < number(known[2]) < most
     assert plan.grid.cell_size == 0.5 and plan.home == (0.5, 0.0, 0.0)
     assert 'WRONG' not in out and (folder / 'flat.plan.svg').read_text().startswith('<svg')
     given = yaml.safe_load((folder / 'turtlebot.yaml').read_text())
@@ -52,13 +56,14 @@ def number(text: str) -> int:
 
 
 def test_a_small_battery_has_to_be_charged(folder: Path, capsys: pytest.CaptureFixture) -> None:
-    assert main(['map', 'flat.yaml', *HOME, '--radius', '2', '--battery', '0.1']) == 0
-    seconds, times = re.search(r'L = 2: \d+ places, ([\d,]+) s .* keep it charged (.*)',
+    radius, hours = strength(('1', 0.02), ('2', 0.1))
+    assert main(['map', 'flat.yaml', *HOME, '--radius', radius, '--battery', str(hours)]) == 0
+    seconds, times = re.search(rf'L = {radius}: \d+ places, ([\d,]+) s .* keep it charged (.*)',
                                capsys.readouterr().out).groups()
-    due = int(number(seconds) / 360)
+    due = int(number(seconds) / (hours * 3600))
     assert times == {1: 'once', 2: 'twice'}.get(due, f'{due} times') and due
     assert yaml.safe_load((folder / 'turtlebot.yaml').read_text())['/**']['ros__parameters'][
-        'radius'] == 2.0
+        'radius'] == float(radius)
 
 
 def test_a_plan_that_was_edited_is_checked_and_drawn_anew(

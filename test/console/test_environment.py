@@ -222,6 +222,7 @@ domain = os.getpid() % 100 + 1
 with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
     taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     taken.bind(('', 7400 + 250 * domain))
+    sys.path.insert(0, os.path.dirname(sys.argv[1]))    # as pytest does
     runpy.run_path(sys.argv[1])
 sys.exit(os.environ['ROS_DOMAIN_ID'] == str(domain))
 """

@@ -14,6 +14,7 @@ import sys
 import time
 
 import pytest
+from tiers import thorough
 
 STAND_IN = Path(__file__).with_name('stand_in.py')
 CORRIDOR = """
@@ -97,6 +98,8 @@ def console(tmp_path: Path) -> Iterator[Make]:
         assert made.leftovers() == []
 
 
+@thorough(shown_by='console/test_live_run.py::test_the_real_nodes '
+                   'console/test_live_run.py::test_once_with_a_wrong_hypothesis')
 def test_once_with_a_right_hypothesis(console: Make) -> None:
     status, output = console('right', '--once').run()
     assert status == 0, output
@@ -121,18 +124,27 @@ def test_another_explorer_is_not_taken_for_the_one_that_starts(console: Make) ->
     assert 'The hypothesis' not in output and first.process.poll() is None
     first.process.send_signal(signal.SIGINT)
     assert first.process.wait(DEADLINE_S) == 0
+    assert 'Traceback' not in first.log.read_text()
 
 
 def test_once_with_a_wrong_hypothesis(console: Make) -> None:
     status, output = console('wrong', '--once').run()
     assert status == 1, output
+    assert re.search(r'^\d\d:\d\d:\d\d known 2: 0 1$', output, re.MULTILINE)
+    assert re.search(r'^steps +5,678$', output, re.MULTILINE)
+    assert re.search(r'^exploration +1,234 steps$', output, re.MULTILINE)
     assert re.search(r'^missing +2$', output, re.MULTILINE)
     assert output.endswith('The hypothesis is wrong.\n')
 
 
 @pytest.mark.parametrize(
     'arguments, number, expected',
-    [([], signal.SIGINT, 0), (['--once'], signal.SIGINT, 130), (['--once'], signal.SIGTERM, 143)],
+    [pytest.param([], signal.SIGINT, 0, marks=thorough(
+        'console/test_live_run.py::test_another_explorer_is_not_taken_for_the_one_that_starts')),
+     pytest.param(['--once'], signal.SIGINT, 130, marks=thorough(
+        'console/test_live_run.py::test_a_signal_ends_everything '
+        'console/test_live_run.py::test_another_explorer_is_not_taken_for_the_one_that_starts')),
+     (['--once'], signal.SIGTERM, 143)],
     ids=['watching', 'goal', 'terminated'])
 def test_a_signal_ends_everything(
         console: Make, arguments: list[str], number: signal.Signals, expected: int) -> None:
@@ -163,6 +175,7 @@ def test_killed_with_everything(console: Make) -> None:
     assert left == []
 
 
+@thorough(shown_by='console/test_live_run.py::test_a_page_outlives_the_explorer')
 def test_a_node_that_ends_is_named_with_its_log(console: Make) -> None:
     status, output = console('die').run()
     assert status == 1
@@ -173,7 +186,8 @@ def test_a_page_outlives_the_explorer(console: Make) -> None:
     running = console('die', '--page')
     process = running.start()
     running.wait_for('The explorer has ended; the page stays at http://127.0.0.1:8080 until')
-    assert 'no luck today' in running.log.read_text()
+    assert ('explorer ended with exit status 1. The end of its log:\n  no luck today'
+            in running.log.read_text())
     page = running.directory / 'dashboard.pid'
     deadline = time.monotonic() + DEADLINE_S
     while not page.exists() or not page.read_text():    # it may still be starting
