@@ -167,7 +167,7 @@ def with_multiplier(made: RandomModel, target: int | None, multiplier: float) ->
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', strength((2, 3), range(4)))
+@pytest.mark.parametrize('seed', strength((3,), range(4)))
 def test_what_pairs_spend_together_agrees_with_value_iteration(
         seed: int, target: int | None) -> None:
     for made in (RandomModel(seed, most=2.0), Way(seed)):
@@ -179,7 +179,7 @@ def test_what_pairs_spend_together_agrees_with_value_iteration(
 
 
 @TARGETS
-@pytest.mark.parametrize('seed', range(strength(3, 8)))
+@pytest.mark.parametrize('seed', range(strength(2, 8)))
 def test_a_chain_that_spends_the_budget_anyhow_is_not_sooner_there(
         seed: int, target: int | None) -> None:
     """However it is shared out, the most favourable chain takes no fewer steps than the bound."""

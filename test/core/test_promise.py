@@ -55,15 +55,16 @@ def mnm_keeps_it(name: str, seed: int) -> bool:
     return judge(simulator.cmp, machine.hypothesis, RADIUS, EPSILON).ok
 
 
-# The tree is endless as the corridor is, and the wall divides rooms as in two_rooms. A base alone
-# does what it does within MNM, but has the whole delta.
+# The tree is endless as the corridor is. Another test judges what is found in two_rooms, and the
+# wall divides rooms as there. A base alone does what it does within MNM, but has the whole delta.
 THOROUGH = {base_keeps_it: {*shipped()} - {'broken_wheel', 'corridor', 'trap'},
-            mnm_keeps_it: {'endless_tree', 'moving_wall'}}
+            mnm_keeps_it: {'endless_tree', 'moving_wall', 'two_rooms'}}
 
 
 @pytest.mark.parametrize(('keeps_it', 'name'), [
     pytest.param(keeps_it, name, marks=[thorough(
-        shown_by='core/test_promise.py::test_the_promise_is_kept')] * (name in names))
+        shown_by='core/test_promise.py::test_the_promise_is_kept '
+                 'core/test_work.py::test_it_counts_in_every_phase')] * (name in names))
     for keeps_it, names in THOROUGH.items() for name in shipped()])
 def test_the_promise_is_kept(keeps_it: Callable[[str, int], bool], name: str) -> None:
     broken = [seed for seed in range(SEEDS) if not keeps_it(name, seed)]

@@ -56,7 +56,7 @@ def test_from_every_resume_point_it_takes_the_same_way_again() -> None:
 
 
 @pytest.mark.parametrize(('base', 'steps', 'others'), [
-    ('disco', strength(900, 4000), {}), ('ucb_explore', strength(3000, 6000), {}),
+    ('disco', strength(900, 4000), {}), ('ucb_explore', strength(2400, 6000), {}),
     ('ucb_explore', 1500, {'optimism': 'split_samples', 'discovery': 'per_visit'}),
     ('ucb_explore', 1500, {'streams': 'printed', 'stream_data': 'own'})],
     ids=['disco', 'ucb_explore', 'split_samples', 'own_data'])

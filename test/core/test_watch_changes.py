@@ -341,7 +341,7 @@ def test_relearnt_takes_a_whole_rediscovery_since_the_last_notice(
 
 
 @pytest.mark.parametrize(('base', 'change', 'steps'), [
-    ('disco', *strength((1_500, 4_500), (3_000, 12_000))),
+    ('disco', *strength((1_200, 3_500), (3_000, 12_000))),
     ('ucb_explore', *strength((6_000, 14_000), (30_000, 80_000)))])
 def test_a_benign_change_does_not_make_the_robot_stay_at_home(
         base: str, change: int, steps: int) -> None:

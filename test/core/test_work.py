@@ -29,7 +29,7 @@ from mnm_ros.simulation.scenario import load, Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 TWO_ROOMS = load('two_rooms')
 UCB: dict[str, Value] = {'base': 'ucb_explore'}
@@ -109,7 +109,7 @@ def test_it_counts_in_every_phase(options: dict[str, Value]) -> None:
 
 
 @pytest.mark.parametrize(('options', 'after'), [
-    ({}, 1), ({}, 700), ({}, strength(2000, 6000)), (UCB, 1), (UCB, 700), (UCB, 6000)])
+    ({}, 1), ({}, 700), ({}, strength(1500, 6000)), (UCB, 1), (UCB, 700), (UCB, 6000)])
 def test_a_replay_and_a_resume_point_lead_to_the_same_place(
         tmp_path: Path, options: dict[str, Value], after: int) -> None:
     """A resume point is made just after work, with 1 where nothing else has been learnt."""
@@ -129,7 +129,7 @@ def test_a_replay_and_a_resume_point_lead_to_the_same_place(
     assert again.to_state() == point
     others = (again, Exploration(flat.settings, 0, point))
     assert {other.work for other in others} == {40}
-    for step in range(strength(300, 1500)):
+    for step in range(strength(150, 1500)):
         action = exploration.next_action()
         assert [other.next_action() for other in others] == [action] * 2, step
         state = flat.simulator.step(action)
@@ -137,7 +137,9 @@ def test_a_replay_and_a_resume_point_lead_to_the_same_place(
             each.observe(action, state)
 
 
-@pytest.mark.parametrize('options', [{}, UCB])
+@pytest.mark.parametrize('options', [UCB, pytest.param({}, marks=thorough(
+    shown_by='core/test_work.py::test_a_change_met_at_work_is_noticed '
+             'core/test_progress_estimator.py::test_the_story_of_a_change'))])
 def test_a_change_met_at_work_is_noticed(options: dict[str, Value]) -> None:
     """The door closes, and exploration, which stands still, hears of it from others alone."""
     flat = Flat(options=options)
