@@ -28,13 +28,10 @@ from driven_robot import (
 )
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from mnm_ros import messages
-from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.grid import Grid, OUTSIDE
-from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, soon
 import pytest
-from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from tiers import strength
@@ -426,17 +423,11 @@ def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:
     ({'base_frame': 'map'}, "'base_frame' is 'map', expected another frame than that of 'map_f"),
     ({'use_scan': True}, "'use_scan' is True, expected drive cmd_vel"),
     ({'drive': 'hover'}, "'drive' is 'hover', expected a string, one of cmd_vel, goal_pose")])
-def test_parameters_that_do_not_fit(peer: Peer, parameters: dict, refusal: str) -> None:
-    with pytest.raises(ParameterError) as refused:
-        GridDriver(context=peer.context, parameter_overrides=[
-            Parameter(name, value=value) for name, value in parameters.items()])
-    assert refusal in str(refused.value)
-
-
-def test_a_parameter_that_does_not_fit_ends_the_node(start: Callable[..., NodeProcess]) -> None:
-    node = start('grid_driver', home_x=9.0)
+def test_parameters_that_do_not_fit(start: Callable[..., NodeProcess], parameters: dict,
+                                    refusal: str) -> None:
+    node = start('grid_driver', **parameters)
     assert node.wait() == 1
-    assert "'home_x', 'home_y' are 9, 0" in node.output and 'Traceback' not in node.output
+    assert refusal in node.output and 'Traceback' not in node.output
 
 
 def test_nav2_without_its_messages(start: Callable[..., NodeProcess]) -> None:
