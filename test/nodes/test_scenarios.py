@@ -15,7 +15,7 @@ import sys
 
 from node_processes import DEADLINE
 import pytest
-from tiers import thorough
+from tiers import strength, thorough
 
 
 @pytest.mark.parametrize('scenario', [
@@ -25,7 +25,8 @@ from tiers import thorough
         for name in ('broken_wheel', 'grid_3x3'))])
 def test_the_first_hypothesis_is_right(scenario: str) -> None:
     done = subprocess.run(
-        [sys.executable, '-m', 'mnm_ros.console', scenario, '--once', '--timeout', str(DEADLINE)],
+        [sys.executable, '-m', 'mnm_ros.console', scenario, '--once', '--timeout', str(DEADLINE),
+         '--radius', strength('2.5', '4')],
         capture_output=True, text=True, timeout=2 * DEADLINE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'The hypothesis is right.' in done.stdout
