@@ -240,8 +240,8 @@ def test_no_round_keeps_anything_from_being_collected(peer: Peer) -> None:
             aside.append(gc.get_freeze_count())
     finally:
         gc.unfreeze()
+        node.destroy_node()
     assert aside[-1] <= aside[1], aside
-    node.destroy_node()
 
 
 def make_round(node: Explorer) -> None:
