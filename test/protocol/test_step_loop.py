@@ -203,6 +203,25 @@ def test_a_way_home_that_waits_in_vain_for_a_response_is_lost_once() -> None:
     assert home.try_again(4.0) is HomeProgress.WAITING and timer.timeouts == 1
 
 
+def test_after_a_timeout_a_way_home_is_over_once_no_later_call_is_left() -> None:
+    home = ReturnHome(lambda attempt: True, RetryTimer(1.0, 3))
+    home.start(0.0)
+    home.try_again(2.0)
+    home.call_again()
+    assert home.respond(1, True, '') is HomeProgress.WAITING
+    assert home.report(HOME) is HomeProgress.WAITING    # the other call may lead home again
+    assert home.respond(1, True, '') is HomeProgress.ARRIVED
+
+
+def test_why_a_call_has_failed_holds_until_one_succeeds() -> None:
+    home = ReturnHome(lambda attempt: True, RetryTimer(1.0, 3))
+    home.start(0.0)
+    home.respond(1, False, 'the door is closed')
+    assert 'the door is closed' in home.refusal and home.refusals == 1
+    home.respond(1, True, '')
+    assert home.refusal == '' and home.refusals == 0
+
+
 @pytest.mark.parametrize('service', [False, True], ids=['action', 'service'])
 def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_the_old_one(
         robot: Robot, service: bool) -> None:
