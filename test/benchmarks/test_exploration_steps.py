@@ -36,9 +36,9 @@ def measured(folder: Path, jobs: int) -> str:
 def test_the_same_whatever_the_number_of_processes(
     tmp_path: Path, capsys: pytest.CaptureFixture,
 ) -> None:
-    # Whether other processes change something is shown by test_promise_benchmark.py, too.
-    one, other = measured(tmp_path, 1), measured(tmp_path, strength(1, 2))
-    assert one == other
+    one = measured(tmp_path, 1)
+    # That processes change nothing is shown by test_promise_benchmark.py, of the same batches.
+    assert not strength(False, True) or measured(tmp_path, 2) == one
     assert '<= 3 met' in capsys.readouterr().out
     rows = {row['method']: row for row in csv.DictReader(one.splitlines())}
     assert set(rows) == set(exploration_steps.ALL_METHODS)
