@@ -39,9 +39,6 @@ FIRST = 220      # transitions, in which the allocator and DDS take what they ne
 MANY = 420       # transitions, of which the last 200 are measured
 EVERY = 15       # transitions from one measurement to the next
 MOST = 0.010     # MB per transition; 0.002 are for the allocator
-FROZEN = pytest.mark.xfail(
-    strict=True, reason='libraries.load keeps all that is alive from being collected, each time '
-    'that the explorer is configured: 0.038 MB per transition')
 ALLOWED = {
     ('unconfigured', Transition.TRANSITION_CONFIGURE): 'inactive',
     ('inactive', Transition.TRANSITION_ACTIVATE): 'active',
@@ -171,8 +168,7 @@ def test_random_transitions(start: Callable, explorer: Callable, peer: Peer, sce
 
 @pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='needs the /proc of Linux')
 @thorough('nodes/test_lifecycle_random.py::test_no_round_keeps_anything_from_being_collected')
-@pytest.mark.parametrize('kept', [pytest.param(False, marks=FROZEN), True],
-                         ids=['', 'checkpoint'])
+@pytest.mark.parametrize('kept', [False, True], ids=['', 'checkpoint'])
 def test_memory_stays(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                       tmp_path: Path, kept: bool) -> None:
     start('cmp_sim', scenario=scenario)
@@ -225,7 +221,6 @@ def test_nothing_is_left_after_cleanup(peer: Peer, parameters: dict[str, object]
     node.destroy_node()
 
 
-@FROZEN
 def test_no_round_keeps_anything_from_being_collected(peer: Peer) -> None:
     """A node keeps what it has imported aside from collections, and no more with each round."""
     libraries.load()    # else the first round would import them
