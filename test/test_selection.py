@@ -93,7 +93,8 @@ def test_quick_leaves_out_nodes_and_what_costs_much(tmp_path: Path) -> None:
         'than 0.7 s of CPU time)']
 
 
-def test_costs_are_recorded(tmp_path: Path, workers: int) -> None:
+def test_costs_are_recorded(tmp_path: Path) -> None:
+    pytest.importorskip('xdist', reason='pytest-xdist is not installed')
     code = """
 import time, pytest
 @pytest.mark.parametrize('case', [1, 2])
@@ -103,7 +104,7 @@ def test_it(case):
         pass
 def test_nothing(): pass
 """
-    printed(tmp_path, {'core/test_a.py': code}, workers, '--all', '--record-costs')
+    printed(tmp_path, {'core/test_a.py': code}, 2, '--all', '--record-costs')
     (name, seconds), = tiers.recorded(tmp_path / 'test' / 'costs.json').functions.items()
     assert name == 'core/test_a.py::test_it' and 0.8 <= seconds < 8
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import blocked
 from mnm_ros.core.model.problem import RESET
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 
 def test_the_flat_is_as_the_text_says() -> None:
@@ -23,6 +23,9 @@ def test_the_flat_is_as_the_text_says() -> None:
     assert closed.transitions(state, RESET) == ((closed.start, 1.0),)
 
 
+@thorough(shown_by=(
+    'core/test_blocked.py::test_a_blocked_door_is_pushed_rarely_and_its_opening_is_noticed '
+    'benchmarks/test_blocked_benchmark.py::test_the_flat_is_as_the_text_says'))
 def test_no_pair_that_never_worked_takes_much(capsys: pytest.CaptureFixture) -> None:
     blocked.main(['--seeds', '1', '--steps', '6000', '--astray', '0'])
     one, together = (float(word.rstrip('%,')) for word in

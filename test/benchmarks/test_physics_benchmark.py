@@ -12,7 +12,7 @@ from mnm_ros.simulation import physics as simulated
 import physics
 from physics import markov, Step
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 
 def moves(seed: int, after_failure: float) -> list[Step]:
@@ -41,6 +41,10 @@ def test_without_mujoco(
     assert ending.value.code == 2 and 'needs the package mujoco' in capsys.readouterr().err
 
 
+@thorough(shown_by=(
+    'simulation/test_physics.py::test_the_seed_and_the_commands_determine_everything '
+    'benchmarks/test_physics_benchmark.py::test_failures_with_a_memory_are_seen_and_others_rarely '
+    'core/test_promise.py::test_the_promise_is_kept'))
 def test_a_room_is_learnt_as_promised() -> None:
     """In a process of its own, as nodes are made in it."""
     pytest.importorskip('mujoco', reason='mujoco is not installed')

@@ -16,7 +16,7 @@ from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 import trials
 from trials import Configuration, Outcome
 
@@ -43,6 +43,9 @@ def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
         assert 0 < int(row['steps_first']) <= int(row['steps'])
 
 
+@thorough(shown_by=(
+    'benchmarks/test_promise_benchmark.py::test_the_same_whatever_the_number_of_processes '
+    'simulation/test_families.py::test_the_cmps_are_valid'))
 def test_seeds_and_families_explore_on_their_own() -> None:
     steps = [trials.run(family, seed, replace(QUICK, alone=True)).steps
              for family in ('corridor', 'broken_wheel') for seed in range(4)]
@@ -91,6 +94,9 @@ def test_no_other_robot_is_interrupted() -> None:
 @pytest.mark.parametrize(('family', 'seed', 'end'), [
     ('fleet_tree', strength(4, 1), 'found'), ('fleet_star', strength(3, 1), 'found'),
     ('fleet_changing', 3, 'relearnt')])
+@thorough(shown_by=(
+    'core/test_fleet.py::test_the_first_hypothesis_is_right_and_every_step_is_counted_once '
+    'benchmarks/test_promise_benchmark.py::test_the_base_alone_where_a_fleet_explores'))
 def test_a_world_that_a_fleet_explores(family: str, seed: int, end: str) -> None:
     outcome = trials.run(family, seed, QUICK)
     assert outcome.end == end and not outcome.broken and outcome.interruptions > 0

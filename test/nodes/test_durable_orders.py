@@ -17,6 +17,7 @@ from node_processes import NodeProcess, PAUSE, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from test_exploration_store import KILLS
+from tiers import strength, thorough
 
 EAST = 0
 FORBIDDEN = 1, EAST
@@ -31,7 +32,7 @@ def robot(robot: ScriptedRobot) -> ScriptedRobot:
     return robot
 
 
-@pytest.mark.parametrize('kill', range(KILLS))
+@pytest.mark.parametrize('kill', range(strength(1, KILLS)))
 def test_a_keep_out_that_was_taken_is_known_after_a_crash(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
         kill: int) -> None:
@@ -55,7 +56,7 @@ def test_a_keep_out_that_was_taken_is_known_after_a_crash(
     assert FORBIDDEN not in steps and (0, EAST) in steps
 
 
-@pytest.mark.parametrize('kill', range(KILLS))
+@pytest.mark.parametrize('kill', range(strength(1, KILLS)))
 def test_a_hypothesis_that_was_heard_is_known_after_a_crash(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
         kill: int) -> None:
@@ -95,7 +96,10 @@ def test_numbers_of_orders_grow_when_the_clock_was_set_back(
     assert numbers[0] >= ahead and numbers == sorted(numbers)
 
 
-@pytest.mark.parametrize('bound', ['ten', '9' * 400, f'{2**63 - 1}', '-1'])
+@pytest.mark.parametrize('bound', ['ten', f'{2**63 - 1}', *(
+    pytest.param(each, marks=thorough(
+        'nodes/test_durable_orders.py::test_a_bound_that_is_none_is_told'))
+    for each in ('9' * 400, '-1'))])
 def test_a_bound_that_is_none_is_told(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
         tmp_path: Path, bound: str) -> None:

@@ -30,7 +30,7 @@ from node_processes import PAUSE, Peer, read_counts, ScriptedRobot, soon
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
-from tiers import strength
+from tiers import strength, thorough
 
 KILLS = int(os.environ.get('MNM_KILLS', strength(2, 5)))
 """How often the explorer is killed; the documentation tells of a run with 100."""
@@ -155,6 +155,11 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     assert 0 <= total(played) - total(counted) <= 2 and total(counted) >= steps
 
 
+@thorough(shown_by=(
+    'nodes/test_exploration_store.py::test_load '
+    'nodes/test_exploration_store.py::'
+    'test_a_file_that_is_refused_is_told_until_somebody_accepts_it '
+    'checkpoint/test_damaged_files.py::test_a_file_for_something_else_is_set_aside'))
 def test_load_when_the_newest_file_is_damaged_and_when_all_are(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     folder = tmp_path / 'kept'
@@ -311,6 +316,9 @@ def test_a_file_that_is_refused_is_told_until_the_next_resume_point(
     keeper.close()
 
 
+@thorough(shown_by=(
+    'nodes/test_durable_orders.py::test_a_hypothesis_that_was_heard_is_known_after_a_crash '
+    'checkpoint/test_power_cut.py::test_no_moment_at_which_the_power_fails_costs_what_was_flushed_before'))
 def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     seed = int(os.environ.get('MNM_SEED', '0'))

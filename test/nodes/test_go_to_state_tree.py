@@ -15,6 +15,7 @@ from mnm_ros import NavigatorClient
 from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot
 import pytest
+from tiers import thorough
 
 py_trees = pytest.importorskip('py_trees', reason='py_trees is not installed')
 Status = py_trees.common.Status
@@ -79,7 +80,8 @@ def test_the_tree_turns_elsewhere(
     assert leaf.goal.report.text == 'cancelled 2: its id came on goal/cancel'
 
 
-@pytest.mark.parametrize('interrupted', [False, True])
+@pytest.mark.parametrize('interrupted', [True, pytest.param(False, marks=thorough(
+    'nodes/test_go_to_state_tree.py::test_one_leaf_after_the_other'))])
 def test_as_a_program(start: Callable, client: NavigatorClient, peer: Peer,
                       interrupted: bool) -> None:
     robot = HeldRobot(peer) if interrupted else ScriptedRobot(peer)

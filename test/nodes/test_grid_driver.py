@@ -34,7 +34,7 @@ from node_processes import NodeProcess, Peer, soon
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from tiers import strength
+from tiers import strength, thorough
 from unicycle import TICK, Unicycle
 
 Drive = Callable[..., DrivenRobot]
@@ -85,7 +85,8 @@ def test_it_rolls_on_while_the_next_order_comes(drive: Drive) -> None:
     assert robot.act(WEST)[0] == HOME + 3 and over_limit(robot.platform.commands) == []
 
 
-@pytest.mark.parametrize('what', ['a bump', 'stop', 'no pose'])
+@pytest.mark.parametrize('what', ['a bump', 'no pose', pytest.param('stop', marks=thorough(
+    'nodes/test_grid_driver_safety.py::test_stop_and_free'))])
 def test_what_stops_a_robot_that_rolls(drive: Drive, what: str) -> None:
     robot = drive(pose_timeout=2.0 if what == 'no pose' else 20.0, cell_size=40.0,
                   origin_x=-220.0, origin_y=-220.0, move_timeout=1000.0, decided_at=0.0)

@@ -48,7 +48,8 @@ def at_rest(robot: DrivenRobot) -> bool:
     return robot.platform.commands[-1][1:] == (0, 0)
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGTERM, pytest.param(signal.SIGINT, marks=thorough(
+    'nodes/test_start_and_end.py::test_ends_cleanly'))])
 def test_zero_is_the_last_command_before_the_end(driving: DrivenRobot, number: int) -> None:
     driving.process.send(number)
     begin = time.monotonic()

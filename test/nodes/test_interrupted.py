@@ -17,7 +17,7 @@ from node_processes import arguments, NodeProcess, PAUSE, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-from tiers import strength
+from tiers import strength, thorough
 
 KILLS = strength(2, 5)
 PAUSES = strength(25, 100)
@@ -42,6 +42,9 @@ def paused(peer: Peer, phase: list[String], wanted: bool = True) -> None:
     peer.wait_for(lambda: (phase[-1].data == 'paused') is wanted, f'paused is {wanted}')
 
 
+@thorough(shown_by=(
+    'nodes/test_two_robots.py::test_one_that_was_killed_is_replaced '
+    'protocol/test_robots_at_random.py::test_no_step_mixes_up_two_robots'))
 def test_the_robot_side_is_killed_again_and_again(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     rng = random.Random(0)
@@ -107,7 +110,9 @@ def test_paused_and_resumed_again_and_again(
     assert resets(played) - PAUSES - 1 <= resets(counted) <= resets(played) - 1
 
 
-@pytest.mark.parametrize('service', [False, True], ids=['action', 'service'])
+@pytest.mark.parametrize('service', [False, pytest.param(True, marks=thorough(
+    'nodes/test_interrupted.py::test_a_second_explorer_leaves_the_robot_alone'))],
+    ids=['action', 'service'])
 def test_a_second_explorer_leaves_the_robot_alone(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,
         service: bool) -> None:

@@ -25,6 +25,7 @@ from node_processes import (
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
+from tiers import thorough
 
 ENOUGH = 5.0    # s, until every node has ended
 
@@ -46,7 +47,8 @@ def end(peer: Peer, process: NodeProcess, number: int, limit: float = ENOUGH) ->
     return took
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGINT, pytest.param(signal.SIGTERM, marks=thorough(
+    'nodes/test_start_and_end.py::test_ends_cleanly'))])
 def test_the_last_order_is_reset(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                  number: int) -> None:
     process = explorer(on_shutdown='reset')
@@ -101,7 +103,8 @@ def test_the_way_home_takes_its_time(explorer: Callable, peer: Peer,
     assert robot.executed[-1][1:] == (-1, 0) and 'the robot is at home' in process.output
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize('number', [signal.SIGTERM, pytest.param(signal.SIGINT, marks=thorough(
+    'nodes/test_start_and_end.py::test_ends_cleanly'))])
 def test_no_order_is_given_at_the_end(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                       number: int) -> None:
     """Nobody expects a robot to set off because its explorer ends."""
@@ -166,7 +169,8 @@ def driving(peer: Peer) -> Iterator[Driving]:
     robot.destroy_node()
 
 
-@pytest.mark.parametrize('how', ['SIGINT', 'SIGTERM', 'transition'])
+@pytest.mark.parametrize('how', ['SIGTERM', 'transition', pytest.param('SIGINT', marks=thorough(
+    'nodes/test_start_and_end.py::test_ends_cleanly'))])
 def test_a_robot_under_way_comes_to_rest_at_once(
         explorer: Callable, peer: Peer, driving: Driving, how: str) -> None:
     """Also if a navigator is there, which publishes action as well."""

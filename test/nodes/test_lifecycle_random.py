@@ -136,7 +136,8 @@ def endpoints(peer: Peer) -> dict[str, int]:
 
 
 @pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='needs the /proc of Linux')
-@pytest.mark.parametrize('kept', [False, True], ids=['', 'checkpoint'])
+@pytest.mark.parametrize('kept', [True, pytest.param(False, marks=thorough(
+    'nodes/test_lifecycle_random.py::test_random_transitions'))], ids=['checkpoint', ''])
 def test_random_transitions(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                             tmp_path: Path, kept: bool) -> None:
     start('cmp_sim', scenario=scenario)
@@ -202,7 +203,9 @@ def entities(node: Explorer) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize('parameters', [
-    {}, {'reset_mode': 'service'}, {'advisory': True}])
+    {}, *(pytest.param(given, marks=thorough(
+        'nodes/test_lifecycle_random.py::test_nothing_is_left_after_cleanup'))
+        for given in ({'reset_mode': 'service'}, {'advisory': True}))])
 def test_nothing_is_left_after_cleanup(peer: Peer, parameters: dict[str, object]) -> None:
     given = {'actions': ['east'], 'autostart': False, **parameters}
     node = make_explorer(peer, given)

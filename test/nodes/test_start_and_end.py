@@ -84,8 +84,10 @@ def test_refused_at_runtime(explorer: Callable, peer: Peer) -> None:
     assert peer.set_parameter('explorer', 'step_timeout', 0.5).successful
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize('module', ['explorer', 'cmp_sim'])
+@pytest.mark.parametrize(('module', 'number'), [
+    ('explorer', signal.SIGINT), ('explorer', signal.SIGTERM), ('cmp_sim', signal.SIGTERM),
+    pytest.param('cmp_sim', signal.SIGINT, marks=thorough(
+        'nodes/test_start_and_end.py::test_ends_cleanly'))])
 def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                       module: str, number: int) -> None:
     processes = {'cmp_sim': start('cmp_sim', scenario=scenario, latency=0.005),
@@ -99,8 +101,11 @@ def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario:
 
 
 @pytest.mark.parametrize(('module', 'parameters'), [
-    ('explorer', {'actions': ['east']}), ('cmp_sim', {'scenario': 'corridor'}), ('navigator', {}),
-    ('grid_driver', {}), ('diff_drive_sim', {'world': 'one_room'})])
+    ('explorer', {'actions': ['east']}), ('grid_driver', {}),
+    *(pytest.param(*case, marks=thorough(
+        'nodes/test_start_and_end.py::test_an_impatient_operator')) for case in (
+            ('cmp_sim', {'scenario': 'corridor'}), ('navigator', {}),
+            ('diff_drive_sim', {'world': 'one_room'})))])
 def test_an_impatient_operator(start: Callable, peer: Peer, module: str,
                                parameters: dict[str, object]) -> None:
     """Ctrl-C again and again, until the very end of the process."""
