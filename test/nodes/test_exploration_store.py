@@ -159,7 +159,8 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     'nodes/test_exploration_store.py::test_load '
     'nodes/test_exploration_store.py::'
     'test_a_file_that_is_refused_is_told_until_somebody_accepts_it '
-    'checkpoint/test_damaged_files.py::test_a_file_for_something_else_is_set_aside'))
+    'checkpoint/test_damaged_files.py::'
+    'test_a_damaged_file_is_set_aside_and_the_older_generation_taken'))
 def test_load_when_the_newest_file_is_damaged_and_when_all_are(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     folder = tmp_path / 'kept'

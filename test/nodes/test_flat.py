@@ -17,7 +17,7 @@ from mnm_ros.simulation.world import load
 from node_processes import PAUSE, Peer, read_counts
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
-from tiers import strength, thorough
+from tiers import strength
 
 WORLD = load('two_room_flat')
 TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]
@@ -56,9 +56,6 @@ def test_the_door_closes_and_opens(start: Callable, peer: Peer) -> None:
         assert process.stop() == 0, process.output
 
 
-@thorough(shown_by=(
-    'nodes/test_several_robots.py::test_a_fleet_goes_on_where_it_was '
-    'nodes/test_flat.py::test_the_door_closes_and_opens'))
 def test_two_robots_side_by_side(start: Callable, peer: Peer, tmp_path: Path) -> None:
     """Each learns its own world, from its own steps only."""
     worlds = {'/robot_1': load_scenario('corridor'), '/robot_2': load_scenario(
