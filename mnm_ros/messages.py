@@ -5,10 +5,12 @@ Message layouts, both ways, and the quality-of-service profiles.
 
 Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 
-- step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions.
+- step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions; an action may be
+  followed by the state that it is meant for.
 - work: ``[state, action, next state]``, or without the last where a step was broken off; no head,
   no dimensions.
-- requested goals: ``[goal id, state]``, no head, no dimensions.
+- requested goals: ``[goal id, state]``, no head, no dimensions; those that the navigator hands to
+  the explorer as ``encode_drive`` has them.
 - known states: head ``[round, revision]``, ``dim = [state: n]``.
 - policies: head ``[round, revision, horizon, id_0 .. id_(n-1)]``,
   ``dim = [target: n, step: h, state: n]``, row-major; ``h`` is 1 or ``horizon``.
@@ -187,6 +189,21 @@ def encode_step(seq: int, value: int) -> Int64MultiArray:
     return Int64MultiArray(data=array('q', (seq, value)))
 
 
+def encode_command(seq: int, action: int, meant: int | None) -> Int64MultiArray:
+    """Return ``[seq, action, state]``; without the state that it is meant for if that is None."""
+    return Int64MultiArray(data=array('q', (seq, action) if meant is None else (
+        seq, action, meant)))
+
+
+def decode_command(message: Int64MultiArray) -> tuple[int, int, int | None]:
+    """Return ``(seq, action, state)``; the last, for which it is meant, is None if not said."""
+    if message.layout.data_offset == 0 and len(message.data) == 3:
+        _check_type('action', message, Int64MultiArray)
+        seq, action, meant = message.data
+        return seq, action, meant
+    return (*decode_step(message), None)
+
+
 class StepEncoder:
     """Encodes as ``encode_step``, each time into the same message: it has to be sent at once."""
 
@@ -241,6 +258,38 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     if not 0 <= rank < len(trusts):
         raise MessageError(f'goal/request: least trust is {rank}, expected 0 to {len(trusts) - 1}')
     return goal_id, state, trusts[rank]
+
+
+class DriveGoal(NamedTuple):
+    """
+    A goal for the explorer that commands the robot.
+
+    :ivar stays: s, for which the robot stays there, in whole ms.
+    :ivar direct: whether it may begin where the robot is, and not at home.
+    :ivar most: steps that it may take; 0 for any number.
+    """
+
+    id: int    # noqa: A003
+    target: int
+    stays: float
+    direct: bool
+    most: int
+
+
+def encode_drive(goal: DriveGoal) -> Int64MultiArray:
+    """Return ``[goal id, state, ms to stay, 1 or 0 for direct, most steps]``."""
+    return Int64MultiArray(data=array('q', (
+        goal.id, goal.target, round(1000 * goal.stays), goal.direct, goal.most)))
+
+
+def decode_drive(message: Int64MultiArray) -> DriveGoal:
+    """Return the goal in a message on ``goal/drive``."""
+    _check_type('goal/drive', message, Int64MultiArray)
+    data = message.data[message.layout.data_offset:]
+    if len(data) != 5 or data[2] < 0 or data[3] not in (0, 1) or data[4] < 0:
+        raise MessageError(f'goal/drive: {shortened(list(data))}, expected [goal id, state, ms to '
+                           'stay, 1 or 0 for direct, most steps]')
+    return DriveGoal(data[0], data[1], data[2] / 1000, bool(data[3]), data[4])
 
 
 def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:

@@ -55,6 +55,8 @@ class RobotDescription:
     :param doors: by the name of each, the states with the actions that lead through it.
     :param rooms: by the name of each, the states in it.
     :param times: the seconds that steps take, as far as they are known; empty to measure them.
+    :param guarded: whether a command may name the state that it is meant for, and is refused in
+        any other one.
     :raises ValueError: says what is wrong and what was expected.
     """
 
@@ -68,6 +70,7 @@ class RobotDescription:
     doors: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     rooms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     times: StepTimes = field(default_factory=StepTimes)
+    guarded: bool = False
 
     def __post_init__(self) -> None:
         _check_actions(self.actions)
@@ -96,6 +99,8 @@ class RobotDescription:
             for state in room:
                 check_state(state, f'a state of room {shown(name)}')
         _check_times(self.times, len(self.actions))
+        if not isinstance(self.guarded, bool):
+            raise InvalidValueError(f'guarded is {shown(self.guarded)}, expected true or false')
 
     def label(self, state: int) -> str:
         """Return what people call a state: its name, if it has one, and its id."""
@@ -176,6 +181,7 @@ class RobotDescription:
             'walls': self.walls, **self.declaration.to_json(),
             **({'doors': self.doors} if self.doors else {}),
             **({'rooms': self.rooms} if self.rooms else {}),
+            **({'guarded': True} if self.guarded else {}),
             **self._seconds()})
         _check_length(text)
         return text
@@ -200,7 +206,7 @@ class RobotDescription:
         _check_length(text)
         found = _entries(load('the description', text, distinct=True), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors',
-            'rooms', 'seconds', 'seconds_in'))
+            'rooms', 'seconds', 'seconds_in', 'guarded'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found.get('states', {}))
@@ -211,7 +217,8 @@ class RobotDescription:
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
                   for index, wall in enumerate(walls)), Declaration.from_json(found),
             _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})),
-            _times(actions, found.get('seconds', {}), found.get('seconds_in', {})))
+            _times(actions, found.get('seconds', {}), found.get('seconds_in', {})),
+            found.get('guarded', False))
 
 
 class _Undescribed(RobotDescription):

@@ -111,6 +111,8 @@ TOPICS = {
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
+        Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, '',
+              'why an order was [refused](robot_sides.md#guarded-commands), as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is), as JSON'),
@@ -125,7 +127,7 @@ TOPICS = {
         Topic('requests', 'std_msgs/String', 'STEP', f'{ROBOT_SIDES} diff_drive_sim navigator '
               'dashboard', _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as '
               'JSON, beside the call of a service'),
-        Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'navigator', 'explorer',
+        Topic('work', 'std_msgs/Int64MultiArray', 'STEP', '', 'explorer',
               '[what others have executed](operating.md#work-counts), one step each: `[state, '
               'action, next]`, or `[state, action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
@@ -159,11 +161,11 @@ TOPICS = {
         Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator dashboard',
               '[the answer](policies.md#asking-for-one-policy): `[step][state]` after the head '
               '`[round, revision, horizon, target, ids...]`; no steps if the state is not known'),
-        Topic('way/request', 'std_msgs/Int64', 'STEP', 'navigator', _EXPLORERS,
+        Topic('way/request', 'std_msgs/Int64', 'STEP', '', _EXPLORERS,
               'the state to which a way from elsewhere than home is asked for'),
-        Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, 'navigator',
+        Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, '',
               'the answer, as [JSON](policies.md#from-where-the-robot-is)'),
-        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
+        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
@@ -174,8 +176,6 @@ TOPICS = {
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator grid_driver',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
-        Topic('pauses', 'std_msgs/Int64', 'LATCHED', _EXPLORERS, 'navigator',
-              'how often the service `explore` was called with false since it was last with true'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
@@ -199,6 +199,13 @@ TOPICS = {
               'id](policies.md#goals-with-an-id)'),
         Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
               'the id of the goal to give up after the current step'),
+        Topic('goal/drive', 'std_msgs/Int64MultiArray', 'STEP', 'navigator', 'explorer',
+              'a goal for the explorer, which alone commands a robot that it explores: `[goal id, '
+              'state, ms to stay there, 1 if it may begin where the robot is, most steps]`'),
+        Topic('goal/drive/cancel', 'std_msgs/Int64', 'STEP', 'navigator', 'explorer',
+              'the id of the goal that the explorer gives up after the step under way, or leaves'),
+        Topic('goal/drive/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'explorer',
+              'navigator', 'how far that goal is'),
         Topic('goal/status', 'diagnostic_msgs/DiagnosticArray', 'LATCHED', 'navigator',
               f'dashboard {_EXPLORERS}',
               'the goals that are not over and the last 20 that are, at most ten times a second'),
@@ -251,7 +258,7 @@ TOPICS = {
 }
 
 SERVICES = (
-    Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'navigator dashboard',
+    Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'dashboard',
             'false pauses after the current step, true goes on; nothing is lost'),
     Service('recover', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'leads out of the phase `fault` once the robot is well again'),

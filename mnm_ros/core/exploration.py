@@ -40,7 +40,7 @@ from mnm_ros.core.model.counts import Pair, TransitionRecord
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.integers import as_action, as_state
-from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.model.support import Support
@@ -261,6 +261,14 @@ class Exploration(PausableTask):
             {policy.target: policy for policy in (*(each.policy for each in told), *hypothesis)},
             {each.policy.target: each for each in told}, {}, self.problem.limit,
             names or {}, places or {})
+
+    def policy_to(self, target: int) -> Policy | None:
+        """Return the policy for a state, of the hypothesis if it has one; None without any."""
+        known = self.hypothesis.policies if self.hypothesis else ()
+        for policy in known:
+            if policy.target == target:
+                return policy
+        return next((told.policy for told in self.trust(0) if told.policy.target == target), None)
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""

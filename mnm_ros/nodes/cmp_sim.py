@@ -20,7 +20,7 @@ from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.spin import run, write_record
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, Parameters
-from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.exchange import Command, REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
@@ -106,7 +106,7 @@ class CmpSim(RobotSide):
         self.get_logger().info(f'{steps} steps, {self._truth.total} exploration steps')
         write_record(self, self._given['record'], self._simulator.counts)
 
-    def _on_order(self, order: tuple[int, int]) -> None:
+    def _on_order(self, order: Command) -> None:
         if not self._happens('drop_action'):
             super()._on_order(order)
 

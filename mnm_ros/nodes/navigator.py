@@ -19,18 +19,18 @@ from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
-from mnm_ros.nodes.common.commanding import ExplorationPause, HomeService, step_limits, STOPPED
+from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.navigating.dwell import Dwell
+from mnm_ros.nodes.navigating.explorer_goals import ExplorerGoals
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import ForbiddenPairs, LearntPolicies
 from mnm_ros.nodes.navigating.path_answers import PathAnswers
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
-from mnm_ros.nodes.navigating.whereabouts import GoalStart, Whereabouts
+from mnm_ros.nodes.navigating.whereabouts import Whereabouts
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
@@ -45,7 +45,10 @@ _LEAVE = 1.5     # s, that the answer under way is waited for before the node en
 
 class Navigator(Node):
     """
-    Goes to one known state at a time, while exploration is paused.
+    Goes to one known state at a time.
+
+    If an explorer commands the robot, the explorer plays the goal; without one the navigator
+    commands the robot itself.
 
     :raises ParameterError: if a parameter given at start is not allowed.
     """
@@ -56,23 +59,24 @@ class Navigator(Node):
         self._goal: GoalReport | None = None
         self._next: GoalReport | None = None
         self._steps_to_go: dict[int, StepsToGo] = {}    # by target
-        self._deadline = math.inf    # for the pause
-        self._navigation: Navigation | None = None    # once exploration is paused
+        self._deadline = math.inf    # for the explorer to begin
+        self._navigation: Navigation | None = None    # without an explorer
         self._loop: StepLoop | None = None    # from the first goal on
         self._leave_by: float | None = None
+        self._end_reason = ''    # why the explorer is asked to end the goal
         self._look_at = 0.0    # for other robot sides, without a goal
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
-        self._work = self.create_publisher(Int64MultiArray, 'work', messages.STEP)
         self._states = messages.hear(
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
         self._requests = RequestTopic(self)
         self._home = (HomeService(self, self._on_home, requests=self._requests)
                       if self._given['reset_mode'] == 'service' else None)
         self._given.on_change = self._requests.setting
-        self._pause = ExplorationPause(self, self._requests)
-        self._dwell = Dwell(self._pause, self._board)
+        self._explorer = ExplorerGoals(self, self._actions.topic_name, self._on_report)
+        self._rest = ''    # why the robot rests, as the explorer says
+        self._rests = self.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._actions)
         self._places = PlaceFinder(
@@ -98,21 +102,17 @@ class Navigator(Node):
         every(_TICK, self, self._tick)
 
     def leave(self) -> bool:
-        """End the goal under way, and the pause; return whether that is over."""
+        """End the goal under way, and the stay at one; return whether that is over."""
         now = time.monotonic()
         if self._leave_by is None:
             self._leave_by = now + _LEAVE
-            self._cancel('the node is ending')
-            if self._dwell.under_way:
-                self._dwell.end()
-                self._pause.end(now)
-        elif self._navigation and now >= self._leave_by:
-            self._navigation.pause('the node is ending')
-            self._settle()
+            if not self._cancel('the node is ending'):
+                self._explorer.end()
+        elif self._goal and now >= self._leave_by:
+            self._end(GoalStatus.CANCELLED, 'the node is ending')
         self._poses.tick(None)
         self._paths.tick(now)
-        return (self._goal is None and self._pause.over and self._poses.idle
-                and self._paths.idle)
+        return self._goal is None and self._poses.idle and self._paths.idle
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""
@@ -146,23 +146,34 @@ class Navigator(Node):
             return 'the node is ending'
         if self._stopped and self.count_publishers(self._stops.topic_name):
             return STOPPED
-        rest = self._pause.rest
+        rest = self._rest if self.count_publishers(self._rests.topic_name) else ''
         if rest and not (self._given['goals_at_rest'] or rest.startswith(WORK_FIRST)):
             return f'the robot rests: {rest}'
         return self._learnt.refusal(
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
     def _begin(self, goal: GoalReport) -> None:
-        self._dwell.end()
         self._goal = goal
+        before = self._board.report(self._explorer.goal_id or 0)
+        if before is not None and before.stays:
+            self._board.tell(replace(before, stays=None))
         self._deadline = time.monotonic() + self._given['pause_timeout']
         self._board.tell(goal)
+        if self._explorer.offered and goal.target is not None:
+            dwell = 0.0 if self._leave_by is not None else self._given['dwell']
+            self._explorer.begin(messages.DriveGoal(
+                goal.id, goal.target, dwell, self._given['direct'], self._given['max_steps']))
+        else:
+            self._explorer.forget()
 
     def _drive(self, goal: GoalReport) -> None:
         """Begin with the present policy, once it has been heard, and keep it to the end."""
         refusal, target = self._refusal(goal), goal.target
         if refusal or target is None:
             self._end(GoalStatus.REFUSED, refusal)
+            return
+        if self._explorer.offered:    # since the goal has come
+            self._begin(goal)
             return
         try:
             policy = self._learnt.policy_for(target, time.monotonic())
@@ -171,24 +182,16 @@ class Navigator(Node):
             return
         if policy is None:
             return    # it is asked for
-        beginning = self._whereabouts.beginning(
-            goal.id, target, self._loop.last_order if self._loop else 0, time.monotonic(),
-        ) if self._given['direct'] else GoalStart(None, None, 'the parameter direct is false')
-        if beginning is None:
-            return
-        way = Navigation(
-            policy, policy.states[0], self._steps_to_go_by(policy), beginning.here, beginning.way)
+        here = self._whereabouts.here(self._loop.last_order if self._loop else None)
+        way = Navigation(policy, policy.states[0], self._steps_to_go_by(policy),
+                         here if self._given['direct'] else None)
         objection = self._forbidden.objection(way.policies)
         if objection:
             self._end(GoalStatus.REFUSED, objection)
             return
-        way.on_execution = lambda *execution: self._work.publish(messages.encode_work(*execution))
         self._navigation = way
-        why = f', as {beginning.reason}' if beginning.reason else ''
-        self._goal = replace(goal, status=GoalStatus.UNDER_WAY,
-                             text=f'on the way to {target} {way.plan}{why}')
-        self.get_logger().info(self._goal.text)
-        self._board.tell(self._report(self._goal))
+        self._under_way(self._report(replace(
+            goal, status=GoalStatus.UNDER_WAY, text=f'on the way to {target} {way.plan}')))
         if self._loop is None:
             self._loop = StepLoop(
                 self._navigation, step_limits(self._given), time.time_ns(), self._send,
@@ -197,6 +200,35 @@ class Navigator(Node):
         self._loop.adjust(step_limits(self._given))
         self._graph.update()
         self._do(self._loop.resume)
+
+    def _under_way(self, goal: GoalReport) -> None:
+        self._goal = goal
+        self.get_logger().info(goal.text)
+        self._board.tell(goal)
+
+    def _on_report(self, said: GoalReport) -> None:
+        """Take what the explorer says of the goal that it has."""
+        goal = self._goal
+        if goal is None or goal.id != said.id:
+            before = self._board.report(said.id)
+            if before is not None and before.stays != said.stays:    # it leaves the goal
+                self._board.tell(replace(before, stays=said.stays))
+            if not said.status.over:    # it was heard after its end
+                self._explorer.end()
+            return
+        goal = replace(
+            goal, steps=said.steps, attempts=said.attempts,
+            expected_steps_left=said.expected_steps_left,
+            expected_seconds_left=said.expected_seconds_left)
+        if said.status.over:
+            self._goal = replace(goal, stays=said.stays)
+            self._end(said.status, self._end_reason or said.text)
+        elif said.status is GoalStatus.UNDER_WAY and goal.text != said.text and (
+                not self._end_reason):
+            self._under_way(replace(goal, status=said.status, text=said.text))
+        else:
+            self._goal = goal
+            self._board.progress(goal)
 
     def _steps_to_go_by(self, policy: Policy) -> StepsToGo:
         """Return what is known of earlier ways by the policy; forget those by other ones."""
@@ -221,18 +253,18 @@ class Navigator(Node):
     def _end(self, status: GoalStatus, how: str) -> None:
         report = self._report(self._goal) if self._goal else None
         self._goal = self._navigation = None
+        self._end_reason = ''
         if self._loop:
             self._loop.running = False    # also if an answer is still outstanding
         following, self._next = self._next, None
         if report and following is None:
             following = self._poses.following(report.id, status)
-        if report and following is None:
-            stays = 0.0 if self._leave_by is not None else self._given['dwell']
-            self._dwell.end_goal(report, status, how, stays, time.monotonic())
-        elif report:
+        if report:
             self._board.end(report, status, how)
         if following:
             self._begin(following)
+        elif report and not report.stays:
+            self._explorer.end()    # nothing keeps the robot there
 
     def _end_goal(self, reason: str) -> None:
         """End the goal after the step under way."""
@@ -242,6 +274,10 @@ class Navigator(Node):
             self._settle()
             if self._goal and self._navigation is way:
                 self._goal = replace(self._goal, text=f'ends after this step: {reason}')
+        elif self._goal and self._explorer.goal_id == self._goal.id and self._explorer.heard:
+            self._end_reason = reason
+            self._goal = replace(self._goal, text=f'ends after this step: {reason}')
+            self._explorer.end()
         elif self._goal:
             self._end(GoalStatus.CANCELLED, reason)
 
@@ -276,7 +312,10 @@ class Navigator(Node):
     def _on_stopped(self, message: Bool) -> None:
         self._stopped = message.data
         if self._stopped:
-            self._whereabouts.lose('the robot was stopped')
+            self._whereabouts.lose()
+
+    def _on_rest(self, message: String) -> None:
+        self._rest = message.data
 
     def _on_cancel_goal(self, message: Int64) -> None:
         self._cancel_one(message.data, 'its id came on goal/cancel')
@@ -303,16 +342,9 @@ class Navigator(Node):
         self._poses.tick(self._whereabouts.last_seen)
         now = time.monotonic()
         self._paths.tick(now)
-        self._dwell.tick(now)
+        self._explorer.tick(now)
         if self._navigation and self._loop:
-            self._loop.adjust(step_limits(self._given))
-            if self._pause.disturbed:
-                self._pause.forget()
-                self._end_goal('exploration was resumed')
-            self._do(self._loop.on_graph_change, *self._graph.update())
-            self._do(self._loop.tick)
-            if self._goal and self._navigation:
-                self._board.progress(self._report(self._goal))
+            self._tick_way(self._loop)
             return
         if now >= self._look_at:
             self._poses.look()
@@ -320,11 +352,33 @@ class Navigator(Node):
         if self._goal is not None or now >= self._look_at:
             self._look_at = now + _LOOK
             if any(self._graph.update()):
-                self._whereabouts.lose('a robot side has joined or left')
-        if self._goal is not None and self._pause.reached(now):
-            self._drive(self._goal)
-        elif self._goal is not None and now >= self._deadline:
-            self._end(GoalStatus.FAILED, 'exploration did not pause')
+                self._whereabouts.lose()
+        if self._goal is not None:
+            self._tick_goal(self._goal, now)
+
+    def _tick_way(self, loop: StepLoop) -> None:
+        """Watch a goal for which this node commands the robot."""
+        if self._explorer.offered:    # from now on an explorer does, so nothing is sent again
+            loop.pause('an explorer commands the robot now')
+            self._settle()
+            return
+        loop.adjust(step_limits(self._given))
+        self._do(loop.on_graph_change, *self._graph.update())
+        self._do(loop.tick)
+        if self._goal and self._navigation:
+            self._board.progress(self._report(self._goal))
+
+    def _tick_goal(self, goal: GoalReport, now: float) -> None:
+        """Begin a goal, or watch the explorer that has it."""
+        if self._explorer.goal_id != goal.id:
+            self._drive(goal)
+        elif not self._explorer.offered and not self._explorer.heard:
+            self._explorer.forget()    # there is none
+        elif not self._explorer.offered:
+            self._end(GoalStatus.FAILED, 'the explorer has gone')
+        elif goal.status is GoalStatus.WAITING and now >= self._deadline:
+            self._end(GoalStatus.FAILED, 'the explorer did not begin it within '
+                      f'{self._given["pause_timeout"]:g} s')
 
     def _do(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the loop, and end the goal if that has decided it."""
@@ -336,7 +390,9 @@ class Navigator(Node):
             self._end(*self._navigation.outcome)
 
     def _send(self, seq: int, action: int) -> None:
-        self._actions.publish(messages.encode_step(seq, action))
+        guarded = self._places.description.guarded and action != RESET and self._navigation
+        self._actions.publish(messages.encode_command(
+            seq, action, self._navigation.last_state if guarded and self._navigation else None))
 
     def _on_step(self, answer: tuple[int, int]) -> None:
         self._whereabouts.heard(*answer)

@@ -5,23 +5,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+import json
 import math
 import time
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.nodes.common.stop_record import StopRecord
-from mnm_ros.protocol.exchange import Order, REPORT, StepServer
+from mnm_ros.protocol.exchange import Command, Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
-from std_msgs.msg import Bool, Int64MultiArray
+from std_msgs.msg import Bool, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of which nodes are there
@@ -33,7 +37,7 @@ class _Stand:
     """Keeps the robot where it is until an explorer is told to go on."""
 
     def __init__(self, pause: ExplorationPause) -> None:
-        self.order: tuple[int, int] | None = None    # the last one since the explorer paused
+        self.order: Command | None = None    # the last one since the explorer paused
         self.paused = False
         self._pause = pause
         self._report_at = 0.0
@@ -115,11 +119,15 @@ class RobotSide(Node):
         self._stand: _Stand | None = None    # who may free it by the explorer, too
         self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
-        self._description = DescriptionTopic(self, self.describe)
+        self._description = DescriptionTopic(self, self._describe)
         self._answer = messages.StepEncoder()
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', messages.STEP)
         self._actions = messages.hear(
-            self, Int64MultiArray, 'action', messages.STEP, messages.decode_step, self._on_order)
+            self, Int64MultiArray, 'action', messages.STEP, messages.decode_command,
+            self._on_order)
+        self._here: int | None = None    # where the robot is, while that is known
+        self._forbidden = frozenset[Pair]()
+        self._step_reports = self.create_publisher(String, 'step_report', messages.STEP)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self.requests = RequestTopic(self)
         self._home_record = _HomeRecord(self.requests)
@@ -172,6 +180,12 @@ class RobotSide(Node):
         """
         return RobotDescription(tuple(self.action_names))
 
+    def _describe(self) -> RobotDescription:
+        """Return ``describe()``, guarded as every subclass is, and keep what it forbids."""
+        described = replace(self.describe(), guarded=True)
+        self._forbidden = Support(described.declaration).all_forbidden
+        return described
+
     def describe_again(self) -> None:
         """Publish ``describe()`` if it is not what was published last."""
         self._description.publish()
@@ -183,7 +197,7 @@ class RobotSide(Node):
         :param state: in which the robot has ended.
         :param problem: why the way home has not led home; the service ``return_home`` then fails.
         """
-        self._started_at, self._cancelled = math.inf, False
+        self._started_at, self._cancelled, self._here = math.inf, False, state
         uncounted, self._uncounted = self._uncounted, False
         if self._going_home:
             self._going_home = False
@@ -220,7 +234,7 @@ class RobotSide(Node):
 
     def report(self, state: int) -> None:
         """Report to the explorer that the robot was moved to ``state``."""
-        self._unreported = None
+        self._unreported, self._here = None, state
         self.send_state(REPORT, state)
 
     def send_state(self, seq: int, state: int) -> None:
@@ -273,12 +287,12 @@ class RobotSide(Node):
             if stand.order:
                 self._receive(*stand.order)
 
-    def _on_order(self, order: tuple[int, int]) -> None:
+    def _on_order(self, order: Command) -> None:
         if self._stand:
             self._stand.order = order
         self._receive(*order)
 
-    def _receive(self, seq: int, action: int) -> None:
+    def _receive(self, seq: int, action: int, meant: int | None = None) -> None:
         if action != RESET and not 0 <= action < len(self.action_names):
             self.get_logger().warning(
                 f'action {action} ignored: unknown, expected {RESET} for RESET or '
@@ -297,14 +311,48 @@ class RobotSide(Node):
             self._send_reports()    # the same, while the report waits for the response to go first
             if action != RESET:
                 return
-        order = self._server.receive(seq, action)
+        if not self._refused(seq, action, meant):
+            self._obey(seq, action, meant)
+
+    def _obey(self, seq: int, action: int, meant: int | None) -> None:
+        order = self._server.receive(seq, action, meant)
         if order is Order.REPEAT:
             self.send_state(*self._server.stored())
         elif order is Order.EXECUTE:
-            self._started_at = time.monotonic()
+            self._started_at, self._here = time.monotonic(), None
             state = self.return_home() if action == RESET else self.execute(action)
             if state is not None:
                 self._finish(state)
+
+    def _refused(self, seq: int, action: int, meant: int | None) -> bool:
+        """Refuse a new action that is not to be executed where the robot is."""
+        if action == RESET or self.busy or seq == self._server.last:
+            return False
+        refusal = self._refusal(action, meant)
+        if refusal:
+            self._refuse(seq, refusal)
+        return bool(refusal)
+
+    def _refusal(self, action: int, meant: int | None) -> str:
+        if meant is not None and meant != self._here:
+            return f'not in state {meant}'
+        if self._here is not None and (self._here, action) in self._forbidden:
+            return (f'action {action} is declared never to be commanded in state {self._here}')
+        return ''
+
+    def _refuse(self, seq: int, reason: str) -> None:
+        """
+        Answer an order without moving.
+
+        A report comes first: whatever its sender had under way is then no transition.
+        """
+        self.get_logger().warning(f'order {seq} refused: {reason}', throttle_duration_sec=5.0)
+        self._step_reports.publish(String(data=json.dumps({'seq': seq, 'refused': reason})))
+        if self._here is not None:    # else its sender will find that nobody answers
+            here = self._here
+            self._server.refuse(seq, here)
+            self.send_state(REPORT, here)
+            self.send_state(seq, here)
 
     def _passed_over(self) -> None:
         """
@@ -317,6 +365,7 @@ class RobotSide(Node):
                 self._reports = [self._server.answer]
 
     def _finish(self, state: int) -> None:
+        self._here = state
         self.send_state(*self._server.done(state))
         waiting = self._server.next_waiting()
         if waiting:
@@ -341,7 +390,7 @@ class RobotSide(Node):
     def _start_home(self) -> int | None:
         self._started_at = time.monotonic()
         self._home_record.begins(self._unreported is not None, self._started_at)
-        state = self.return_home()
+        self._here = state = self.return_home()
         self._going_home = state is None
         if state is not None:
             self._home_record.ends('')

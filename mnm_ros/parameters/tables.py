@@ -153,7 +153,7 @@ def _as_explorer(*names: str) -> tuple[ParameterSpec, ...]:
 NAVIGATOR: tuple[ParameterSpec, ...] = (
     *_as_explorer('step_timeout', 'step_retries', 'reset_mode', 'reset_retries',
                   'ignore_declared'),
-    ParameterSpec('pause_timeout', 30.0, 's, within which exploration has to pause for a goal',
+    ParameterSpec('pause_timeout', 30.0, 's, within which the explorer has to begin a goal',
                   minimum=0.1, runtime=True),
     ParameterSpec('max_steps', 1000, 'steps from home after which a goal has failed; 0 for no '
                   'limit', minimum=0, runtime=True),

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 import math
+from typing import Union
 
 from mnm_ros.core.errors import ProtocolError
 from mnm_ros.core.model.problem import RESET
@@ -24,6 +25,10 @@ _LEAST = 2.0     # s, as a busy machine holds any answer up for a moment
 
 REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
+
+
+Command = tuple[int, int, Union[int, None]]
+"""``seq``, action, and the state that it is meant for, if it says so."""
 
 
 class StateMeaning(Enum):
@@ -228,23 +233,27 @@ class StepServer:
 
     last: int | None = None            # the seq executed last, or being executed
     answer: int | None = None          # the state it led to; None while it is being executed
-    waiting: tuple[int, int] | None = None
+    waiting: Command | None = None
 
     @property
     def executing(self) -> bool:
         """Whether an action is being executed."""
         return self.last is not None and self.answer is None
 
-    def receive(self, seq: int, action: int) -> Order:
+    def receive(self, seq: int, action: int, meant: int | None = None) -> Order:
         """Decide about ``[seq, action]``; EXECUTE means it is being executed from now on."""
         if self.executing:
             if seq != self.last:
-                self.waiting = (seq, action)
+                self.waiting = (seq, action, meant)
             return Order.WAIT
         if seq == self.last:
             return Order.REPEAT
         self.last, self.answer = seq, None
         return Order.EXECUTE
+
+    def refuse(self, seq: int, state: int) -> None:
+        """Store the answer to an action that is not executed."""
+        self.last, self.answer = seq, state
 
     def done(self, state: int) -> tuple[int, int]:
         """Store and return the answer ``(seq, state)`` to the action being executed."""
@@ -260,7 +269,7 @@ class StepServer:
             raise ProtocolError('no action has been executed yet, expected one with an answer')
         return self.last, self.answer
 
-    def next_waiting(self) -> tuple[int, int] | None:
+    def next_waiting(self) -> Command | None:
         """Take the message that came while the last action was being executed."""
         waiting, self.waiting = self.waiting, None
         return waiting

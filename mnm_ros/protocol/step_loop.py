@@ -43,13 +43,13 @@ class StepLoop(RobotLoop):
         self._answers = AnswerTimes(clock)
         self._pair_times = PairTimes() if timed else None
         self._send = send
-        self._yield_reason = ''
+        self._yield_reason = self._lend_reason = self._paused_by = ''
         self._joined = self._left = False    # others, since the last step began
 
     @property
     def driving(self) -> bool:
         """Whether it commands the robot at present."""
-        return self.running and not self._yield_reason
+        return self.running and not (self._yield_reason or self._lend_reason)
 
     @property
     def seconds(self) -> Mapping[int, float]:
@@ -90,8 +90,36 @@ class StepLoop(RobotLoop):
             self.task.lose_place()
         self._advance(now)
 
+    def lend_robot(self, reason: str, now: float) -> None:
+        """
+        Let goals have the robot because of ``reason``, between two steps, until that is empty.
+
+        The task is paused meanwhile, and goes on with a RESET.
+        """
+        before, self._lend_reason = self._lend_reason, reason
+        if reason:
+            self.task.pause(reason)
+            self.task.explain(reason)
+        elif before and self.running:
+            self.task.resume()
+            self._advance(now)
+        elif before and self.resting:
+            self._go_on_with_reset(now)    # to rest at home again
+        elif before and self.task.state is RunState.PAUSED:
+            self.task.explain(self._paused_by)
+
+    def pause(self, reason: str) -> None:
+        super().pause(reason)
+        self._paused_by = reason
+
+    def pause_after_step(self, reason: str) -> None:
+        if self._lend_reason:    # there is no step under way
+            self.pause(reason)
+        else:
+            super().pause_after_step(reason)
+
     def on_state(self, seq: int, state: int, now: float) -> None:
-        if self.running and self._yield_reason:
+        if self.running and (self._yield_reason or self._lend_reason):
             return
         executed = self._return_home.executed(seq) if self._return_home else None
         if executed:
@@ -151,7 +179,7 @@ class StepLoop(RobotLoop):
 
     def tick(self, now: float) -> None:
         """Try again what is overdue and watch the limits; to be called now and then."""
-        if self.running and self._yield_reason:
+        if self.running and (self._yield_reason or self._lend_reason):
             self._finish_at_limit(now)
         elif self.running:
             self._try_again(now)
@@ -202,8 +230,12 @@ class StepLoop(RobotLoop):
         if self._yield_reason:
             self.task.robot_lost(self._yield_reason)
             return
-        self.before_step()
+        if not self._lend_reason:
+            self.before_step()
         if self._yield_reason:    # since then
+            return
+        if self._lend_reason:
+            self.task.pause(self._lend_reason)
             return
         if self._joined and self._left:
             self.task.lose_place()

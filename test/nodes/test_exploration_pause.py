@@ -26,7 +26,7 @@ class Made:
 
     def _ask(self, request: SetBool.Request) -> SimpleNamespace:
         self.asked.append(request.data)
-        return SimpleNamespace(add_done_callback=lambda _: None)
+        return SimpleNamespace()
 
     def create_subscription(self, kind: type, topic: str, callback: Callable[[object], None],
                             qos: object) -> SimpleNamespace:
@@ -50,37 +50,7 @@ def test_a_rest_may_end_at_any_time_so_that_a_pause_is_asked_for() -> None:
     node = Made()
     node.phase('paused')
     node.rest('battery')
-    assert node.pause.rest == 'battery' and not node.pause.disturbed
+    assert not node.pause.quiet and not node.pause.disturbed
     assert not node.pause.reached(0.0) and node.asked == [False]
     node.rest('')    # as it is a pause that was asked for now
-    assert node.pause.reached(0.1) and node.pause.rest == ''
-
-
-@pytest.mark.parametrize(('before', 'after', 'own'), [
-    ([0], [1], True), ([0], [1, 2], False), ([1], [2], False), ([], [1], True),
-    ([], [], True)])    # of an explorer that does not tell
-def test_a_pause_ends_unless_somebody_else_has_asked_for_one(
-        before: list[int], after: list[int], own: bool) -> None:
-    node = Made()
-    node.phase('building/discovery')
-    for pauses in before:
-        node.pauses(pauses)
-    assert not node.pause.own and not node.pause.reached(0.0)
-    for pauses in after:
-        node.pauses(pauses)
-    node.phase('paused')
-    assert node.pause.reached(0.1) and node.pause.own == own
-    node.pause.end(0.2)
-    assert node.asked == [False, True][:1 + own] and not node.pause.own
-
-
-def test_what_is_asked_again_is_not_taken_for_somebody_else() -> None:
-    node = Made()
-    node.phase('building/discovery')
-    node.pauses(0)
-    for now in (0.0, 1.5, 3.0):
-        node.pause.reached(now)
-    node.pauses(3)
-    assert node.asked == [False] * 3 and node.pause.own
-    node.pauses(4)
-    assert not node.pause.own
+    assert node.pause.reached(0.1) and node.pause.quiet

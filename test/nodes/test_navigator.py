@@ -7,16 +7,18 @@ from __future__ import annotations
 from collections.abc import Callable
 import signal
 import time
+from typing import Any
 
+from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
 from mnm_ros import messages
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from navigating import declare, HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
 import pytest
-from rclpy.node import Node
-from std_msgs.msg import String
-from std_srvs.srv import SetBool, Trigger
+from std_msgs.msg import Int64, Int64MultiArray
+from std_srvs.srv import Trigger
 
 EAST, RESET = 0, -1
 ENOUGH = 5.0    # s, until every node has ended
@@ -142,10 +144,9 @@ def test_replaced(navigator: Callable, peer: Peer, operator: Operator) -> None:
     assert operator.go(1) == 'cancelled 0: goal 1 came'
     robot.release()
     assert operator.result() == 'cancelled 2: goal 1 came'
-    robot.release()
-    robot.release()
+    robot.release()    # from home, where it is
     assert operator.result() == 'reached 1 in 1 steps'
-    assert actions(robot) == [RESET, RESET, EAST]
+    assert actions(robot) == [RESET, EAST]
 
 
 def test_what_has_become_forbidden_is_not_commanded(
@@ -219,49 +220,88 @@ def test_ends_while_under_way(navigator: Callable, peer: Peer, operator: Operato
     assert bool(robot.held) is not answers    # the last order was waited for, or given up
 
 
-def test_exploration_does_not_pause(navigator: Callable, peer: Peer, operator: Operator) -> None:
-    """It is told to go on then, so that it does not pause too late and for ever."""
-    robot = ScriptedRobot(peer)
-    wanted: list[bool] = []
+class Explorer:
+    """Claims the robot, and says what becomes of goals as the test has it."""
 
-    def explore(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        wanted.append(request.data)
-        response.success = True
-        return response
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self.goals = peer.listen(Int64MultiArray, 'goal/drive', messages.STEP)
+        self.ends = peer.listen(Int64, 'goal/drive/cancel', messages.STEP)
+        self._status = peer.node.create_publisher(
+            DiagnosticArray, 'goal/drive/status', messages.LATCHED)
+        peer.node.create_publisher(Int64, 'action/driver', messages.LATCHED).publish(Int64(data=1))
 
-    peer.node.create_service(SetBool, 'explore', explore)
-    peer.node.create_publisher(String, 'phase', messages.LATCHED).publish(
-        String(data='checking/evaluation'))
-    navigator(pause_timeout=1.5)
-    assert operator.go(2) == 'failed 2: exploration did not pause'
-    peer.wait_for(lambda: wanted and wanted[-1], 'that it goes on')
-    assert wanted[0] is False and wanted.count(True) == 1 and not robot.received
+    def asked(self) -> messages.DriveGoal:
+        """Wait for a goal and take it."""
+        self._peer.wait_for(lambda: self.goals, 'a goal')
+        asked = messages.decode_drive(self.goals[-1])
+        self.goals.clear()
+        return asked
+
+    def say(self, asked: messages.DriveGoal, status: GoalStatus, text: str, **more: Any) -> None:
+        self._status.publish(messages.encode_goals(Time(), [
+            GoalReport(asked.id, asked.target, status, text, **more)]))
 
 
-def test_an_explorer_that_takes_its_time_to_go_on_is_not_taken_for_a_paused_one(
+def test_an_explorer_plays_the_goals(
         navigator: Callable, peer: Peer, operator: Operator) -> None:
-    robot = ScriptedRobot(peer)
-    explorer = Node('explorer', context=peer.node.context)
-    phase = explorer.create_publisher(String, 'phase', messages.LATCHED)
+    robot, explorer, told = ScriptedRobot(peer), Explorer(peer), peer.listen(
+        DiagnosticArray, 'goal/status')
 
-    def explore(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
-        phase.publish(String(data='checking/evaluation' if request.data else 'paused'))
-        if not request.data:
-            peer.spin_without(explorer)
-        response.success = True
-        return response
+    def last() -> GoalReport:
+        return messages.decode_goals(told[-1])[-1]
 
-    explorer.create_service(SetBool, 'explore', explore)
-    phase.publish(String(data='checking/evaluation'))
-    peer.spin_also(explorer)
-    navigator(dwell=0.0)
-    assert operator.go(1) == 'reached 1 in 1 steps'
+    navigator(dwell=7.5, max_steps=40)
     operator.send(2)
+    asked = explorer.asked()
+    assert asked[1:] == (2, 7.5, True, 40)
+    explorer.say(asked, GoalStatus.UNDER_WAY, 'on the way to 2 as it likes', steps=1)
+    peer.wait_for(lambda: last().text == 'on the way to 2 as it likes', 'the way')
+    explorer.say(asked, GoalStatus.REACHED, 'in 5 steps', steps=5, stays=7.5)
+    assert operator.result() == 'reached 2 in 5 steps'
+    peer.wait_for(lambda: last().stays == 7.5 and last().steps == 5, 'the stay')
+    explorer.say(asked, GoalStatus.REACHED, 'in 5 steps', steps=5)
+    peer.wait_for(lambda: last().stays is None, 'the end of the stay')
+    operator.send(1)
+    asked = explorer.asked()
+    explorer.say(asked, GoalStatus.UNDER_WAY, 'on the way to 1')
+    peer.wait_for(lambda: last().text == 'on the way to 1', 'the way')
+    explorer.ends.clear()
+    operator.send(0)
+    peer.wait_for(lambda: [end.data for end in explorer.ends] == [asked.id], 'its end')
+    explorer.say(asked, GoalStatus.CANCELLED, 'as it was asked to')
+    assert operator.result() == 'cancelled 1: goal 0 came'
+    explorer.say(explorer.asked(), GoalStatus.FAILED, 'the robot does not answer')
+    assert operator.result() == 'failed 0: the robot does not answer'
+    assert robot.executed == []    # by this node
+
+
+def test_an_explorer_that_does_not_begin(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    """A goal that it takes late is ended at once, as nobody waits for it any more."""
+    robot, explorer = ScriptedRobot(peer), Explorer(peer)
+    navigator(pause_timeout=1.5)
+    operator.send(2)
+    asked = explorer.asked()
+    assert operator.result() == 'failed 2: the explorer did not begin it within 1.5 s'
+    explorer.ends.clear()
+    explorer.say(asked, GoalStatus.UNDER_WAY, 'on the way to 2')
+    peer.wait_for(lambda: [end.data for end in explorer.ends] == [asked.id], 'its end')
+    assert robot.executed == []
+
+
+def test_nothing_is_sent_again_once_an_explorer_may_command_the_robot(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    """By then the robot may be anywhere: what was meant for here would be executed there."""
+    robot = HeldRobot(peer)
+    navigator(step_timeout=1.0)
+    operator.send(2)
+    peer.wait_for(lambda: robot.held, 'an order')
+    Explorer(peer)
+    assert operator.result() == 'cancelled 2: an explorer commands the robot now'
+    received = len(robot.received)
     peer.spin(1.5)
-    assert actions(robot) == [RESET, EAST] and not operator.results
-    peer.spin_also(explorer)
-    assert operator.result() == 'reached 2 in 2 steps'
-    explorer.destroy_node()
+    assert len(robot.received) == received
 
 
 @pytest.mark.parametrize(('name', 'value'), [

@@ -11,7 +11,6 @@ import signal
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
 from mnm_ros import messages
-from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
@@ -100,12 +99,6 @@ def staying(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     return nodes
 
 
-def steps(results: list[str]) -> int:
-    """Return the sum of the steps told."""
-    assert all(result.startswith('reached ') for result in results), results
-    return sum(int(result.split()[3]) for result in results)
-
-
 def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) -> None:
     results = []
     for target in TARGETS:
@@ -118,11 +111,8 @@ def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) 
     heard = len(nodes.phase)
     results += [nodes.operator.go(target) for target in TARGETS]
     text = nodes.navigator.output
-    direct = sum(text.count(plan) for plan in (
-        ' from where it is: about 1.', ' from home, where it is', ' it is there'))
-    assert text.count('on the way to ') == len(results) == direct + text.count(' by way of home, ')
     if not nodes.by_service:    # from 0 to 1 and from 1 to 2, while exploration waits
-        assert direct >= 1, text
+        assert ' from where it is: about 1.' in text or ' from home, where it is' in text, text
     nodes.peer.spin(0.3)
     assert {message.data for message in nodes.phase[heard:]} <= {'paused'}
     assert [result.partition(' in ')[0] for result in results] == [
@@ -132,33 +122,17 @@ def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) 
                  4.0, 1.0).ok
     counted, besides = nodes.end()
     assert sum(counted.values()) > 100
-    # The first RESET of each goal is not told as a step; the explorer does not count that with
-    # which it begins or goes on.
-    beginnings = len(results) - direct + 1 + 2 * len(TARGETS)
-    # With the service, a way home under way when the robot changes hands does not count either,
-    # and it changes hands twice for each goal.
-    handovers = 2 * len(results) if nodes.by_service else 0
-    assert {action for _, action, _ in besides} == {-1}    # all else counts as work
-    assert 0 <= sum(besides.values()) - beginnings <= handovers + steps(results)
+    assert {action for _, action, _ in besides} <= {-1}    # all else was learnt from
 
 
-def test_resumed_by_another_node(slow: Nodes) -> None:
+def test_who_resumes_exploration_does_not_disturb_the_goal(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
-    slow.peer.spin(0.1)
     slow.explore(True)
-    assert slow.operator.result() == 'cancelled 2: exploration was resumed'
     slow.slow_down(QUICK)
+    assert slow.operator.result().startswith('reached 2 in ')
     slow.explores()
     slow.pause()
-    events = slow.peer.listen(String, 'events', messages.EVENTS)
-    asked = [f'paused: service explore called{whose}' for whose in (', for the goal state 2', '')]
-
-    def told() -> list[str]:
-        texts = [Event.from_json(message.data).text for message in events]
-        return [text for text in texts if text in asked]
-
-    slow.peer.wait_for(lambda: told() == asked, 'who asked for the pauses')
     slow.end()
 
 
@@ -191,13 +165,13 @@ def test_the_robot_stays_at_a_goal_and_all_hear_of_it(staying: Nodes) -> None:
     sentence = ('paused: the robot stays at the goal state 2 for 60 s, or until the next goal or '
                 'mnm_ros resume')
     staying.peer.wait_for(lambda: staying.status[-1].data == sentence, 'that it stays')
-    assert stays() == [60.0]
+    staying.peer.wait_for(lambda: stays() == [60.0], 'that all hear of it')
     before = len(staying.phase)
     assert staying.operator.go(2) == 'reached 2 in 0 steps'    # at once: it stands there
     assert staying.operator.go(1) == 'reached 1 in 1 steps'
     staying.peer.wait_for(lambda: 'the goal state 1' in staying.status[-1].data, 'the next one')
     assert {message.data for message in staying.phase[before - 1:]} == {'paused'}
-    assert stays() == [60.0]
+    staying.peer.wait_for(lambda: stays() == [60.0], 'that all hear of it')
     staying.explore(True)
     staying.explores()
     staying.peer.wait_for(lambda: not stays(), 'that it leaves')
@@ -245,15 +219,10 @@ def test_ends_while_under_way(slow: Nodes) -> None:
     slow.explores()
 
 
-def test_killed_while_under_way(slow: Nodes) -> None:
-    """Nobody lets exploration go on but an operator."""
+def test_exploration_goes_on_when_the_navigator_is_killed(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
-    heard = len(slow.phase)
     slow.navigator.kill()
-    slow.peer.spin(0.3)
-    assert len(slow.phase) == heard
-    slow.explore(True)
     slow.explores()
 
 

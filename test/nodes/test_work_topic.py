@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the navigator does is told on ``work``, and the explorer learns from it while it waits."""
+"""The explorer learns from what is published on ``work``, also while it is paused."""
 
 from __future__ import annotations
 
@@ -10,31 +10,9 @@ import sqlite3
 
 from mnm_ros import messages
 from mnm_ros.core.progress.activity import Activity
-from navigating import HeldRobot, Operator
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-
-EAST = 0
-
-
-def test_the_navigator_tells_of_each_step_and_of_one_that_was_broken_off(
-        navigator: Callable, peer: Peer, operator: Operator) -> None:
-    robot = HeldRobot(peer)
-    told = peer.listen(Int64MultiArray, 'work', messages.STEP)
-    navigator()
-    operator.send(2)
-    robot.release()
-    robot.release()
-    peer.wait_for(lambda: len(robot.executed) == 3, 'two steps')
-    robot.state = 1
-    robot.send(-1, 1)    # moved by hand
-    for _ in range(4):
-        robot.release()
-    assert operator.result().startswith('reached 2 ')
-    peer.wait_for(lambda: len(told) == 4, 'all steps but RESETs')
-    assert [messages.decode_work(message) for message in told] == [
-        (0, EAST, 1), (1, EAST, None), (0, EAST, 1), (1, EAST, 2)]
 
 
 def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step(

@@ -111,7 +111,7 @@ def test_server_keeps_the_latest_action_waiting() -> None:
     assert server.receive(3, 2) is Order.WAIT
     assert server.receive(1, 0) is Order.WAIT
     server.done(5)
-    assert server.next_waiting() == (3, 2)
+    assert server.next_waiting() == (3, 2, None)
     assert server.next_waiting() is None
 
 

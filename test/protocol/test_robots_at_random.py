@@ -68,7 +68,7 @@ class Robot:
             self.say(*self.server.done(self.place), now)
             waiting = self.server.next_waiting()
             if waiting:
-                self.receive(*waiting, now)
+                self.receive(*waiting[:2], now)
 
     def say(self, seq: int, place: int, now: float) -> None:
         arrives = now + self.random.choice([0.001, 0.001, 0.1])

@@ -19,7 +19,7 @@ from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from rclpy.task import Future
-from std_msgs.msg import Int64, String
+from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
 STOPPED = 'the robot is stopped, call stop with false first'
@@ -27,11 +27,8 @@ STOPPED = 'the robot is stopped, call stop with false first'
 
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
-_HEARD = 5.0     # s, until a request to go on was heard, even if its response is lost
-_FOLLOWED = 1.0  # s, until the phase must have followed the response
 
-_OVER = (Phase.FAULT, Phase.DONE)
-_QUIET = (Phase.PAUSED, *_OVER)    # phases in which the explorer leaves the robot alone
+_QUIET = (Phase.PAUSED, Phase.FAULT, Phase.DONE)    # the explorer leaves the robot alone
 
 
 def step_limits(given: Parameters, deadline: float = math.inf) -> StepLimits:
@@ -106,11 +103,10 @@ class ExplorationPause:
     """
     Pauses exploration by the service ``explore``, and watches ``phase`` to see it paused.
 
-    Only a pause that this node has asked for is ended by it, and only if nobody else has asked for
-    one, too. A robot that rests is left alone, but only until it is to go on: a pause is asked for
+    The explorer leaves a robot that rests alone only until it is to go on, so a pause is asked for
     then, too.
 
-    :param requests: where it is said that it asks for that, for a goal or a stop that is told.
+    :param requests: where it is said that it asks for that, for a stop that is told itself.
     """
 
     def __init__(self, node: NodeInterface, requests: RequestTopic | None = None) -> None:
@@ -118,36 +114,17 @@ class ExplorationPause:
         self._heard = False
         self._phase: Phase | None = None    # None also for one that is not known here
         self._rest = ''    # why the robot rests, without a pause that was asked for
-        self._asked = 0    # how often, for the pause that there is or is to be
-        self._pauses = 0    # asked for by anybody
-        self._ask_at = self._doubted_until = -math.inf
-        self._going_on: Future[SetBool.Response] | None = None
+        self._ask_at = -math.inf
         self._client = node.create_client(SetBool, 'explore')
         self._requests = requests
         self._phases = node.create_subscription(
             String, 'phase', self._on_phase, messages.LATCHED)
         node.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
-        node.create_subscription(Int64, 'pauses', self._on_pauses, messages.LATCHED)
-
-    @property
-    def over(self) -> bool:
-        """Whether the explorer has heard that it may go on, or need not be told."""
-        return self._going_on is None or self._going_on.done()
 
     @property
     def quiet(self) -> bool:
         """Whether an explorer has said that it leaves the robot alone."""
         return self._phase in _QUIET and not self._rest
-
-    @property
-    def own(self) -> bool:
-        """Whether exploration is paused, or about to be, as this node alone has asked for it."""
-        return 0 < self._asked >= self._pauses
-
-    @property
-    def rest(self) -> str:
-        """Return why the robot rests, or goes home to, although no pause was asked for."""
-        return self._rest if self._offered else ''
 
     @property
     def disturbed(self) -> bool:
@@ -156,34 +133,14 @@ class ExplorationPause:
 
     def reached(self, now: float) -> bool:
         """Return whether no explorer explores, after asking for a pause if that is necessary."""
-        if not self._offered:
-            self._asked = 0
+        if not self._offered or self.quiet:
             return True
-        if self.quiet:
-            return now >= self._doubted_until
         if self._heard and now >= self._ask_at and self._client.service_is_ready():
-            self._asked, self._ask_at = self._asked + 1, now + _ASK_EVERY
-            self._record('pause')
+            self._ask_at = now + _ASK_EVERY
+            if self._requests is not None:
+                self._requests.say('pause', part_of='goal')
             self._client.call_async(SetBool.Request(data=False))
         return False
-
-    def forget(self) -> None:
-        """Leave it to others when exploration goes on."""
-        self._asked = 0
-
-    def end(self, now: float) -> None:
-        """Let exploration go on if it was paused by this node."""
-        asked, self._asked = self.own, 0
-        self._ask_at = -math.inf
-        if asked and self._client.service_is_ready() and self._phase not in _OVER:
-            self._doubted_until, self._pauses = now + _HEARD, 0
-            self._record('resume')
-            self._going_on = self._client.call_async(SetBool.Request(data=True))
-            self._going_on.add_done_callback(self._on_response)
-
-    def _record(self, what: str) -> None:
-        if self._requests is not None:
-            self._requests.say(what, part_of='goal')
 
     @property
     def _offered(self) -> bool:
@@ -197,17 +154,6 @@ class ExplorationPause:
             self._phase = Phase(message.data)
         except ValueError:    # of another version: the explorer may be driving the robot
             self._phase = None
-        if self._phase not in _QUIET:
-            self._doubted_until = -math.inf
 
     def _on_rest(self, message: String) -> None:
         self._rest = message.data
-
-    def _on_pauses(self, message: Int64) -> None:
-        self._pauses = message.data
-
-    def _on_response(self, future: Future[SetBool.Response]) -> None:
-        response = future.result()
-        self._doubted_until = min(self._doubted_until, time.monotonic() + _FOLLOWED)
-        if not response.success:
-            self._node.get_logger().warning(f'exploration stays paused: {response.message}')

@@ -180,10 +180,15 @@ class OrderPublisher:
         if publisher is not None:
             self._node.destroy_publisher(publisher)
 
-    def send(self, seq: int, action: int) -> None:
-        """Give an order; an explorer that stands by gives none."""
+    def send(self, seq: int, action: int, meant: int | None = None) -> None:
+        """
+        Give an order; an explorer that stands by gives none.
+
+        :param meant: the state that it is meant for, if the robot side is guarded.
+        """
         if self._publisher is not None:
-            self._publisher.publish(self._order.encode(seq, action))
+            self._publisher.publish(self._order.encode(seq, action) if meant is None else
+                                    messages.encode_command(seq, action, meant))
 
     def get_subscription_count(self) -> int:
         """Return how many subscribers an order reaches, or would reach."""

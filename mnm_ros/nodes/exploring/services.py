@@ -7,34 +7,24 @@ from __future__ import annotations
 import math
 import time
 
-from mnm_ros import messages
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.publishers import way_back
 from mnm_ros.nodes.exploring.session import ExplorationSession
-from std_msgs.msg import Int64
 from std_srvs.srv import SetBool, Trigger
 
 _LOAD_WAIT = 0.7    # s, for the end of a load: with a beat, less than the heartbeat may be late
 
 
 class Services:
-    """
-    ``explore``, ``look``, ``recover``, ``save`` and ``load``. A refusal tells what to do instead.
-
-    How often ``explore`` was called with false since exploration was last to go on is on
-    ``pauses``: who would end a pause of its own sees there whether others want one, too.
-    """
+    """Serves ``explore``, ``look``, ``recover``, ``save``, ``load``; a refusal says what to do."""
 
     def __init__(self, node: NodeInterface, session: ExplorationSession) -> None:
         self._node = node
         self._session = session
         self._looked = -math.inf
-        self._pauses = Int64()
-        self._told = node.create_publisher(Int64, 'pauses', messages.LATCHED)
-        self._tell_pauses(0)
         node.create_service(SetBool, 'explore', self._on_explore)
         node.create_service(Trigger, 'look', self._on_look)
         node.create_service(Trigger, 'recover', self._on_recover)
@@ -61,12 +51,12 @@ class Services:
         if not session.active:
             return False, 'the node is not active'
         session.explore(request.data)
-        self._tell_pauses(0 if request.data else self._pauses.data + 1)
         if not request.data:
             return True, 'pausing after the current step' if session.running else 'paused'
-        paused = session.exploration.state is RunState.PAUSED
-        return not paused, (session.status if paused else
-                            f'going home: {session.resting}' if session.resting else 'exploring')
+        if session.exploration.state is not RunState.PAUSED:
+            return True, f'going home: {session.resting}' if session.resting else 'exploring'
+        # A goal is played first.
+        return session.running, session.status
 
     @answering
     def _on_look(self, _: Trigger.Request) -> tuple[bool, str]:
@@ -92,12 +82,7 @@ class Services:
         if not session.active:
             return False, 'the node is not active'
         session.recover()
-        self._tell_pauses(0)
         return True, 'recovering, beginning with a RESET'
-
-    def _tell_pauses(self, pauses: int) -> None:
-        self._pauses.data = pauses
-        self._told.publish(self._pauses)
 
     @answering
     def _on_save(self, _: Trigger.Request) -> tuple[bool, str]:

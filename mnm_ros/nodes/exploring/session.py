@@ -142,12 +142,14 @@ class ExplorationSession:
         """Explore, unless the service ``explore`` has paused it."""
         self.active = True
         self._started = min(self._started, time.monotonic())
+        self._link.serve_goals(True)
         if self._wanted:
             self._call(self._loop.resume, time.monotonic())
 
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
         self.active = False
+        self._link.serve_goals(False)
         self._link.stop('node deactivated', at_once=True)
         self._call(self._loop.pause, 'node deactivated')
 
@@ -155,6 +157,7 @@ class ExplorationSession:
         """Go on, or pause after the current step."""
         self._wanted = wanted
         if wanted:
+            self._link.end_stays()
             self._call(self._loop.resume, time.monotonic())
         else:
             self._link.stop(EXPLORE_CALLED)
@@ -263,6 +266,7 @@ class ExplorationSession:
     def _rely_on(self, declared: Declaration) -> None:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
         if self.exploration.declare(declared.audited(self._parameters['audit'])) is not None:
+            self._link.look_at_declared(self.exploration)
             if _forbidden(declared):    # which no restart may forget
                 self.exploration_store.hurry()
             self._publishers.declared(

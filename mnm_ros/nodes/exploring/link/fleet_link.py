@@ -52,7 +52,8 @@ class FleetLink(Link):
         self._links: dict[str, CommandLink] = {}
         for name, member in self._members.items():
             link = CommandLink(
-                NodeScope(node, name), parameters, member, self._robots_guard, numbers)
+                NodeScope(node, name), parameters, member, self._robots_guard, numbers, name,
+                lambda question: self._guard.call(lambda: question(self.exploration)))
             link.after_state = self._wake
             link.after_description = lambda: self.after_description()
             link.reason_to_rest = lambda now: self.reason_to_rest(now)
@@ -144,6 +145,18 @@ class FleetLink(Link):
         for link in self._links.values():
             loop = link.loop
             self._robots_guard.call(loop.pause if at_once else loop.pause_after_step, reason)
+
+    def serve_goals(self, wanted: bool) -> None:
+        for link in self._links.values():
+            link.serve_goals(wanted)
+
+    def end_stays(self) -> None:
+        for link in self._links.values():
+            link.end_stays()
+
+    def look_at_declared(self, exploration: Exploration) -> None:
+        for link in self._links.values():
+            link.look_at_declared(exploration)
 
     def close(self) -> None:
         self._robots_guard.close()

@@ -123,6 +123,15 @@ class Link(ABC):
     def stop(self, reason: str, at_once: bool = False) -> None:
         """Pause robots that would go on while a plan is made."""
 
+    def serve_goals(self, wanted: bool) -> None:
+        """Take goals of navigators for the robots that are commanded, or give them up."""
+
+    def end_stays(self) -> None:
+        """Let robots leave the goals that they have reached."""
+
+    def look_at_declared(self, exploration: Exploration) -> None:
+        """End goals that would go against what is declared by now."""
+
     def leave(self, how: str, limit: float) -> bool:
         """
         Leave robots that are being driven; return whether that is over.

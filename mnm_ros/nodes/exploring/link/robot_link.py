@@ -12,9 +12,12 @@ from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
 import time
-from typing import Any
+from typing import Any, cast
 
 from mnm_ros import messages
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
@@ -24,6 +27,7 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
@@ -141,7 +145,8 @@ class RobotLink(Link):
 
     def _subscribe(self, topic: str, take: Callable[[tuple[int, int]], None]) -> Subscription:
         return messages.hear(
-            self._node, Int64MultiArray, topic, messages.STEP, messages.decode_step,
+            self._node, Int64MultiArray, topic, messages.STEP,
+            lambda message: messages.decode_command(message)[:2],
             self._guard.for_topic(take, messages.STEP.depth))
 
     def _look_who_answers(self) -> None:
@@ -164,7 +169,10 @@ class RobotLink(Link):
         joined, left = self.graph.update(now)
         left |= joined and held_up
         if joined or left:
-            self._guard.call(self.loop.on_graph_change, joined, left, now)
+            self._guard.call(self._on_graph_change, joined, left, now)
+
+    def _on_graph_change(self, joined: bool, left: bool, now: float) -> None:
+        self.loop.on_graph_change(joined, left, now)
 
     def _look_again(self) -> None:
         """Look before a step if planning has held the node up: it may reach another robot."""
@@ -179,6 +187,9 @@ class CommandLink(RobotLink):
 
     :param task: what is explored.
     :param numbers: of orders.
+    :param robot: the namespace of one of several robots.
+    :param ask: calls a function with the exploration, once that may be touched; None where the
+        exploration is the task.
     :ivar after_state: called after each message of the robot side.
     """
 
@@ -186,7 +197,8 @@ class CommandLink(RobotLink):
     after_state: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
-                 guard: CallbackGuard, numbers: OrderNumbers) -> None:
+                 guard: CallbackGuard, numbers: OrderNumbers, robot: str = '',
+                 ask: Callable[[Callable[[Exploration], None]], None] | None = None) -> None:
         super().__init__(node, parameters, guard,
                          SingleRobotGuard(parameters['reset_mode'] == 'action'))
         self._last_reset: LastReset | None = None
@@ -198,17 +210,49 @@ class CommandLink(RobotLink):
         self._arbitration = Arbitration(
             node, self._orders.topic_name, time.time_ns(), time.monotonic())
         self.loop = StepLoop(
-            task, step_limits(parameters), numbers.first(), self._order,
+            task, step_limits(parameters), numbers.first(),
+            lambda seq, action: self.order(seq, action, self.loop.task.last_state),
             self._home.call if self._home else None, seconds_of(node),
             parameters['by_seconds'])
-        self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
+        self.loop.aside, self.loop.before_step = self._guard.aside, self._before_step
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
             node, self._orders, states, self._home, sides=self._robots)
+        self.robot, self._ask = robot, ask
+        self._goals = GoalDrive(node, parameters, self, numbers)
+
+    def ask(self, question: Callable[[Exploration], None]) -> None:
+        """Call a function with the exploration, once that may be touched."""
+        if self._ask is not None:
+            self._ask(question)
+        else:
+            self._guard.call(lambda: question(cast(Exploration, self.loop.task)))
+
+    def lend(self, reason: str) -> None:
+        """Let the exploration wait for a goal, or go on if the reason is empty."""
+        self._guard.call(self.loop.lend_robot, reason, time.monotonic())
+
+    @property
+    def commands(self) -> bool:
+        """Whether this explorer is the one that commands the robot."""
+        return self._arbitration.commands
+
+    def serve_goals(self, wanted: bool) -> None:
+        if wanted:
+            self._goals.open()
+        else:
+            self._goals.close('the explorer is not active')
+
+    def end_stays(self) -> None:
+        self._goals.leave()
+
+    def look_at_declared(self, exploration: Exploration) -> None:
+        self._goals.look_at_declared(exploration)
 
     @property
     def steady(self) -> bool:
-        return self.loop.task.state is not RunState.WAITING_FOR_ROBOT
+        return (self.loop.task.state is not RunState.WAITING_FOR_ROBOT
+                and not self._goals.driving)
 
     @property
     def last_order(self) -> int | None:
@@ -226,6 +270,9 @@ class CommandLink(RobotLink):
 
     def tick(self, limits: StepLimits, now: float) -> None:
         super().tick(limits, now)
+        if self.loop.last_order is not None:    # else it is told before the next step
+            self._goals.at_rest()
+        self._goals.tick(now)
         if self._last_reset:
             self._last_reset.tick(now)
 
@@ -234,6 +281,7 @@ class CommandLink(RobotLink):
 
     def leave(self, how: str, limit: float) -> bool:
         if self._last_reset is None and self._rest_by is None:
+            self._goals.close('the explorer is ending')
             if not self.loop.driving:
                 return True
             self._guard.call(self.loop.pause, 'the node is ending')
@@ -260,10 +308,20 @@ class CommandLink(RobotLink):
         if self._last_reset and not self._last_reset.over:
             self._orders.wait_until_heard()
 
-    def _order(self, seq: int, action: int) -> None:
+    def _before_step(self) -> None:
+        self._look_again()
+        self._goals.at_rest()
+
+    def _on_graph_change(self, joined: bool, left: bool, now: float) -> None:
+        super()._on_graph_change(joined, left, now)
+        self._goals.on_graph_change(joined, left, now)
+
+    def order(self, seq: int, action: int, here: int | None) -> None:
+        """Send an order that is meant for a robot in the state ``here``."""
         self._numbers.use(seq)
         self._single.sent(seq, time.monotonic())
-        self._orders.send(seq, action)
+        guarded = self.profile.description.guarded and action != RESET
+        self._orders.send(seq, action, here if guarded else None)
 
     def _go_home(self, limit: float) -> None:
         self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
@@ -291,7 +349,8 @@ class CommandLink(RobotLink):
         if self._last_reset:
             self._last_reset.on_state(seq, state)
         self._look_who_answers()
-        foreign = self.loop.answers_another(seq)
+        foreign = self.loop.answers_another(seq) and not self._goals.sent(seq)
+        self._goals.on_state(seq, state, now)
         if self.loop.running and foreign:
             self._arbitration.on_foreign_answer(now)
         elif seq == REPORT:
@@ -322,6 +381,8 @@ class CommandLink(RobotLink):
                 reason = LISTENING
         else:
             self._orders.close()
+        if (objection or reason) and self._goals.driving:
+            self._goals.end(GoalStatus.FAILED, objection or reason)
         self._guard.call(self.loop.yield_robot, objection or reason, now)
 
 

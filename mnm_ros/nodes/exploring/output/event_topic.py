@@ -19,8 +19,7 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
-from mnm_ros.view.named import named, place
-from mnm_ros.view.telemetry import STAYS
+from mnm_ros.view.named import named
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
@@ -48,12 +47,10 @@ class EventTopic:
         self._publisher = node.create_publisher(String, 'events', messages.EVENTS)
         for event in past[-messages.EVENTS.depth:]:
             self._publisher.publish(String(data=event.to_json()))
-        self._goal: int | None = None    # under way
-        self._stay: GoalReport | None = None    # that was reached, where the robot stays
         self._robots: dict[str, RunState] = {}    # of several
-        self._navigators = messages.hear(
+        messages.hear(
             node, DiagnosticArray, 'goal/status', messages.LATCHED, messages.decode_goals,
-            self._on_goals)
+            lambda reports: self.on_goals(reports))
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
         self._change = ('', '')    # the last one, in the words of the core and of people
         self._asked: Event | None = None    # the last that may be why it is paused, or goes on
@@ -81,20 +78,6 @@ class EventTopic:
         self._keep(event)
         return event
 
-    def for_goal(self, why: str, description: RobotDescription) -> str:
-        """Return for which goal it is paused now, to be added to why; nothing if for none."""
-        if self._goal is None or not self._by_navigator(why):
-            return ''
-        return f', for the goal {place(self._goal, description)}'
-
-    def explained(self, status: str, why: str, description: RobotDescription) -> str:
-        """Return a status with why the robot stays where a goal was reached, if it does."""
-        stay = self._stay
-        if stay is None or stay.target is None or not self._by_navigator(why):
-            return status
-        return (f'{STAYS} {place(stay.target, description)} for {stay.stays:g} s, or until the '
-                'next goal or mnm_ros resume')
-
     def in_words(self, sentence: str, description: RobotDescription) -> str:
         """Return a sentence of the core in the words of people: a change in those of its event."""
         said, words = self._change
@@ -119,17 +102,6 @@ class EventTopic:
             return replace(event, by=event.by or by)
         return replace(event, by=by, text=event.text.replace(
             f': {EXPLORE_CALLED}', f'{" to go home," if asked.what == "home" else ""} by {by}'))
-
-    def _on_goals(self, reports: Sequence[GoalReport]) -> None:
-        self.on_goals(reports)
-        self._goal = next((report.target for report in reversed(reports)
-                           if not report.status.over), None)
-        self._stay = next((report for report in reversed(reports) if report.stays), None)
-
-    def _by_navigator(self, why: str) -> bool:
-        """Return whether a pause may be a navigator's, which is there: a killed one is not."""
-        return (why == EXPLORE_CALLED
-                and self._node.count_publishers(self._navigators.topic_name) > 0)
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was looked at."""

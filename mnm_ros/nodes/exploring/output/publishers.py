@@ -111,7 +111,7 @@ class Publishers:
         """
         self._learnt.publish_due(now)
         names = self._names
-        phase, decided = exploration.phase, self._decided(exploration, link, now)
+        phase, decided = exploration.phase, _status(exploration, link.missing(now))
         status = '; '.join(filter(None, (self._events.in_words(decided, names), self.closed)))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
@@ -173,7 +173,7 @@ class Publishers:
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         names = self._names
         level, text = diagnosis(
-            exploration, self._events.in_words(self._decided(exploration, link, now), names),
+            exploration, self._events.in_words(_status(exploration, link.missing(now)), names),
             link.standing_by, disk, asked_again, refused)
         values = {
             **named_values(exploration.diagnostics(), names),
@@ -220,13 +220,6 @@ class Publishers:
     def _names(self) -> RobotDescription:
         return self._profile().names
 
-    def _decided(self, exploration: Exploration, link: Link, now: float) -> str:
-        """Return the status of an exploration, in the words of the core."""
-        status = _status(exploration, link.missing(now))
-        if exploration.phase is not Phase.PAUSED:
-            return status
-        return self._events.explained(status, exploration.why, self._names)
-
     def _is_stop(self, phase: Phase, status: str) -> bool:
         """Return whether it starts, stops or waits, unlike in each phase of the search."""
         before, said = self._said
@@ -254,12 +247,11 @@ class Publishers:
             return
         if kind or self._stopped:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
-            goal = self._events.for_goal(exploration.why, self._names) if kind else ''
             self._untold.append((Event(
-                exploration.steps, f'{status}{goal}' if kind else 'exploring',
+                exploration.steps, status if kind else 'exploring',
                 kind or self._stopped, seconds=seconds if kind else None,
                 by=asked_by(link.resting) if kind == 'rest' else None),
-                exploration.why if kind and not goal else ''))
+                exploration.why if kind else ''))
         self._stopped = kind or ''
 
     def _tell_due(self, due: bool) -> None:

@@ -1,0 +1,352 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Plays goals on a robot between two steps of its exploration: one node commands, the explorer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+import math
+import time
+from typing import Protocol
+
+from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import messages
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
+from mnm_ros.core.task.step_task import OVER
+from mnm_ros.nodes.common.callbacks import seconds_of
+from mnm_ros.nodes.common.commanding import HomeService, step_limits
+from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.exchange import REPORT
+from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.order_numbers import OrderNumbers
+from mnm_ros.protocol.step_loop import StepLoop
+from mnm_ros.view.telemetry import STAYS
+from std_msgs.msg import Int64, Int64MultiArray
+
+_LINGER = 0.5    # s, for which the robot waits where a goal was reached: the next may follow
+_PERIOD = 0.1    # s, at least between two reports that differ by the steps alone
+_LEFT = 5.0      # s, without a request of the navigator, after which its goal is given up
+_KEPT = 20       # reports of goals that are over: a navigator may ask again
+
+
+class _Host(Protocol):
+    """What a goal needs of the way to its robot."""
+
+    loop: StepLoop
+    robot: str
+
+    @property
+    def commands(self) -> bool:
+        """Whether this explorer is the one that commands the robot."""
+
+    def order(self, seq: int, action: int, here: int | None) -> None:
+        """Send an order that is meant for a robot in the state ``here``."""
+
+    def ask(self, question: Callable[[Exploration], None]) -> None:
+        """Call a function with the exploration, once that may be touched."""
+
+    def lend(self, reason: str) -> None:
+        """Let the exploration wait, because of a reason, or go on if it is empty."""
+
+
+class GoalDrive:
+    """
+    Takes goals from ``goal/drive`` and says on ``goal/drive/status`` what becomes of them.
+
+    A goal begins when the step of the exploration under way is over. The exploration learns from
+    each step of the goal, and goes on with a RESET afterwards. A navigator asks again as long as
+    it wants the goal. So the explorer notices that the navigator has gone, and hears of the goal
+    after a restart.
+
+    :param host: the link to the robot.
+    :param numbers: of orders.
+    :ivar reason: why the exploration leaves the robot alone; empty if it does not.
+    """
+
+    def __init__(self, node: NodeInterface, parameters: Parameters, host: _Host,
+                 numbers: OrderNumbers) -> None:
+        self.reason = ''
+        self._node, self._given, self._host, self._numbers = node, parameters, host, numbers
+        self._report: GoalReport | None = None
+        self._over: dict[int, GoalReport] = {}    # the last goals, by id
+        self._asked = messages.DriveGoal(0, 0, 0.0, True, 0)
+        self._leave_at = math.inf            # when the robot leaves the goal that it has reached
+        self._way: Navigation | None = None
+        self._loop: StepLoop | None = None    # from the first goal on
+        self._home: HomeService | None = None
+        self._steps_to_go: dict[int, StepsToGo] = {}
+        self._here: int | None = None
+        self._told_at = self._seen_at = 0.0
+        self._open = False
+        messages.hear(node, Int64MultiArray, 'goal/drive', messages.STEP, messages.decode_drive,
+                      self._on_goal)
+        node.create_subscription(Int64, 'goal/drive/cancel', self._on_cancel, messages.STEP)
+        self._status = node.create_publisher(
+            DiagnosticArray, 'goal/drive/status', messages.LATCHED)
+
+    @property
+    def driving(self) -> bool:
+        """Whether a goal has the robot, or is to have it after the step under way."""
+        return self._report is not None and (
+            not self._report.status.over or self._leave_at < math.inf)
+
+    def sent(self, seq: int) -> bool:
+        """Return whether an order was one of a goal."""
+        return self._loop is not None and not self._loop.answers_another(seq)
+
+    def open(self) -> None:    # noqa: A003
+        """Take goals from now on."""
+        self._open = True
+
+    def close(self, reason: str) -> None:
+        """Give the goal up at once, and refuse others."""
+        self._open = False
+        self.end(GoalStatus.CANCELLED, reason)
+
+    def end(self, status: GoalStatus, how: str) -> None:
+        """End the goal, at once, and the stay at one."""
+        self._end_report(status, how)
+        self._stop(how)
+        self._release()
+
+    def _end_report(self, status: GoalStatus, how: str) -> None:
+        """Say that the goal is over, if it is not."""
+        if self._report is not None and not self._report.status.over:
+            self._tell(replace(self._figures(self._report, self._way), status=status, text=how,
+                               expected_steps_left=None, expected_seconds_left=None))
+
+    def _stop(self, how: str) -> None:
+        """End the way to the goal, and the stay there."""
+        self._leave_at = math.inf
+        way, self._way = self._way, None
+        if self._loop:
+            if self._loop.under_way:
+                self._here = None    # the robot may be anywhere until it is heard
+            self._loop.running = False
+        if way is not None and not way.outcome:
+            way.pause(how)
+
+    def leave(self) -> None:
+        """Let the robot leave the goal that it has reached."""
+        if self._leave_at < math.inf:
+            self._leave_at = -math.inf
+
+    def lose_place(self) -> None:
+        """Forget where the robot is, as another node or person may have moved it."""
+        self._here = None
+
+    def at_rest(self) -> None:
+        """Begin a goal that waits: no order of the exploration is open."""
+        if self._report and self._report.status is GoalStatus.WAITING and not self.reason:
+            self._take_robot(self._report)
+
+    def on_state(self, seq: int, state: int, now: float) -> None:
+        """Take a ``state`` message."""
+        if self._way is not None and self._loop:
+            self._loop.on_state(seq, state, now)
+            self._settle()
+        self._here = state if seq != REPORT and (
+            self.sent(seq) or not self._host.loop.answers_another(seq)) else None
+
+    def tick(self, now: float) -> None:
+        """Watch the times; to be called often."""
+        if self._report is None or not self.driving:
+            return
+        if now > self._seen_at + _LEFT:
+            self.end(GoalStatus.CANCELLED, 'the navigator has gone')
+        if now >= self._leave_at:
+            self._leave_at = math.inf
+            self._tell(replace(self._report, stays=None))
+            self._release()
+        if self._way is None or self._loop is None:
+            return
+        self._loop.adjust(self._limits)
+        self._loop.tick(now)
+        self._settle()
+        if self._way is not None and now >= self._told_at + _PERIOD:
+            figures = self._figures(self._report, self._way)
+            if figures != self._report:
+                self._tell(figures)
+
+    def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
+        """Take note that a node, perhaps a robot, has joined or left."""
+        self.lose_place()
+        if self._way is not None and self._loop:
+            self._loop.on_graph_change(joined, left, now)
+            self._settle()
+
+    def look_at_declared(self, exploration: Exploration) -> None:
+        """End a goal whose policy plays what is declared by now never to be commanded."""
+        way = self._way
+        if way is None or self._loop is None:
+            return
+        reason = objection(exploration, *way.policies)
+        if reason and exploration.support.forbids(
+                way.last_state if way.last_state is not None else RESET, way.next_action()):
+            self.end(GoalStatus.CANCELLED, reason)    # the order is not sent again either
+        elif reason:
+            self._loop.pause_after_step(reason)
+            self._settle()
+            if self._way is way and self._report:
+                self._tell(replace(self._report, text=f'ends after this step: {reason}'))
+
+    def _on_goal(self, asked: messages.DriveGoal) -> None:
+        if not self._host.commands:
+            return    # the explorer that does takes it
+        now = time.monotonic()
+        own = self._report is not None and asked.id == self._report.id
+        if own or asked.id in self._over:
+            self._seen_at = now if own else self._seen_at
+            if now >= self._told_at + _PERIOD:
+                self._told_at = now
+                self._publish()
+            return
+        if self._report is not None and not self._report.status.over:
+            self._end_report(GoalStatus.CANCELLED, f'goal {asked.target} came')
+        self._stop(f'goal {asked.target} came')
+        self._asked, self._seen_at = asked, now
+        goal = GoalReport(
+            asked.id, asked.target, GoalStatus.WAITING, 'waits for the step under way')
+        self._tell(goal)
+        if not self._open:
+            self.end(GoalStatus.REFUSED, 'the explorer is not active')
+        elif self.reason:    # the robot waits where the last one has ended
+            self._take_robot(goal)
+
+    def _on_cancel(self, message: Int64) -> None:
+        if self._report is None or message.data != self._report.id:
+            if message.data not in self._over:    # the goal itself may be on its way
+                self._over[message.data] = GoalReport(
+                    message.data, None, GoalStatus.CANCELLED, 'the navigator has cancelled it')
+                self._publish()
+            return
+        self.leave()
+        if self._way is not None and self._loop:
+            self._loop.pause_after_step('the navigator has cancelled it')
+            self._settle()
+        elif not self._report.status.over:
+            self.end(GoalStatus.CANCELLED, 'the navigator has cancelled it')
+
+    def _take_robot(self, goal: GoalReport) -> None:
+        self._wait(f'the robot is on the way to the goal state {goal.target}')
+        self._host.ask(lambda exploration: self._begin(goal, exploration))
+
+    def _begin(self, goal: GoalReport, exploration: Exploration) -> None:
+        if goal is not self._report or goal.status.over or goal.target is None:
+            return
+        policy = exploration.policy_to(goal.target)
+        if policy is None or exploration.home is None:
+            self.end(GoalStatus.REFUSED, 'the explorer has no policy for it')
+            return
+        here = self._here if self._asked.direct else None
+        direct = None if here in (None, exploration.home) else exploration.direct_way(goal.target)
+        way = Navigation(policy, exploration.home, self._known_ways(policy), here, direct)
+        reason = objection(exploration, *way.policies)
+        if reason:
+            self.end(GoalStatus.REFUSED, reason)
+            return
+        way.on_execution = lambda state, action, after: self._host.ask(
+            lambda exploration: _learn(exploration, state, action, after, self._host.robot))
+        self._way = way
+        if self._loop is None:
+            service = self._given['reset_mode'] == 'service'
+            self._home = HomeService(self._node, self._on_home) if service else None
+            self._loop = StepLoop(
+                way, self._limits, self._numbers.first(), self._order,
+                self._home.call if self._home else None, seconds_of(self._node))
+        self._loop.drive(way)
+        self._tell(replace(goal, status=GoalStatus.UNDER_WAY,
+                           text=f'on the way to {goal.target} {way.plan}'))
+        self._loop.resume(time.monotonic())
+        self._settle()
+
+    def _order(self, seq: int, action: int) -> None:
+        self._host.order(seq, action, self._way.last_state if self._way else None)
+
+    @property
+    def _limits(self) -> StepLimits:
+        return replace(step_limits(self._given), max_steps=self._asked.most)
+
+    def _known_ways(self, policy: Policy) -> StepsToGo:
+        known = self._steps_to_go.get(policy.target)
+        if known is None or not known.policy.same_as(policy):
+            known = self._steps_to_go[policy.target] = StepsToGo(policy)
+        return known
+
+    def _figures(self, report: GoalReport, way: Navigation | None) -> GoalReport:
+        """Return the report with the present figures of a way."""
+        if way is None:
+            return report
+        left, times = way.expected_steps_left, self._loop.seconds if self._loop else {}
+        moves = [seconds for action, seconds in times.items() if action != RESET]
+        return replace(
+            report, steps=way.steps, attempts=way.attempts, expected_steps_left=left,
+            expected_seconds_left=left * sum(moves) / len(moves) if left and moves else None)
+
+    def _settle(self) -> None:
+        """End the goal if its way has ended."""
+        way = self._way
+        if way is None or not way.outcome or self._report is None:
+            return
+        status, how = way.outcome
+        if status is not GoalStatus.REACHED:
+            self.end(status, how)
+            return
+        assert self._loop
+        self._way, self._loop.running = None, False
+        stays = self._asked.stays if self._host.loop.running else 0.0
+        self._leave_at = time.monotonic() + max(_LINGER, stays)
+        if stays:
+            self._wait(f'{STAYS.removeprefix("paused: ")} state {self._report.target} for '
+                       f'{stays:g} s, or until the next goal or mnm_ros resume')
+        self._tell(replace(self._figures(self._report, way), status=status, text=how,
+                           stays=stays or None))
+
+    def _wait(self, reason: str) -> None:
+        self.reason = reason
+        self._host.lend(reason)
+
+    def _release(self) -> None:
+        if self.reason:
+            self._wait('')
+
+    def _on_home(self, attempt: int, success: bool, text: str) -> None:
+        if self._loop and self._way is not None:
+            self._loop.on_home_response(attempt, success, text, time.monotonic())
+            self._settle()
+
+    def _tell(self, report: GoalReport) -> None:
+        self._report, self._told_at = report, time.monotonic()
+        if report.status.over:
+            self._over[report.id] = report
+        self._publish()
+
+    def _publish(self) -> None:
+        for goal_id in [*self._over][:-_KEPT]:
+            del self._over[goal_id]
+        reports = {**self._over, **({self._report.id: self._report} if self._report else {})}
+        self._status.publish(messages.encode_goals(
+            self._node.get_clock().now().to_msg(), reports.values()))
+
+
+def objection(exploration: Exploration, *policies: Policy) -> str:
+    """Return why a policy must not be followed, as it plays what is declared forbidden."""
+    forbidden = exploration.support.all_forbidden
+    for policy in policies:
+        if policy.plays(forbidden):
+            state, action = min(pair for moves in policy.actions
+                                for pair in zip(policy.states, moves) if pair in forbidden)
+            return (f'its policy plays action {action} in state {state}, which is never to be '
+                    'commanded')
+    return ''
+
+
+def _learn(exploration: Exploration, state: int, action: int, after: int | None,
+           robot: str) -> None:
+    if exploration.state not in OVER:
+        exploration.observe_work(state, action, after, robot)
