@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+import gc
 import os
 from pathlib import Path
 import resource
@@ -68,7 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         '--all', action='store_true', help='also thorough tests, and full strength of the others')
     parser.addoption(
         '--record-costs', action='store_true', help='write test/costs.json, which says what is '
-        'quick and which files are begun first; of use with --all alone')
+        'quick and which files are begun first')
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -77,7 +78,16 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.getoption('quick'):
         collect_ignore.extend(tiers.WITH_NODES)
     if config.getoption('record_costs'):
+        if any(config.getoption(part) for part in ('quick', 'all', 'keyword', 'markexpr')):
+            raise pytest.UsageError('--record-costs is of the whole default tier, expected no '
+                                    'other option that selects tests')
         config.pluginmanager.register(_CostRecorder(config), 'costs')
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected, which lives to the end, from being looked at by collections."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

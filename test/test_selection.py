@@ -41,7 +41,6 @@ def test_domain(part):
 }
 COSTS = """{"functions": {"core/test_promise.py::test_expensive": 9.0},
             "files": {"core/test_long.py": 30.0, "nodes/test_longest.py": 40.0}}"""
-MARK = re.compile(r"thorough\(\s*(?:shown_by=)?((?:'[^']*'\s*)+)\)")
 
 
 def run(folder: Path, workers: int, *arguments: str) -> list[str]:
@@ -104,9 +103,16 @@ def test_it(case):
         pass
 def test_nothing(): pass
 """
-    printed(tmp_path, {'core/test_a.py': code}, 2, '--all', '--record-costs')
+    printed(tmp_path, {'core/test_a.py': code}, 2, '--record-costs')
     (name, seconds), = tiers.recorded(tmp_path / 'test' / 'costs.json').functions.items()
     assert name == 'core/test_a.py::test_it' and 0.8 <= seconds < 8
+
+
+@pytest.mark.parametrize('part', [('-k', 'it'), ('--quick',), ('--all',)])
+def test_costs_of_a_part_are_not_recorded(tmp_path: Path, part: tuple[str, ...]) -> None:
+    """Those of all other tests would be lost."""
+    with pytest.raises(AssertionError, match='expected no other option'):
+        printed(tmp_path, {'core/test_a.py': 'def test_it(): pass'}, 0, '--record-costs', *part)
 
 
 def test_long_files_begin_and_those_that_wait_take_turns_with_those_that_compute(
@@ -120,29 +126,33 @@ def test_long_files_begin_and_those_that_wait_take_turns_with_those_that_compute
         5, 2, 0, 3, 1, 4)]
 
 
-def functions(path: Path) -> dict[str, str]:
-    """Return the source of each test function of a file, with its decorators."""
-    text = path.read_text(encoding='utf-8')
-    lines = text.splitlines()
-    return {node.name: '\n'.join(lines[min(
-        [node.lineno, *(each.lineno for each in node.decorator_list)]) - 1:node.body[0].lineno])
-        for node in ast.walk(ast.parse(text))
-        if isinstance(node, ast.FunctionDef) and node.name.startswith('test_')}
+def marked(path: Path) -> tuple[list[str], dict[str, bool]]:
+    """Return what the marks of a file name, and which of its tests are thorough as a whole."""
+    tree = ast.parse(path.read_text(encoding='utf-8'))
+    texts = {statement.targets[0].id: statement.value for statement in tree.body
+             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name)}
+
+    def is_mark(node: ast.AST) -> bool:
+        return isinstance(node, ast.Call) and getattr(node.func, 'id', '') == 'thorough'
+
+    named = []
+    for mark in filter(is_mark, ast.walk(tree)):
+        value = (mark.args or [keyword.value for keyword in mark.keywords])[0]
+        named += ast.literal_eval(texts.get(getattr(value, 'id', ''), value)).split()
+    return named, {node.name: any(map(is_mark, node.decorator_list)) for node in tree.body
+                   if isinstance(node, ast.FunctionDef)}
 
 
 def test_what_only_all_runs_is_shown_by_tests_of_the_default_tier() -> None:
-    found = {path.relative_to(HERE).as_posix(): functions(path)
-             for path in HERE.rglob('test_*.py') if path != Path(__file__)}
-    named = {(path, function, shown) for path, tests in found.items()
-             for function, head in tests.items() for mark in MARK.findall(head)
-             for shown in ''.join(re.findall(r"'([^']*)'", mark)).split()}
-    assert named or not any('thorough(' in head for tests in found.values()
-                            for head in tests.values())
-    for path, function, shown in named:
-        file, _, test = shown.partition('::')
-        head = found.get(file, {}).get(test)
-        assert head is not None, f'{path}::{function} names {shown}, which is not there'
-        assert not head.startswith('@thorough('), f'{shown}, of {path}::{function}, is thorough'
+    found = {path.relative_to(HERE).as_posix(): marked(path) for path in HERE.rglob('test_*.py')
+             if path != Path(__file__)}
+    assert sum(len(named) for named, _ in found.values()) > 50
+    for path, (named, _) in found.items():
+        for shown in named:
+            file, _, test = shown.partition('::')
+            thorough = found.get(file, ([], {}))[1].get(test)
+            assert thorough is not None, f'{path} names {shown}, which is not there'
+            assert not thorough, f'{path} names {shown}, which only --all runs'
 
 
 def test_folders_with_nodes_are_there() -> None:

@@ -7,7 +7,7 @@ The three tiers of the tests, and what each test function has cost.
 - ``scripts/test`` tests each claim once. Seeds are few and effects large, but a false claim fails.
 - ``scripts/test --all`` adds what is marked ``thorough``, and the full ``strength`` of the others.
 
-``costs.json`` holds the costs, as ``scripts/test --all --record-costs`` has measured them.
+``costs.json`` holds the costs, as ``scripts/test --record-costs`` has measured them.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ WITH_NODES = ('benchmarks', 'console', 'contract', 'launch', 'nodes')
 """Folders whose tests start nodes, other processes, or both."""
 
 QUICK = 0.7
-"""CPU time in s that a test function, all its cases together, may cost in the quick tier."""
+"""CPU time in s that a test function, all its cases together, may have cost to be quick."""
 
 LONG = 15.0
 """Wall time in s from which on a file is begun before all others, the longest first."""
@@ -52,7 +52,8 @@ def thorough(shown_by: str) -> pytest.MarkDecorator:
     Mark a test, or a case of it, that only ``--all`` runs.
 
     :param shown_by: the tests of the default tier that fail if the same claim is false, each as
-        ``test_file.py::test_function``, separated by spaces.
+        ``folder/test_file.py::test_function`` below ``test``, separated by spaces. A case may name
+        its own test if other cases of it remain.
     """
     return pytest.mark.thorough(shown_by=shown_by)
 

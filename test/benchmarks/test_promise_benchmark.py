@@ -43,9 +43,6 @@ def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
         assert 0 < int(row['steps_first']) <= int(row['steps'])
 
 
-@thorough(shown_by=(
-    'benchmarks/test_promise_benchmark.py::test_the_same_whatever_the_number_of_processes '
-    'simulation/test_families.py::test_the_cmps_are_valid'))
 def test_seeds_and_families_explore_on_their_own() -> None:
     steps = [trials.run(family, seed, replace(QUICK, alone=True)).steps
              for family in ('corridor', 'broken_wheel') for seed in range(4)]

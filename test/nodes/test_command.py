@@ -24,7 +24,7 @@ from node_processes import DEADLINE, Done, NodeProcess, Peer
 import promise
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String
-from tiers import strength, thorough
+from tiers import strength
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = 'mnm_ros.core.components:_disco'
@@ -152,10 +152,6 @@ def test_goals(start: Callable, command: Command, commands: Commands, peer: Peer
     assert free.returncode == 0 and free.stdout.startswith('reached 3'), free
 
 
-@thorough(shown_by=(
-    'nodes/test_improve_topic.py::'
-    'test_a_flood_of_states_neither_stops_exploring_nor_fills_the_events '
-    'core/test_improve.py::test_a_policy_becomes_nearly_the_best_and_that_is_right'))
 def test_a_policy_is_made_nearly_the_best(
         start: Callable, command: Command, commands: Commands, peer: Peer) -> None:
     share = strength(0.5, 0.1)    # 250 steps instead of 4,000

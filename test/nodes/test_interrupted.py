@@ -110,9 +110,7 @@ def test_paused_and_resumed_again_and_again(
     assert resets(played) - PAUSES - 1 <= resets(counted) <= resets(played) - 1
 
 
-@pytest.mark.parametrize('service', [False, pytest.param(True, marks=thorough(
-    'nodes/test_interrupted.py::test_a_second_explorer_leaves_the_robot_alone'))],
-    ids=['action', 'service'])
+@pytest.mark.parametrize('service', [False, True], ids=['action', 'service'])
 def test_a_second_explorer_leaves_the_robot_alone(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,
         service: bool) -> None:

@@ -203,9 +203,7 @@ def entities(node: Explorer) -> tuple[int, ...]:
 
 
 @pytest.mark.parametrize('parameters', [
-    {}, *(pytest.param(given, marks=thorough(
-        'nodes/test_lifecycle_random.py::test_nothing_is_left_after_cleanup'))
-        for given in ({'reset_mode': 'service'}, {'advisory': True}))])
+    {}, {'reset_mode': 'service'}, {'advisory': True}])
 def test_nothing_is_left_after_cleanup(peer: Peer, parameters: dict[str, object]) -> None:
     given = {'actions': ['east'], 'autostart': False, **parameters}
     node = make_explorer(peer, given)

@@ -21,7 +21,7 @@ from paced import paced
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from tiers import strength, thorough
+from tiers import strength
 
 
 class Reports:
@@ -43,10 +43,6 @@ class Reports:
             self.of[status.name.rpartition(': robot ')[2]] = status
 
 
-@thorough(shown_by=(
-    'nodes/test_two_robots.py::test_one_that_was_killed_is_replaced '
-    'nodes/test_several_robots.py::test_a_fleet_goes_on_where_it_was '
-    'core/test_fleet.py::test_robots_that_are_slow_silent_moved_or_late_change_nothing_but_the_speed'))
 def test_three_robots_one_of_which_is_killed_and_replaced(
         start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """They name their actions, the hypothesis is right, and every step is one that was made."""

@@ -101,10 +101,10 @@ def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario:
 
 
 @pytest.mark.parametrize(('module', 'parameters'), [
-    ('explorer', {'actions': ['east']}), ('grid_driver', {}),
+    ('explorer', {'actions': ['east']}), ('navigator', {}), ('grid_driver', {}),
     *(pytest.param(*case, marks=thorough(
         'nodes/test_start_and_end.py::test_an_impatient_operator')) for case in (
-            ('cmp_sim', {'scenario': 'corridor'}), ('navigator', {}),
+            ('cmp_sim', {'scenario': 'corridor'}),
             ('diff_drive_sim', {'world': 'one_room'})))])
 def test_an_impatient_operator(start: Callable, peer: Peer, module: str,
                                parameters: dict[str, object]) -> None:

@@ -28,7 +28,7 @@ import numpy as np
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
-from tiers import strength, thorough
+from tiers import strength
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / 'docs' / 'turtlebot.md').read_text(encoding='utf-8')
@@ -80,11 +80,6 @@ def simulated(start: Callable, peer: Peer) -> NodeProcess:
     return world
 
 
-@thorough(shown_by=(
-    'test_docs.py::test_commands_that_are_mentioned_exist '
-    'nodes/test_grid_driver.py::test_a_round_and_home '
-    'command/test_map.py::test_a_map_becomes_a_plan '
-    'nodes/test_command.py::test_an_explorer_is_run_told_and_watched'))
 def test_every_command_does_what_the_page_says(
         start: Callable, peer: Peer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture, request: pytest.FixtureRequest) -> None:
