@@ -42,6 +42,7 @@ from geometry_msgs.msg import Quaternion
 from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.json_values import load
 from mnm_ros.core.progress.trust import from_json, PolicyTrust, Trust
 from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
@@ -258,6 +259,17 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     if not 0 <= rank < len(trusts):
         raise MessageError(f'goal/request: least trust is {rank}, expected 0 to {len(trusts) - 1}')
     return goal_id, state, trusts[rank]
+
+
+def decode_refusal(message: String) -> int | None:
+    """Return the number of the order that a ``step_report`` says was refused; None for none."""
+    _check_type('step_report', message, String)
+    report = load('step_report', message.data)
+    seq = report.get('seq') if isinstance(report, dict) else None
+    if type(seq) is not int:
+        raise MessageError(f'step_report: {shortened(message.data)}, expected a JSON object with '
+                           'an integer seq')
+    return seq if report.get('refused') else None
 
 
 class DriveGoal(NamedTuple):

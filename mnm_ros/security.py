@@ -39,7 +39,7 @@ _ON_ROBOTS = ('cmp_sim', 'diff_drive_sim', 'grid_driver', 'gym_side', 'preflight
 _OF_ROBOTS = {
     'explorer': ('action', 'action/driver', 'battery', 'goal/drive', 'goal/drive/cancel',
                  'goal/drive/status', 'heartbeat', 'requests', 'rest', 'return_home',
-                 'robot_side', 'state', 'stopped'),
+                 'robot_side', 'state', 'step_report', 'stopped'),
     'dashboard': ('map', 'return_home', 'robot_side', 'stop', 'stopped', 'true_setting')}
 """What an explorer has below the namespaces of several robots, and what is seen of these."""
 

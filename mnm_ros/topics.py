@@ -111,7 +111,7 @@ TOPICS = {
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
-        Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, '',
+        Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer',
               'why an order was [refused](robot_sides.md#guarded-commands), as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight dashboard',

@@ -220,6 +220,10 @@ class Navigator(Node):
             goal, steps=said.steps, attempts=said.attempts,
             expected_steps_left=said.expected_steps_left,
             expected_seconds_left=said.expected_seconds_left)
+        if said.status is GoalStatus.WAITING:    # again, if the explorer was started again
+            goal = replace(goal, status=said.status)
+        else:
+            self._deadline = time.monotonic() + self._given['pause_timeout']
         if said.status.over:
             self._goal = replace(goal, stays=said.stays)
             self._end(said.status, self._end_reason or said.text)
@@ -376,9 +380,11 @@ class Navigator(Node):
             self._explorer.forget()    # there is none
         elif not self._explorer.offered:
             self._end(GoalStatus.FAILED, 'the explorer has gone')
-        elif goal.status is GoalStatus.WAITING and now >= self._deadline:
-            self._end(GoalStatus.FAILED, 'the explorer did not begin it within '
-                      f'{self._given["pause_timeout"]:g} s')
+        elif now >= self._deadline:
+            waits = goal.status is GoalStatus.WAITING
+            self._end(GoalStatus.FAILED, 'the explorer ' + (
+                'did not begin it within' if waits else 'has said nothing of it for')
+                + f' {self._given["pause_timeout"]:g} s')
 
     def _do(self, method: Callable[..., None], *arguments: object) -> None:
         """Call a method of the loop, and end the goal if that has decided it."""

@@ -350,7 +350,6 @@ class RobotSide(Node):
         self._step_reports.publish(String(data=json.dumps({'seq': seq, 'refused': reason})))
         if self._here is not None:    # else its sender will find that nobody answers
             here = self._here
-            self._server.refuse(seq, here)
             self.send_state(REPORT, here)
             self.send_state(seq, here)
 

@@ -251,10 +251,6 @@ class StepServer:
         self.last, self.answer = seq, None
         return Order.EXECUTE
 
-    def refuse(self, seq: int, state: int) -> None:
-        """Store the answer to an action that is not executed."""
-        self.last, self.answer = seq, state
-
     def done(self, state: int) -> tuple[int, int]:
         """Store and return the answer ``(seq, state)`` to the action being executed."""
         if self.last is None or not self.executing:

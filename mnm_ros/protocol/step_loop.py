@@ -103,14 +103,29 @@ class StepLoop(RobotLoop):
         elif before and self.running:
             self.task.resume()
             self._advance(now)
+        elif before and self.task.state is RunState.FAULT:
+            self._play(RESET, now)
         elif before and self.resting:
             self._go_on_with_reset(now)    # to rest at home again
         elif before and self.task.state is RunState.PAUSED:
             self.task.explain(self._paused_by)
 
+    @property
+    def idle(self) -> bool:
+        """Whether no command is open, and none follows by itself."""
+        return not (self.running or self.under_way
+                    or self._return_home is not None and self._return_home.under_way)
+
     def pause(self, reason: str) -> None:
         super().pause(reason)
         self._paused_by = reason
+
+    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+        if self._lend_reason:    # the way home has to wait until the goal is over
+            self.running = self._resumed = False
+            self.task.fail(reason, recoverable)
+        else:
+            super().fail(reason, now, recoverable)
 
     def pause_after_step(self, reason: str) -> None:
         if self._lend_reason:    # there is no step under way
@@ -230,12 +245,12 @@ class StepLoop(RobotLoop):
         if self._yield_reason:
             self.task.robot_lost(self._yield_reason)
             return
-        if not self._lend_reason:
-            self.before_step()
-        if self._yield_reason:    # since then
-            return
         if self._lend_reason:
             self.task.pause(self._lend_reason)
+            return
+        turn = self._turn
+        self.before_step()
+        if turn != self._turn or self._yield_reason or self._lend_reason:    # since then
             return
         if self._joined and self._left:
             self.task.lose_place()

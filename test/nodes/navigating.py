@@ -79,6 +79,11 @@ class HeldRobot(ScriptedRobot):
         self.peer.wait_for(lambda: self.held, 'an action')
         self.release_if_held()
 
+    def wait_until_held(self) -> None:
+        """Wait for an order, and until what is said of it has been heard."""
+        self.peer.wait_for(lambda: self.held, 'an action')
+        self.peer.spin(0.3)
+
     def release_if_held(self) -> None:
         if self.held:
             super().answer(self.held.pop(0))

@@ -166,6 +166,7 @@ def test_the_robot_stays_at_a_goal_and_all_hear_of_it(staying: Nodes) -> None:
                 'mnm_ros resume')
     staying.peer.wait_for(lambda: staying.status[-1].data == sentence, 'that it stays')
     staying.peer.wait_for(lambda: stays() == [60.0], 'that all hear of it')
+    staying.peer.wait_for(lambda: staying.phase[-1].data == 'paused', 'the pause')
     before = len(staying.phase)
     assert staying.operator.go(2) == 'reached 2 in 0 steps'    # at once: it stands there
     assert staying.operator.go(1) == 'reached 1 in 1 steps'
@@ -240,8 +241,10 @@ def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
 
     def is_told(text: str) -> bool:
         return bool(told and told[-1].status and told[-1].status[-1].message.startswith(text))
-    peer.wait_for(lambda: is_told('on the way to 2') and robot.held
-                  and robot.executed[-1] == (0, 0, 1) or robot.release_if_held(), 'the way')
+    robot.wait_until_held()
+    while not (is_told('on the way to 2') and robot.executed[-1] == (0, 0, 1)):
+        robot.release_if_held()
+        robot.wait_until_held()
     before = len(robot.executed)
     declare(peer, (1, 0))
     peer.wait_for(lambda: is_told('ends after this step: its policy plays'), 'that it ends')

@@ -5,16 +5,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import count
 import json
 from pathlib import Path
 import random
 import signal
 
+from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
 from logged_robot import played
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.robot_description import RobotDescription
 from navigating import Operator
@@ -87,7 +90,7 @@ def test_a_command_for_another_state_moves_nothing(guarded: Guarded) -> None:
     moved = guarded.robot.moved
     # The report says to whom has sent it that what it had under way is no transition.
     assert guarded.command(3, EAST, 0) == [[-1, 1], [3, 1]]
-    assert guarded.command(3, EAST, 0) == [[3, 1]]    # sent again, and answered again
+    assert guarded.command(3, EAST, 0) == [[-1, 1], [3, 1]]    # sent again, and refused again
     assert guarded.robot.moved == moved and guarded.robot.place == 1
     guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
     assert json.loads(guarded.reports[0].data) == {'seq': 3, 'refused': 'not in state 0'}
@@ -223,3 +226,25 @@ def test_each_robot_of_several_takes_goals_of_its_own(
         explorer.output), 'that it stays')
     played = peer.listen(Int64MultiArray, 'r2/state', messages.STEP)
     peer.wait_for(lambda: len(played) > 20, 'the other robot to explore')
+
+
+def test_a_goal_that_the_explorer_refuses_changes_nothing_else(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str) -> None:
+    """It comes as the navigator would send it, for a state to which there is no policy."""
+    start('cmp_sim', scenario=scenario, latency=0.002)
+    explorer = start('explorer', actions=['east', 'west'])
+    status = peer.listen(DiagnosticArray, 'goal/drive/status')
+    goals = peer.node.create_publisher(Int64MultiArray, 'goal/drive', messages.STEP)
+    learns(peer)
+    peer.wait_for(goals.get_subscription_count, 'the explorer')
+
+    def is_refused(goal_id: int) -> bool:
+        return any(report.id == goal_id and report.status is GoalStatus.REFUSED
+                   for message in status for report in messages.decode_goals(message))
+
+    for goal_id in range(1, 6):
+        goals.publish(messages.encode_drive(messages.DriveGoal(goal_id, 999, 0.0, True, 0)))
+        peer.wait_for(partial(is_refused, goal_id), 'the refusal')
+    played = peer.listen(Int64MultiArray, 'state', messages.STEP)
+    peer.wait_for(lambda: len(played) > 20, 'steps')
+    assert explorer.stop() == 0 and 'Traceback' not in explorer.output

@@ -149,9 +149,9 @@ class ExplorationSession:
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
         self.active = False
-        self._link.serve_goals(False)
         self._link.stop('node deactivated', at_once=True)
         self._call(self._loop.pause, 'node deactivated')
+        self._link.serve_goals(False)
 
     def explore(self, wanted: bool) -> None:
         """Go on, or pause after the current step."""

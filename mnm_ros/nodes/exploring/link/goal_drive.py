@@ -39,6 +39,11 @@ class _Host(Protocol):
 
     loop: StepLoop
     robot: str
+    last_seq: int | None
+
+    @property
+    def refused(self) -> bool:
+        """Whether the robot side has refused the last order."""
 
     @property
     def commands(self) -> bool:
@@ -150,8 +155,11 @@ class GoalDrive:
         if self._way is not None and self._loop:
             self._loop.on_state(seq, state, now)
             self._settle()
-        self._here = state if seq != REPORT and (
-            self.sent(seq) or not self._host.loop.answers_another(seq)) else None
+        own = self.sent(seq) or not self._host.loop.answers_another(seq)
+        if seq == REPORT or not own:
+            self._here = None
+        elif seq == self._host.last_seq:    # others are late, or come once more
+            self._here = state
 
     def tick(self, now: float) -> None:
         """Watch the times; to be called often."""
@@ -219,6 +227,8 @@ class GoalDrive:
             self._take_robot(goal)
 
     def _on_cancel(self, message: Int64) -> None:
+        if not self._host.commands:
+            return
         if self._report is None or message.data != self._report.id:
             if message.data not in self._over:    # the goal itself may be on its way
                 self._over[message.data] = GoalReport(
@@ -250,8 +260,7 @@ class GoalDrive:
         if reason:
             self.end(GoalStatus.REFUSED, reason)
             return
-        way.on_execution = lambda state, action, after: self._host.ask(
-            lambda exploration: _learn(exploration, state, action, after, self._host.robot))
+        way.on_execution = self._learn
         self._way = way
         if self._loop is None:
             service = self._given['reset_mode'] == 'service'
@@ -264,6 +273,12 @@ class GoalDrive:
                            text=f'on the way to {goal.target} {way.plan}'))
         self._loop.resume(time.monotonic())
         self._settle()
+
+    def _learn(self, state: int, action: int, after: int | None) -> None:
+        """Let the exploration learn from a step, unless the robot side has refused it."""
+        if after is not None or not self._host.refused:
+            self._host.ask(lambda exploration: _learn(
+                exploration, state, action, after, self._host.robot))
 
     def _order(self, seq: int, action: int) -> None:
         self._host.order(seq, action, self._way.last_state if self._way else None)

@@ -219,6 +219,10 @@ class CommandLink(RobotLink):
         self.graph = GraphWatch(
             node, self._orders, states, self._home, sides=self._robots)
         self.robot, self._ask = robot, ask
+        self.last_seq: int | None = None    # of the orders of exploration and goals
+        self._refused: int | None = None    # the last that the robot side has refused
+        messages.hear(node, String, 'step_report', messages.STEP, messages.decode_refusal,
+                      guard.for_topic(self._on_refusal, messages.STEP.depth))
         self._goals = GoalDrive(node, parameters, self, numbers)
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
@@ -228,6 +232,14 @@ class CommandLink(RobotLink):
         else:
             self._guard.call(lambda: question(cast(Exploration, self.loop.task)))
 
+    @property
+    def refused(self) -> bool:
+        """Whether the robot side has refused the last order."""
+        return self._refused is not None and self._refused == self.last_seq
+
+    def _on_refusal(self, seq: int | None) -> None:
+        self._refused = self._refused if seq is None else seq
+
     def lend(self, reason: str) -> None:
         """Let the exploration wait for a goal, or go on if the reason is empty."""
         self._guard.call(self.loop.lend_robot, reason, time.monotonic())
@@ -235,7 +247,7 @@ class CommandLink(RobotLink):
     @property
     def commands(self) -> bool:
         """Whether this explorer is the one that commands the robot."""
-        return self._arbitration.commands
+        return self._arbitration.commands and self._orders.reachable
 
     def serve_goals(self, wanted: bool) -> None:
         if wanted:
@@ -270,7 +282,7 @@ class CommandLink(RobotLink):
 
     def tick(self, limits: StepLimits, now: float) -> None:
         super().tick(limits, now)
-        if self.loop.last_order is not None:    # else it is told before the next step
+        if self.loop.idle:    # else it begins before the next step
             self._goals.at_rest()
         self._goals.tick(now)
         if self._last_reset:
@@ -281,13 +293,16 @@ class CommandLink(RobotLink):
 
     def leave(self, how: str, limit: float) -> bool:
         if self._last_reset is None and self._rest_by is None:
+            goal = self._goals.driving
+            driving, under_way = self.loop.driving or goal, self.loop.under_way or goal
+            if driving:
+                self._guard.call(self.loop.pause, 'the node is ending')
             self._goals.close('the explorer is ending')
-            if not self.loop.driving:
+            if not driving:
                 return True
-            self._guard.call(self.loop.pause, 'the node is ending')
             if how == 'reset':
                 self._go_home(limit)
-            elif how == 'rest' and self.loop.under_way:
+            elif how == 'rest' and under_way:
                 self._orders.close()    # which tells the robot side that it is not commanded
                 self._rest_by = time.monotonic() + _REST
             else:
@@ -319,6 +334,7 @@ class CommandLink(RobotLink):
     def order(self, seq: int, action: int, here: int | None) -> None:
         """Send an order that is meant for a robot in the state ``here``."""
         self._numbers.use(seq)
+        self.last_seq = seq
         self._single.sent(seq, time.monotonic())
         guarded = self.profile.description.guarded and action != RESET
         self._orders.send(seq, action, here if guarded else None)
@@ -350,14 +366,17 @@ class CommandLink(RobotLink):
             self._last_reset.on_state(seq, state)
         self._look_who_answers()
         foreign = self.loop.answers_another(seq) and not self._goals.sent(seq)
+        if self.refused and seq == self._refused:
+            seq = REPORT    # it was not executed, and the report of that was lost
         self._goals.on_state(seq, state, now)
-        if self.loop.running and foreign:
+        driving = self.loop.running or self._goals.driving
+        if driving and foreign:
             self._arbitration.on_foreign_answer(now)
         elif seq == REPORT:
             self._single.reported()
         elif not foreign:
             self._single.answered(seq, now)
-        if self.loop.running and (foreign or self._single.several):
+        if driving and (foreign or self._single.several):
             self._arbitrate(now)
         self._guard.call(self.loop.on_state, seq, state, now)
         self.after_state()
@@ -381,9 +400,9 @@ class CommandLink(RobotLink):
                 reason = LISTENING
         else:
             self._orders.close()
+        self._guard.call(self.loop.yield_robot, objection or reason, now)
         if (objection or reason) and self._goals.driving:
             self._goals.end(GoalStatus.FAILED, objection or reason)
-        self._guard.call(self.loop.yield_robot, objection or reason, now)
 
 
 class AdviceLink(RobotLink):
