@@ -250,7 +250,7 @@ def test_two_senders(robot: Robot) -> None:
 def test_malformed_orders_are_ignored(robot: Robot) -> None:
     """They have no answer at all, and RESET leads home as ever."""
     home = robot.home()
-    for numbers, offset in (((), 0), ((1,), 0), ((1, 0, 0), 0), ((1, 0), 5)):
+    for numbers, offset in (((), 0), ((1,), 0), ((1, 0, 0, 0), 0), ((1, 0), 5)):
         robot.publish(*numbers, offset=offset)
     heard = robot.listen(robot.quiet)
     expect(not heard, f'malformed orders were answered with {heard}, expected nothing')

@@ -121,7 +121,7 @@ def test_a_goal_while_it_rests(
     with owner.peer.setter('cmp_sim') as give:
         assert give('latency', 0.5).successful
         operator.send(1)
-        owner.says('paused: service explore called')
+        owner.says('paused: the robot is on the way to the goal state 1')
         owner.charge = 0.9
         assert operator.result().startswith('reached 1')
         assert give('latency', PAUSE).successful

@@ -131,7 +131,8 @@ def test_the_node_takes_the_parameter(recipes: ModuleType, start: Callable, peer
     peer.wait_for(lambda: said, 'what the robot side is')
     assert 'states by recipes:hand; actions: [stick, hit]' in process.output
     home = blackjack(recipes.hand, make(BLACKJACK, '{}', True), SEED).start
-    assert RobotDescription.from_text(said[0].data) == RobotDescription(('stick', 'hit'), home)
+    assert RobotDescription.from_text(said[0].data) == RobotDescription(
+        ('stick', 'hit'), home, guarded=True)
 
 
 @pytest.mark.parametrize(('code', 'message'), [

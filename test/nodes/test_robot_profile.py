@@ -186,7 +186,7 @@ def test_a_robot_side_of_ones_own_names_its_actions(start: Callable, peer: Peer)
     heard = peer.listen(String, 'robot_side')
     start(str(Path(__file__).parents[2] / 'examples' / 'lift.py'))
     peer.wait_for(lambda: heard, 'a description')
-    assert described(heard) == RobotDescription(('up', 'down'))
+    assert described(heard) == RobotDescription(('up', 'down'), guarded=True)
 
 
 def test_without_the_parameter_the_robot_side_names_the_actions(

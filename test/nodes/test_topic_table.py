@@ -22,8 +22,8 @@ NODES = {
     'grid_driver': {'drive': 'goal_pose'},
 }
 # No node publishes or offers them here.
-NOT_STARTED = {'advice', 'bond', 'cmd_vel', 'dock', 'goal', 'goal/cancel', 'goal/request',
-               'improve', 'pose', 'tf_static'}
+NOT_STARTED = {'advice', 'bond', 'cmd_vel', 'dock', 'goal', 'goal/cancel', 'goal/request', 'work',
+               'improve', 'pose', 'tf_static', 'way/request'}
 
 if not find_spec('tf2_msgs'):
     NOT_STARTED.add('tf')

@@ -143,10 +143,12 @@ class RobotLink(Link):
     def _arbitrate(self, now: float) -> None:
         """Leave the robot to another explorer if there is one that has precedence."""
 
-    def _subscribe(self, topic: str, take: Callable[[tuple[int, int]], None]) -> Subscription:
+    def _subscribe(
+            self, topic: str, take: Callable[[tuple[int, int]], None],
+            read: Callable[[Int64MultiArray], tuple[int, int]] = messages.decode_step,
+            ) -> Subscription:
         return messages.hear(
-            self._node, Int64MultiArray, topic, messages.STEP,
-            lambda message: messages.decode_command(message)[:2],
+            self._node, Int64MultiArray, topic, messages.STEP, read,
             self._guard.for_topic(take, messages.STEP.depth))
 
     def _look_who_answers(self) -> None:
@@ -422,7 +424,8 @@ class AdviceLink(RobotLink):
         self._advice = node.create_publisher(Int64MultiArray, 'advice', messages.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
         self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
-        orders = self._subscribe('action', self._on_order)
+        orders = self._subscribe('action', self._on_order,
+                                 lambda message: messages.decode_command(message)[:2])
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
             node, self._advice, states, None, orders, self._robots)
