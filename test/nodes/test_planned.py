@@ -25,10 +25,10 @@ from node_processes import Peer
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
-from tiers import strength
+from tiers import thorough
 
-RADIUS = strength(1.5, 2.0)
-HOME_X = strength(1.7, 1.0)    # m, in the flat: with the smaller radius, next to the door
+RADIUS = 2.0
+HOME_X = 1.0    # m, in the flat: the door may close before the robot has passed it
 YAW = 0.3
 
 
@@ -81,6 +81,9 @@ def explored_by_names(said: String, known: PolicySet) -> None:
     assert described.door(state, action) == 'kitchen-hall' and described.names[state]
 
 
+@thorough(shown_by=(
+    'nodes/test_flat.py::test_the_door_closes_and_opens '
+    'nodes/test_robot_profile.py::test_a_grid_driver_says_where_its_cells_are'))
 def test_it_is_explored_by_the_names_of_rooms_and_a_door_closes_and_opens(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
     """
