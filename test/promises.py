@@ -39,8 +39,10 @@ _LOG, _GENERATIONS = 'checkpoint/input_log.py', 'checkpoint/generations.py'
 _WHOLE, _MESSAGES = 'checkpoint/whole_files.py', 'messages.py'
 
 _OF_SPENDING = 'core/test_promised_deltas.py core/test_delta_spending.py'
-_OF_CERTIFICATE, _OF_EVALUATION = 'core/test_certificate.py', 'core/test_evaluation.py'
-_OF_DETECTOR, _OF_PAIRS = 'core/test_detector.py', 'core/test_transition_detector.py'
+_OF_CERTIFICATE = 'core/test_certificate.py'
+_OF_EVALUATION = 'core/test_evaluation.py core/test_promised_deltas.py'
+_OF_DETECTOR = 'core/test_detector.py'
+_OF_PAIRS = 'core/test_transition_detector.py core/test_promised_deltas.py'
 _OF_POWER, _OF_QOS = 'checkpoint/test_power_cut.py', 'test_qos.py'
 
 INEQUALITIES = (

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from mnm_ros.core import components
+from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.planning.plausible import budget, Rank
@@ -19,6 +20,7 @@ from mnm_ros.core.statistics.delta_spending import (
     SHARES,
     stream_delta,
 )
+from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision
 import numpy as np
 import pytest
 
@@ -87,3 +89,25 @@ def test_the_budget_of_ruling_out_is_that_of_its_delta() -> None:
         rank = Rank.last(range(5), (), [99])
         assert budget(rank, delta, 4.0) - budget(rank, 1.0, 4.0) == pytest.approx(
             -math.log(delta))
+
+
+def test_a_policy_is_rejected_as_soon_as_the_capital_is_one_over_delta_and_no_sooner() -> None:
+    """Each attempt takes one step more than the limit of 6."""
+    made, fractions = BettingEvaluation(20, 6.0, 6.0, 0.01), BettingEvaluation._FRACTIONS
+    for number in range(1, 500):
+        decision = made.record(7, False)
+        capital = np.mean((1 + fractions / 6) ** number)
+        assert (decision is Decision.BAD) == (capital >= 100), number
+        if decision is Decision.BAD:
+            return
+    raise AssertionError('it is never rejected')
+
+
+def test_a_pair_has_changed_as_soon_as_the_evidence_is_that_of_its_delta() -> None:
+    made = TransitionDetector(0.001)
+    for number in range(200):
+        made.record(number % 2)
+    for _ in range(200):
+        assert made.alarm == (made.evidence >= math.log(1000))
+        made.record(2)
+    assert made.alarm
