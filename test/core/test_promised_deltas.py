@@ -104,10 +104,12 @@ def test_a_policy_is_rejected_as_soon_as_the_capital_is_one_over_delta_and_no_so
 
 
 def test_a_pair_has_changed_as_soon_as_the_evidence_is_that_of_its_delta() -> None:
-    made = TransitionDetector(0.001)
-    for number in range(200):
-        made.record(number % 2)
-    for _ in range(200):
-        assert made.alarm == (made.evidence >= math.log(1000))
-        made.record(2)
-    assert made.alarm
+    """For many deltas, as each outcome adds more than a nat."""
+    for delta in np.geomspace(1e-2, 1e-5, 30):
+        made = TransitionDetector(delta)
+        for number in range(100):
+            made.record(number % 2)
+        for _ in range(100):
+            assert made.alarm == (made.evidence >= -math.log(delta))
+            made.record(2)
+        assert made.alarm
