@@ -118,6 +118,16 @@ class Policy:
         """Return whether it plays any of these actions in their states."""
         return any(not pairs.isdisjoint(zip(self.states, moves)) for moves in self.actions)
 
+    def objection(self, forbidden: frozenset[tuple[int, int]]) -> str:
+        """Return why it must not be followed where these pairs are forbidden, or nothing."""
+        played = [pair for moves in self.actions
+                  for pair in zip(self.states, moves) if pair in forbidden]
+        if not played:
+            return ''
+        state, action = min(played)
+        return (f'its policy plays action {action} in state {state}, which is never to be '
+                'commanded')
+
     def usual_way(self, home: int, leads: Callable[[int, int], int | None],
                   ) -> Iterator[tuple[int, int]]:
         """

@@ -147,10 +147,4 @@ class ForbiddenPairs:
 
     def objection(self, policies: Iterable[Policy]) -> str:
         """Return why none of them may be played on, or nothing."""
-        for policy in policies:
-            if policy.plays(self._pairs):
-                state, action = min(pair for moves in policy.actions
-                                    for pair in zip(policy.states, moves) if pair in self)
-                return (f'its policy plays action {action} in state {state}, which is never to '
-                        'be commanded')
-        return ''
+        return next(filter(None, (policy.objection(self._pairs) for policy in policies)), '')

@@ -352,13 +352,7 @@ class GoalDrive:
 def objection(exploration: Exploration, *policies: Policy) -> str:
     """Return why a policy must not be followed, as it plays what is declared forbidden."""
     forbidden = exploration.support.all_forbidden
-    for policy in policies:
-        if policy.plays(forbidden):
-            state, action = min(pair for moves in policy.actions
-                                for pair in zip(policy.states, moves) if pair in forbidden)
-            return (f'its policy plays action {action} in state {state}, which is never to be '
-                    'commanded')
-    return ''
+    return next(filter(None, (policy.objection(forbidden) for policy in policies)), '')
 
 
 def _learn(exploration: Exploration, state: int, action: int, after: int | None,
