@@ -26,7 +26,8 @@ def path(tmp_path: Path) -> Path:
               for place in range(5)]
     edges = [{'properties': {'id': 10 * number + back, 'startid': ends[0], 'endid': ends[1]},
               'geometry': {'type': 'LineString'}}
-             for number, pair in enumerate(RING, 1) for back, ends in enumerate((pair, pair[::-1]))]
+             for number, pair in enumerate(RING, 1)
+             for back, ends in enumerate((pair, pair[::-1]))]
     path.write_text(json.dumps({'features': places + edges}))
     return path
 
