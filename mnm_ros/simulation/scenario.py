@@ -95,8 +95,8 @@ def _of_graph(path: Path) -> Scenario:
     settings = [Setting(world.open, None)] if world.closed is None else [
         Setting(world.open, world.until), Setting(world.closed, None)]
     return Scenario(
-        path.stem, world.graph.describe(world.home).actions, world.home, tuple(settings), path,
-        world.graph.warnings, world.graph, world.radius)
+        path.name.partition('.')[0], world.graph.describe(world.home).actions, world.home,
+        tuple(settings), path, world.graph.warnings, world.graph, world.radius)
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:
