@@ -8,6 +8,7 @@ Each drive succeeds with probability ``SUCCESS``, and otherwise leads back to wh
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Set
 from pathlib import Path
 
@@ -32,15 +33,15 @@ class RouteWorld:
 
     :ivar graph: as it was read.
     :ivar home: where the robot starts, and RESET leads to.
-    :ivar open, closed: the CMP before and after the change; ``closed`` is None if each edge is the
-        only way to some place.
+    :ivar open, closed: the CMP before and after the change; ``closed`` is None if no passage has a
+        way round that is short enough.
     """
 
     def __init__(self, path: Path) -> None:
         self.graph = load_graph(path)
         self.home = self.graph.home
         self.open = self._cmp(frozenset())
-        closing = _closing(self.graph, self.home)
+        closing = self._closing()
         self.closed = self._cmp(closing) if closing else None
 
     @property
@@ -53,6 +54,22 @@ class RouteWorld:
         """Return after how many steps the edge closes."""
         return STEPS_PER_EDGE * len(self.graph.edges)
 
+    def _closing(self) -> Set[tuple[int, int]]:
+        """
+        Return the busiest passage without which every place is still within L, both directions.
+
+        The busiest one is on the shortest ways from home to the most places.
+        """
+        ways = _ways(self.graph, self.home)
+        through = Counter((edge.start, edge.end) for way in ways.values() for edge in way)
+        for start, end in sorted(through, key=lambda each: (-through[each], each)):
+            closed = frozenset({(start, end), (end, start)})
+            left = _ways(self.graph, self.home, closed)
+            if left.keys() == ways.keys() and max(map(len, left.values())) / SUCCESS <= (
+                    self.radius):
+                return closed
+        return frozenset()
+
     def _cmp(self, closed: Set[tuple[int, int]]) -> TableCmp:
         """Return the CMP in which the edges between some places are closed."""
         outcomes: dict[Pair, Outcomes] = {
@@ -63,34 +80,14 @@ class RouteWorld:
         return TableCmp(self.home, self.graph.actions, outcomes)
 
 
-def _closing(graph: PlaceGraph, home: int) -> Set[tuple[int, int]]:
-    """
-    Return the edges of the busiest passage that has a way round, in both directions.
-
-    The busiest one is on the shortest ways from home to the most places.
-    """
-    ways = _ways(graph, home, frozenset())
-    through: dict[tuple[int, int], int] = {}
-    for place in ways:
-        while place != home:
-            edge = ways[place]
-            passage = edge.start, edge.end
-            through[passage] = through.get(passage, 0) + 1
-            place = edge.start
-    for start, end in sorted(through, key=lambda each: (-through[each], each)):
-        closed = frozenset({(start, end), (end, start)})
-        if _ways(graph, home, closed).keys() == ways.keys():
-            return closed
-    return frozenset()
-
-
-def _ways(graph: PlaceGraph, home: int, closed: Set[tuple[int, int]]) -> dict[int, Edge]:
-    """Return by place the last edge of a shortest way from home; home itself has its first."""
-    found: dict[int, Edge] = {home: graph.outgoing(home)[0]}
+def _ways(graph: PlaceGraph, home: int, closed: Set[tuple[int, int]] = frozenset(),
+          ) -> dict[int, tuple[Edge, ...]]:
+    """Return by place the edges of a shortest way from home."""
+    found: dict[int, tuple[Edge, ...]] = {home: ()}
     waiting = [home]
     for place in waiting:
         for edge in graph.outgoing(place):
             if edge.end not in found and (edge.start, edge.end) not in closed:
-                found[edge.end] = edge
+                found[edge.end] = *found[place], edge
                 waiting.append(edge.end)
     return found

@@ -45,14 +45,14 @@ def test_a_drive_arrives_or_leads_back_to_its_start(ring: Scenario) -> None:
     assert describe(ring, 0).action_name(2, 2) == 'to room 4'
 
 
-def test_the_busiest_passage_with_a_way_round_closes(ring: Scenario) -> None:
+def test_the_busiest_passage_with_a_short_way_round_closes(ring: Scenario) -> None:
     before, after = ring.settings
     assert before.until == STEPS_PER_EDGE * 2 * len(RING)
     assert after.until is None
     changed = {(state, action) for state in range(5) for action in range(3)
                if before.cmp.transitions(state, action) != after.cmp.transitions(state, action)}
-    # From 1, two places are beyond 0 and two beyond 2, each of these with a way round but 4.
-    assert changed == {(1, 0), (0, 0)}
+    # Without the passage from 1 to 0, or to 2, a place would be three edges from home; L is 2.3.
+    assert changed == {(0, 1), (3, 0)}
 
 
 def test_a_graph_without_a_way_round_has_one_setting(tmp_path: Path) -> None:
