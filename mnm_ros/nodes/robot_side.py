@@ -168,7 +168,7 @@ class RobotSide(Node):
         :param folder: where that is kept; empty for nowhere.
         """
         self._stop_record = StopRecord(self, folder)
-        if self._stop_record.stopped:
+        if self._stop_record.kept:
             self.get_logger().warning('stopped, as before the restart: call stop with false')
             self._halt('stopped before the restart')
 

@@ -28,6 +28,9 @@ PROBLEM = (
 SEED = ParameterSpec('seed', 0, 'of every random choice', minimum=0)
 RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts to at shutdown; '
                        "'' for none", read_only=True)
+STOP_DIR = ParameterSpec('stop_dir', '~/.ros/mnm_ros', 'folder in which a stop, or without a '
+                         'checkpoint_dir a pause, is kept over a restart, until somebody ends it; '
+                         "'' for none", read_only=True)
 
 
 def spec_of(option: Option) -> ParameterSpec:
@@ -98,6 +101,7 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   runtime=True),
     ParameterSpec('improve_within', 0.1, 'what an improved policy may take more than the best',
                   minimum=0.001, maximum=1, runtime=True),
+    STOP_DIR,
     ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
                   "after a restart; '' for off", read_only=True),
     ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
@@ -252,8 +256,7 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   'longer, that a planner may drive', minimum=1, maximum=1000),
     ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
                   'stopped; 0 for never', minimum=0, maximum=_LONG),
-    ParameterSpec('stop_dir', '~/.ros/mnm_ros', 'folder in which a stop is kept over a restart, '
-                  'until somebody frees the robot; empty: it is forgotten'),
+    STOP_DIR,
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),

@@ -190,6 +190,37 @@ def test_load_when_the_newest_file_is_damaged_and_when_all_are(
                   'a new generation')
 
 
+@pytest.mark.parametrize('kept', ['kept', pytest.param('', marks=thorough(shown_by=(
+    'nodes/test_exploration_store.py::test_a_pause_outlives_a_crash_until_explore_is_called')))])
+def test_a_pause_outlives_a_crash_until_explore_is_called(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path, kept: str) -> None:
+    given = {'checkpoint_dir': kept and str(tmp_path / kept)}
+    process = explorer(**given)
+    peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
+    explore(peer, False)
+    process.kill()
+    executed = len(robot.executed)
+    status = peer.listen(String, 'status')
+    for _ in range(2):    # the second one was not called at all
+        status.clear()
+        process = explorer(**given)
+        peer.wait_for(lambda: status and status[-1].data == (
+            'paused: service explore called before the restart'), 'the pause')
+        assert 'paused, as before the restart: call explore with true' in process.output
+        peer.spin(0.3)
+        process.kill()
+        assert len(robot.executed) == executed
+    status.clear()
+    process = explorer(**given)
+    peer.wait_for(lambda: status, 'the explorer')
+    explore(peer, True)
+    peer.wait_for(lambda: len(robot.executed) > executed, 'steps')
+    process.kill()
+    executed = len(robot.executed)
+    explorer(**given)
+    peer.wait_for(lambda: len(robot.executed) > executed, 'that it goes on by itself')
+
+
 def explore(peer: Peer, wanted: bool) -> None:
     assert peer.call(SetBool, 'explore', SetBool.Request(data=wanted)).success
 

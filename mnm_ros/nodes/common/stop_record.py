@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""That a robot was stopped, on disk: who starts its robot side again has not freed it."""
+"""A stop of a robot, or a pause of an explorer, on disk: a restart does not end either."""
 
 from __future__ import annotations
 
@@ -13,36 +13,37 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 
 class StopRecord:
     """
-    A file that is there as long as the robot is stopped by the service ``stop``.
+    A file that is there until the service that has stopped, or paused, the node undoes that.
 
     Its name has that of the node and the ROS domain: others may run beside it.
 
     :param folder: that it is in; empty to keep nothing.
+    :param kind: ``stopped`` or ``paused``.
     """
 
-    def __init__(self, node: NodeInterface, folder: str) -> None:
-        self._node = node
+    def __init__(self, node: NodeInterface, folder: str, kind: str = 'stopped') -> None:
+        self._node, self._kind = node, kind
         name = node.get_fully_qualified_name().strip('/').replace('/', '.')
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        self._path = Path(folder).expanduser() / f'{name}.{domain}.stopped' if folder else None
+        self._path = Path(folder).expanduser() / f'{name}.{domain}.{kind}' if folder else None
 
     @property
-    def stopped(self) -> bool:
-        """Whether the robot was stopped and not freed since."""
+    def kept(self) -> bool:
+        """Whether the node was stopped, or paused, and that was not undone since."""
         return self._path is not None and self._path.exists()
 
     def keep(self, stopped: bool) -> None:
-        """Keep whether the robot is stopped; a disk that fails is told in the log."""
-        if self._path is None or stopped == self.stopped:
+        """Keep whether the node is stopped, or paused; the log says if the disk fails."""
+        if self._path is None or stopped == self.kept:
             return
         try:
             if stopped:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
-                write_whole(self._path, 'stopped\n')
+                write_whole(self._path, f'{self._kind}\n')
             else:
                 self._path.unlink(missing_ok=True)
                 flush_folder(self._path.parent)
         except OSError as error:
             self._node.get_logger().error(
-                f'a restart would forget that the robot {"is stopped" if stopped else "is free"}: '
-                f'{error}')
+                f'a restart would forget that this is {"" if stopped else "no longer "}'
+                f'{self._kind}: {error}; expected a folder stop_dir that can be written')

@@ -27,6 +27,7 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
+from mnm_ros.nodes.common.stop_record import StopRecord
 from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, RestoredExploration
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -45,6 +46,7 @@ from mnm_ros.protocol.loop import Loop
 from mnm_ros.view.named import named
 
 _DIAGNOSTICS = 1.0     # s
+_BEFORE = f'{EXPLORE_CALLED} before the restart'    # why it is paused from the start on
 _NOTHING = Declaration()
 
 
@@ -68,7 +70,11 @@ class ExplorationSession:
         self.exploration_store = ExplorationStore(node, parameters)
         self.active = False
         self._leaving = False    # whether that has begun
-        self._wanted = True    # as the service explore has it
+        self._pauses = StopRecord(
+            node, parameters['checkpoint_dir'] or parameters['stop_dir'], 'paused')
+        self._wanted = not self._pauses.kept    # as the service explore has it
+        if not self._wanted:
+            node.get_logger().warning('paused, as before the restart: call explore with true')
         self._started = math.inf
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
@@ -145,6 +151,8 @@ class ExplorationSession:
         self._link.serve_goals(True)
         if self._wanted:
             self._call(self._loop.resume, time.monotonic())
+        else:
+            self._call(self._loop.pause, _BEFORE)
 
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
@@ -155,7 +163,7 @@ class ExplorationSession:
 
     def explore(self, wanted: bool) -> None:
         """Go on, or pause after the current step."""
-        self._wanted = wanted
+        self._want(wanted)
         if wanted:
             self._link.end_stays()
             self._call(self._loop.resume, time.monotonic())
@@ -163,9 +171,13 @@ class ExplorationSession:
             self._link.stop(EXPLORE_CALLED)
             self._call(self._loop.pause_after_step, EXPLORE_CALLED)
 
+    def _want(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self._pauses.keep(not wanted)
+
     def recover(self) -> None:
         """Go on after a fault of the robot."""
-        self._wanted = True
+        self._want(True)
         self._call(self._loop.recover, time.monotonic())
 
     def look(self) -> str:
@@ -199,7 +211,7 @@ class ExplorationSession:
             except Exception as error:
                 then(error)
                 return
-            self._wanted = self._wanted and not self.active
+            self._want(self._wanted and not self.active)
             self._call(self._loop.pause, 'loaded from the disk')
             then(None)
 
