@@ -16,7 +16,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.nodes.common.callbacks import answering
-from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
+from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_HOME, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
@@ -376,15 +376,15 @@ class RobotSide(Node):
         if self._stopped:
             return False, STOPPED
         if self._server.executing:
-            return False, 'an action is being executed, call again'
+            return False, f'an action is being executed{CALL_AGAIN}'
         if problem:
             return False, problem
         state = None if self._going_home else self._start_home()
         if state is None:
-            return False, 'on the way home, call again'
+            return False, GOING_HOME
         self._reports.append(state)
         self._report_timer.reset()    # the report has to follow the response
-        return True, f'at home in state {state}'
+        return True, f'at home in {self._description.described.place(state)}'
 
     def _start_home(self) -> int | None:
         self._started_at = time.monotonic()
