@@ -13,6 +13,7 @@ from mnm_ros.core.model.problem import EPSILON, RADIUS
 from mnm_ros.core.presets import DEFAULT, Option, OPTIONS, PRESETS, VARIED
 from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.task.rest_rules import SCALES
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
@@ -89,6 +90,9 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   'rests; 0 for off', minimum=0, maximum=100, runtime=True),
     ParameterSpec('battery_ok', 80.0, '% from which on it explores again', minimum=0, maximum=100,
                   runtime=True),
+    ParameterSpec('battery_scale', 'auto', 'what the percentage on battery counts: 0 to 1 '
+                  '(fraction), 0 to 100 (percent), or as most messages fit (auto)',
+                  choices=SCALES, runtime=True),
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),

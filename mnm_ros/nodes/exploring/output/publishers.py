@@ -13,7 +13,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.task.rest_rules import asked_by
+from mnm_ros.core.task.rest_rules import asked_by, without_charge
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
@@ -223,7 +223,8 @@ class Publishers:
     def _is_stop(self, phase: Phase, status: str) -> bool:
         """Return whether it starts, stops or waits, unlike in each phase of the search."""
         before, said = self._said
-        return phase is not before or phase in _WAITS and status != said
+        return phase is not before or phase in _WAITS and (
+            without_charge(status) != without_charge(said))
 
     def _log(self, phase: Phase, status: str) -> None:
         """Log when it starts, stops or waits, and why."""
