@@ -16,6 +16,9 @@ BUMP_TYPES = ('std_msgs/Bool', 'irobot_create_msgs/HazardDetectionVector',
               'kobuki_ros_interfaces/BumperEvent')
 """What bumpers publish."""
 
+NO_REVERSE = (BUMP_TYPES[1],)
+"""The bumpers of bases that stand still after some decimetres backwards."""
+
 _FEWEST = 2     # points that are something; a single one may be noise
 _EDGE = 0.6     # of the radius, beyond which what is in the way may be passed beside
 _OWN = 0.9      # of the radius, within which a scanner sees the robot itself

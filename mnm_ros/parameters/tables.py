@@ -261,6 +261,8 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
                   'stopped; 0 for never', minimum=0, maximum=_LONG),
     STOP_DIR,
+    ParameterSpec('reverse', True, 'the robot may drive backwards; otherwise it turns first. Not '
+                  'set: false with the bump_type of an iRobot, else true', optional=True),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),

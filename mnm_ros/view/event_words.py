@@ -23,7 +23,7 @@ _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pau
           'look': 'told to look at closed ways', 'improve': 'told to improve policies',
           'cancel': 'told to give up its goal',
           'change': 'the simulated world is to change',
-          'at_home': 'has come home', 'not_home': 'has not come home'}
+          'at_home': 'has come home', 'not_home': 'has not come home', 'hazard': 'hazard'}
 """What is said of what was asked for, by ``Event.what``."""
 _NOWHERE = ('look', 'improve')    # where the robot is would be read as what they are about
 
@@ -51,7 +51,8 @@ def _confirms(change: Event, hint: Event) -> bool:
 
 def tone(event: Event) -> str:
     """Return whether what has happened is ``bad`` or ``good`` news for who uses the robot."""
-    if event.kind in ('fault', 'stop') or event.what in ('failed', 'refused', 'not_home'):
+    if event.kind in ('fault', 'stop') or event.what in (
+            'failed', 'refused', 'not_home', 'hazard'):
         return 'bad'
     if event.kind == 'free' or event.what in ('reached', 'at_home'):
         return 'good'

@@ -85,14 +85,23 @@ def hazards(message: Any) -> bool:
                for each in message.detections)
 
 
+def backed_up(message: Any) -> bool:
+    """Return whether an irobot_create_msgs/HazardDetectionVector has the backup limit."""
+    return any(each.type == each.BACKUP_LIMIT for each in message.detections)
+
+
+_BACKED_UP = ('BACKUP_LIMIT (HazardDetection type 0): the base reverses no further until it has '
+              'driven forwards')
 _BUMPERS: Mapping[str, tuple[Callable[[Any], bool], QoSProfile]] = dict(zip(BUMP_TYPES, (
     (touches, messages.STEP), (hazards, _SENSOR), (presses, _SENSOR))))
 
 
-def hear_bumps(node: Node, kind: str, bumped: Callable[[], None]) -> None:
+def hear_bumps(node: Node, kind: str, bumped: Callable[[], None],
+               warn: Callable[[str], None]) -> None:
     """
     Call ``bumped`` at each contact that is told on the topic ``bump``.
 
+    :param warn: called with each hazard that keeps the robot where it is, once.
     :raises ParameterError: if the package of that type is not installed.
     """
     package, _, name = kind.partition('/')
@@ -103,5 +112,14 @@ def hear_bumps(node: Node, kind: str, bumped: Callable[[], None]) -> None:
             f"parameter 'bump_type' is '{kind}', which needs the package {package}; expected that "
             'it is installed, or std_msgs/Bool') from None
     means, profile = _BUMPERS[kind]
-    node.create_subscription(
-        of_kind, 'bump', lambda message: bumped() if means(message) else None, profile)
+    limited = False
+
+    def hear(message: Any) -> None:
+        nonlocal limited
+        if means(message):
+            bumped()
+        before, limited = limited, means is hazards and backed_up(message)
+        if limited and not before:
+            node.get_logger().warning(_BACKED_UP)
+            warn(_BACKED_UP)
+    node.create_subscription(of_kind, 'bump', hear, profile)
