@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import threading
 import time
 from types import SimpleNamespace
 
@@ -26,7 +27,7 @@ from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from node_processes import PAUSE, Peer, read_counts, ScriptedRobot, soon
+from node_processes import DEADLINE, PAUSE, Peer, read_counts, ScriptedRobot, soon
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -231,8 +232,9 @@ def generations(folder: Path) -> list[Path]:
 
 def keeping(folder: Path, logged: list[str]) -> ExplorationStore:
     """Return what keeps an exploration of a node that is none, and that logs into a list."""
-    logger = SimpleNamespace(**{level: lambda text, level=level: logged.append(f'{level}: {text}')
-                                for level in ('info', 'warning', 'error')})
+    logger = SimpleNamespace(**{
+        level: lambda text, level=level, **_: logged.append(f'{level}: {text}')
+        for level in ('info', 'warning', 'error')})
     node = SimpleNamespace(
         get_fully_qualified_name=lambda: '/explorer', get_logger=lambda: logger)
     return ExplorationStore(node, {
@@ -278,6 +280,24 @@ def test_a_lock_is_told_when_it_begins_and_when_it_ends(
     keeper.close()
     loss, = logged
     assert loss.startswith('error: checkpoint incomplete: ') and 'the inputs 1 to 500 were' in loss
+
+
+def test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, append, logged = threading.Event(), input_log.InputLog.append, []
+    monkeypatch.setattr(input_log.InputLog, 'append', lambda log, inputs: (
+        gate.wait(), append(log, inputs)))
+    keeper = keeping(tmp_path, logged)
+    keeper.exploration.observe(keeper.exploration.next_action(), 0)
+    kept = keeper.kept_soon()
+    for late in 0.0, 100.0:
+        assert not kept(time.monotonic() + late)
+    assert 'a hypothesis waits for the disk' in logged.pop() and not logged
+    gate.set()
+    end = time.monotonic() + DEADLINE
+    while not kept(time.monotonic()):
+        assert time.monotonic() < end
+    keeper.close()
 
 
 def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:

@@ -208,21 +208,21 @@ class ExplorationStore:
         """
         Let everything be written, and hold nothing up meanwhile.
 
-        :return: says, given the time in s, whether it is, or is not to be waited for any longer.
+        :return: says, given the time in s, whether it is, or cannot be; infinity is the end.
         """
         store = self._store
         if store is None or self.waiting:
             return lambda now: True
-        wanted, until = store.hurry(), time.monotonic() + _SLOW
+        wanted, late = store.hurry(), time.monotonic() + _SLOW
 
         def is_over(now: float) -> bool:
             if store.has_written(wanted) or store.problem:    # which is told
                 return True
-            if until <= now < math.inf:
+            if late <= now < math.inf:
                 self._node.get_logger().warning(
-                    'what is published may be withdrawn after a crash: the disk is too slow',
-                    throttle_duration_sec=_QUIET)
-            return now >= until
+                    'a hypothesis waits for the disk, which is slow: a restart must not withdraw '
+                    'what was published', throttle_duration_sec=_QUIET)
+            return now == math.inf
         return is_over
 
     def _kept_bound(self) -> int:

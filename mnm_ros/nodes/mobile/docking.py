@@ -203,9 +203,8 @@ class Docking:
 
     def _ask(self, number: int, dock: bool, handle: Any) -> None:
         """Ask for the result; a server that was started since says that it knows none."""
-        if self._goals.get(number) is handle:
-            handle.get_result_async().add_done_callback(
-                lambda done: self._on_result(number, dock, done.result()))
+        handle.get_result_async().add_done_callback(
+            lambda done: self._on_result(number, dock, done.result()))
 
     def _on_result(self, number: int, dock: bool, ended: Any) -> None:
         reached = ended.status == GoalStatus.STATUS_SUCCEEDED and self._kind.has_ended(
