@@ -351,6 +351,27 @@ def test_a_file_that_is_refused_is_told_until_somebody_accepts_it(
     peer.wait_for(lambda: said(DiagnosticStatus.OK), 'the end of the warning')
 
 
+def test_what_is_missing_for_good_is_an_event_and_a_warning(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    folder = tmp_path / 'kept'
+    process = explorer(checkpoint_dir=str(folder))
+    peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
+    assert process.stop() == 0
+    file, = generations(folder)
+    file.write_bytes(b'not a database' * 100)
+    events = peer.listen(String, 'events', messages.EVENTS)
+    diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    explorer(checkpoint_dir=str(folder))
+    lost = 'were kept, and are in no file that can be used'
+    peer.wait_for(lambda: [event for event in events if lost in event.data], 'an event')
+    event = next(Event.from_json(event.data) for event in events if lost in event.data)
+    assert event.kind == 'restart' and event.text.startswith('checkpoint incomplete: ')
+    peer.wait_for(lambda: diagnostics and lost in diagnostics[-1].status[0].message, 'a warning')
+    assert diagnostics[-1].status[0].level != DiagnosticStatus.OK
+    saved(peer)
+    peer.wait_for(lambda: lost not in diagnostics[-1].status[0].message, 'the end of the warning')
+
+
 def test_a_file_that_is_refused_is_told_until_the_next_resume_point(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exploration_store, '_SHOWN', 0.0)

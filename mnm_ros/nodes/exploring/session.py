@@ -246,8 +246,8 @@ class ExplorationSession:
         try:
             self.exploration_store.adopt(restored)
         finally:
-            for refusal in self.exploration_store.refusals:
-                self._publishers.refused(refusal, self.exploration.steps)
+            self._publishers.kept(
+                (*restored.refusals, *restored.repairs), self.exploration.steps)
         self._overdue = True
         self._loop.drive(self.exploration)
         self._follow(self.exploration)
@@ -416,7 +416,7 @@ class ExplorationSession:
         self._link.announce()
         if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
             self._call(self._look_again)
-        self.exploration_store.tell()
+        self._publishers.kept(self.exploration_store.tell(), self.exploration.steps)
         self._report()
 
     def _report(self) -> None:

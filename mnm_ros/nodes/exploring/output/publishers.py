@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import math
 from typing import Any, TypeVar
 
@@ -144,9 +144,10 @@ class Publishers:
         """Tell that it goes on from what was kept."""
         self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
 
-    def refused(self, reason: str, step: int) -> None:
-        """Tell which file it does not go on from, and why; the log has it, too."""
-        self._events.tell(Event(step, reason, 'restart'), self._names)
+    def kept(self, found: Iterable[str], step: int) -> None:
+        """Tell what was found wrong with what is kept; the log has it, too."""
+        for each in found:
+            self._events.tell(Event(step, each, 'restart'), self._names)
 
     def declared(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
