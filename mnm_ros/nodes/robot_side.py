@@ -12,6 +12,7 @@ import time
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
@@ -20,7 +21,6 @@ from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
-from mnm_ros.nodes.common.stop_record import StopRecord
 from mnm_ros.protocol.exchange import Command, Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
@@ -115,7 +115,7 @@ class RobotSide(Node):
         self._uncounted = False        # and its end is no answer
         self._stopped = False          # by the service or a person,
         self._told: bool | None = None    # and what was last published of that
-        self._stop_record = StopRecord(self, '')
+        self.keep_stops('')
         self._stand: _Stand | None = None    # who may free it by the explorer, too
         self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
@@ -167,7 +167,8 @@ class RobotSide(Node):
 
         :param folder: where that is kept; empty for nowhere.
         """
-        self._stop_record = StopRecord(self, folder)
+        self._stop_record = StopRecord(
+            folder, self.get_fully_qualified_name(), self.get_logger().error)
         if self._stop_record.kept:
             self.get_logger().warning('stopped, as before the restart: call stop with false')
             self._halt('stopped before the restart')

@@ -15,10 +15,10 @@ from types import SimpleNamespace
 from driven_robot import DrivenRobot, EAST, HOME, WEST
 from mnm_ros import messages
 from mnm_ros.driving.drive import limits_of
-from mnm_ros.driving.sight import NO_REVERSE
+from mnm_ros.driving.sight import BACKED_UP, hazards, NO_REVERSE, presses, touches
 from mnm_ros.nodes.mobile import eyes
 from mnm_ros.nodes.mobile.driver_setup import suit_base
-from mnm_ros.nodes.mobile.eyes import hazards, hear_bumps, presses, touches
+from mnm_ros.nodes.mobile.eyes import hear_bumps
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.simulation.world import load
@@ -115,9 +115,8 @@ def test_a_base_at_its_backup_limit_says_so_once(monkeypatch: pytest.MonkeyPatch
     for kinds in ('BACKUP_LIMIT',), ('BUMP', 'BACKUP_LIMIT'), (), ('BACKUP_LIMIT',):
         heard[0](SimpleNamespace(detections=[
             SimpleNamespace(type=KINDS[kind], **KINDS) for kind in kinds]))
-    assert len(bumps) == 1 and warned == logged == 2 * [
-        'BACKUP_LIMIT (HazardDetection type 0): the base reverses no further until it has driven '
-        'forwards']
+    assert len(bumps) == 1 and warned == logged == 2 * [BACKED_UP]
+    assert BACKED_UP.startswith('BACKUP_LIMIT (HazardDetection type 0)')
 
 
 @pytest.mark.parametrize(('given', 'reverse'), [

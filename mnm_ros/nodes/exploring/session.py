@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import LoadCancelled
+from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core import libraries
 from mnm_ros.core.components import BASES
 from mnm_ros.core.errors import CheckpointError, ParameterError
@@ -27,7 +28,6 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
-from mnm_ros.nodes.common.stop_record import StopRecord
 from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, RestoredExploration
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -71,7 +71,8 @@ class ExplorationSession:
         self.active = False
         self._leaving = False    # whether that has begun
         self._pauses = StopRecord(
-            node, parameters['checkpoint_dir'] or parameters['stop_dir'], 'paused')
+            parameters['checkpoint_dir'] or parameters['stop_dir'],
+            node.get_fully_qualified_name(), node.get_logger().error, 'paused')
         self._wanted = not self._pauses.kept    # as the service explore has it
         if not self._wanted:
             node.get_logger().warning('paused, as before the restart: call explore with true')

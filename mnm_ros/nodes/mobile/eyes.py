@@ -13,7 +13,16 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.pose import Pose, Transform
-from mnm_ros.driving.sight import BUMP_TYPES, seen_points, Sight
+from mnm_ros.driving.sight import (
+    BACKED_UP,
+    backed_up,
+    BUMP_TYPES,
+    hazards,
+    presses,
+    seen_points,
+    Sight,
+    touches,
+)
 from mnm_ros.nodes.mobile.poses import StampedPose
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -69,29 +78,6 @@ class Eyes:
         self._received = time.monotonic()
 
 
-def touches(message: Any) -> bool:
-    """Return whether a std_msgs/Bool is contact."""
-    return bool(message.data)
-
-
-def presses(message: Any) -> bool:
-    """Return whether a kobuki_ros_interfaces/BumperEvent is contact."""
-    return bool(message.state == message.PRESSED)
-
-
-def hazards(message: Any) -> bool:
-    """Return whether an irobot_create_msgs/HazardDetectionVector has what ends a way."""
-    return any(each.type in (each.BUMP, each.CLIFF, each.STALL, each.WHEEL_DROP)
-               for each in message.detections)
-
-
-def backed_up(message: Any) -> bool:
-    """Return whether an irobot_create_msgs/HazardDetectionVector has the backup limit."""
-    return any(each.type == each.BACKUP_LIMIT for each in message.detections)
-
-
-_BACKED_UP = ('BACKUP_LIMIT (HazardDetection type 0): the base reverses no further until it has '
-              'driven forwards')
 _BUMPERS: Mapping[str, tuple[Callable[[Any], bool], QoSProfile]] = dict(zip(BUMP_TYPES, (
     (touches, messages.STEP), (hazards, _SENSOR), (presses, _SENSOR))))
 
@@ -120,6 +106,6 @@ def hear_bumps(node: Node, kind: str, bumped: Callable[[], None],
             bumped()
         before, limited = limited, means is hazards and backed_up(message)
         if limited and not before:
-            node.get_logger().warning(_BACKED_UP)
-            warn(_BACKED_UP)
+            node.get_logger().warning(BACKED_UP)
+            warn(BACKED_UP)
     node.create_subscription(of_kind, 'bump', hear, profile)

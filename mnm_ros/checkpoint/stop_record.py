@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import os
 from pathlib import Path
 
 from mnm_ros.checkpoint.whole_files import flush_folder, write_whole
-from mnm_ros.nodes.common.node_scope import NodeInterface
 
 
 class StopRecord:
@@ -18,12 +18,15 @@ class StopRecord:
     Its name has that of the node and the ROS domain: others may run beside it.
 
     :param folder: that it is in; empty to keep nothing.
+    :param node: its full name.
+    :param complain: called with a sentence if the disk fails.
     :param kind: ``stopped`` or ``paused``.
     """
 
-    def __init__(self, node: NodeInterface, folder: str, kind: str = 'stopped') -> None:
-        self._node, self._kind = node, kind
-        name = node.get_fully_qualified_name().strip('/').replace('/', '.')
+    def __init__(self, folder: str, node: str, complain: Callable[[str], object],
+                 kind: str = 'stopped') -> None:
+        self._complain, self._kind = complain, kind
+        name = node.strip('/').replace('/', '.')
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
         self._path = Path(folder).expanduser() / f'{name}.{domain}.{kind}' if folder else None
 
@@ -33,7 +36,7 @@ class StopRecord:
         return self._path is not None and self._path.exists()
 
     def keep(self, stopped: bool) -> None:
-        """Keep whether the node is stopped, or paused; the log says if the disk fails."""
+        """Keep whether the node is stopped, or paused."""
         if self._path is None or stopped == self.kept:
             return
         try:
@@ -44,6 +47,6 @@ class StopRecord:
                 self._path.unlink(missing_ok=True)
                 flush_folder(self._path.parent)
         except OSError as error:
-            self._node.get_logger().error(
+            self._complain(
                 f'a restart would forget that this is {"" if stopped else "no longer "}'
                 f'{self._kind}: {error}; expected a folder stop_dir that can be written')
