@@ -113,7 +113,8 @@ def _setting(spec: ParameterSpec, value: object) -> Iterator[str]:
     if value is REQUIRED.get(spec.name) and is_required(spec):
         comment = f'required: {comment}'
     if spec.optional:    # ROS cannot be told that it is not set
-        yield f'    # {comment}; quote y, n, on, off'
+        quoted = '; quote y, n, on, off' if spec.default is None else ''
+        yield f'    # {comment}{quoted}'
         yield f'    # {setting}'
         return
     first = f'    {setting:<23} # '

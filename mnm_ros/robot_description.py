@@ -119,6 +119,10 @@ class RobotDescription:
         alone = name and name not in self._shared and not name.isdecimal()
         return name if alone else self.label(state)
 
+    def place(self, state: int) -> str:
+        """Return what people call a state in a sentence."""
+        return self.name(state) if state in self.names else f'state {state}'
+
     @cached_property
     def _shared(self) -> frozenset[str]:
         """Return the names that several states have."""

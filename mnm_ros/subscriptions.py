@@ -263,9 +263,10 @@ class Listener:
         return self._node.count_publishers('phase') > 0
 
     @property
-    def described(self) -> bool:
-        """Return whether a node publishes ``robot_side``."""
-        return self._node.count_publishers('robot_side') > 0
+    def may_be_described(self) -> bool:
+        """Return whether a node publishes ``robot_side``, or no robot side is found yet."""
+        return bool(self._node.count_publishers('robot_side')
+                    or not self._node.count_subscribers('action'))
 
     def client(self, kind: type[Srv[_RequestT, _ResponseT]],
                service: str) -> Client[_RequestT, _ResponseT]:

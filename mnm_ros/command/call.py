@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+import math
 import re
 import sys
 import time
@@ -60,14 +61,46 @@ def main(arguments: Sequence[str], program: str) -> int:
     kind: Any = Trigger if called.data is None else SetBool
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
     with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
-        since = time.monotonic()
-        response = client.call(
-            kind, service.name, request, f'what does: {_servers(service.servers)}',
-            repeat=called.data is not None)
-        print(f'{"" if response.success else "refused: "}{response.message or "done"}',
-              file=sys.stdout if response.success else sys.stderr, flush=True)
-        client.record(_ASKED.get(command, command), command, since)
-    return 0 if response.success else 1
+        answers = _Answers(client, command, given.timeout)
+        client.call(kind, service.name, request, f'what does: {_servers(service.servers)}',
+                    repeat=called.data is not None, unfinished=answers.take)
+    return answers.status
+
+
+class _Answers:
+    """
+    Prints each answer of a service that is news, and names who has called it.
+
+    :param patience: s, after which a way home should have begun.
+    :ivar status: the exit status.
+    """
+
+    def __init__(self, client: ServiceClient, command: str, patience: float) -> None:
+        self.status = 1
+        self._client, self._command = client, command
+        self._since = time.monotonic()
+        self._until = self._since + patience
+        self._last: str | None = None
+
+    def take(self, response: Any) -> bool:
+        """Print a response; return whether to wait for another one, as the robot goes home."""
+        from mnm_ros.nodes.common.commanding import CALL_AGAIN, GOING_HOME
+        text, going_home = response.message, response.message == GOING_HOME
+        waits = going_home or text.endswith(CALL_AGAIN) and time.monotonic() < self._until
+        if going_home:
+            self._until = -math.inf    # another action after that is another one's
+        if waits:
+            text = text.removesuffix(CALL_AGAIN)
+        elif not response.success:
+            text = f'refused: {text or "done"}'
+        if text != self._last:
+            print(text or 'done', file=sys.stdout if waits or response.success else sys.stderr,
+                  flush=True)
+        if self._last is None:
+            self._client.record(_ASKED.get(self._command, self._command), self._command,
+                                self._since)
+        self._last, self.status = text, int(not response.success)
+        return waits
 
 
 def _servers(nodes: str) -> str:

@@ -13,6 +13,7 @@ from typing import Any, TYPE_CHECKING, TypeVar
 from mnm_ros.core.errors import NoAnswerError
 from mnm_ros.nodes.common.request_topic import RequestTopic
 import rclpy
+from rclpy.client import Client
 from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -27,6 +28,7 @@ _ResponseT = TypeVar('_ResponseT')
 _SPIN = 0.05      # s
 _SETTLE = 0.5     # s, until a node that was found has found this one, too
 _FOUND = 2.5      # s, until an explorer that is there has been found, and has heard
+_AGAIN = 0.3      # s, after an answer that something is not done yet
 _RETRY = 0.25     # s, after which a request that does no harm twice is sent again
 
 
@@ -93,22 +95,30 @@ class ServiceClient:
         self._requests.wait_until_heard(_FOUND)
 
     def call(self, kind: type[Srv[_RequestT, _ResponseT]], service: str, request: _RequestT,
-             servers: str, repeat: bool) -> _ResponseT:
+             servers: str, repeat: bool,
+             unfinished: Callable[[_ResponseT], bool] = lambda response: False) -> _ResponseT:
         """
-        Call a service and return the response.
+        Call a service, and again as long as that is unfinished; return the last response.
 
         :param servers: who offers it, in words.
         :param repeat: whether the request does no harm twice. It is sent at once then, and again
             until there is a response: one is lost as long as the service has not found the
             client.
+        :param unfinished: says of each response whether the service is to be called again.
         :raises NoAnswerError: if no node offers it or there is no response.
         """
         client = self.node.create_client(kind, service)
         name = self.node.resolve_service_name(service)
         self.find(client.service_is_ready, f'no node offers {name} ({servers})')
-        futures: list[Future[_ResponseT]] = []
         if not repeat:
             self.settle()
+        while unfinished(response := self._ask(client, name, request, repeat)):
+            self.wait(lambda: False, _AGAIN)
+        return response
+
+    def _ask(self, client: Client[_RequestT, _ResponseT], name: str, request: _RequestT,
+             repeat: bool) -> _ResponseT:
+        futures: list[Future[_ResponseT]] = []
         for _ in range(max(1, round(self._timeout / _RETRY)) if repeat else 1):
             futures.append(client.call_async(request))
             if self.wait(lambda: any(future.done() for future in futures),

@@ -89,7 +89,7 @@ def _listen(listener: Listener, timeout: float) -> Telemetry:
     end = min(last, time.monotonic() + _REST)
     # On a busy machine a robot side, without which no state has a place, is heard later.
     while not _complete(heard) and time.monotonic() < (
-            last if listener.described and not heard.description.actions else end):
+            last if listener.may_be_described and not heard.description.actions else end):
         heard = listener.listen(_LOOK)
     return heard
 

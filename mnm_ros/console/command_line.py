@@ -370,7 +370,8 @@ class Options:
         shared = [f'radius:={self.problem.radius!r}', f'epsilon:={self.problem.epsilon!r}']
         actions = json.dumps(scenario.actions, ensure_ascii=False)
         explorer = [*shared, f'seed:={self.seed}', f'actions:={actions}',
-                    f'preset:={self.preset}', f'delta:={self.problem.delta!r}']
+                    f'preset:={self.preset}', f'delta:={self.problem.delta!r}',
+                    "stop_dir:=''"]    # nobody stands beside a simulated robot
         if self.world is not None:
             explorer.append('step_timeout:=60.0')
         found = {}

@@ -94,6 +94,7 @@ class Limits:
     Limits in m, s and rad; without progress for ``blocked_after`` s the robot is blocked.
 
     :ivar latency: s until the robot follows a velocity.
+    :ivar reverse: whether it may drive backwards; else it turns first, whatever a leg says.
     """
 
     speed: float
@@ -104,6 +105,7 @@ class Limits:
     heading_tolerance: float
     blocked_after: float
     latency: float = 0.0
+    reverse: bool = True
 
 
 class ByName(Protocol):
@@ -116,7 +118,7 @@ def limits_of(given: ByName) -> Limits:
     """Return the limits that the parameters of ``grid_driver`` say."""
     return Limits(*(given[name] for name in (
         'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
-        'heading_tolerance', 'blocked_after', 'latency')))
+        'heading_tolerance', 'blocked_after', 'latency', 'reverse')))
 
 
 class Stopwatch:
@@ -238,9 +240,10 @@ class Drive:
         self._room, self._room_time = math.inf, 0.0    # and when there was enough of it
         self._aside = 0.0
         self._course = math.atan2(leg.y - pose.y, leg.x - pose.x)    # of the way to its end
-        self._backwards = leg.backwards
-        if self._backwards is None:
-            self._backwards = abs(self._off_course(pose)) > math.pi / 2
+        self._backwards = False
+        if limits.reverse:
+            self._backwards = (abs(self._off_course(pose)) > math.pi / 2
+                               if leg.backwards is None else leg.backwards)
         # One that rolls on does not stop for a direction to which it can steer.
         self._phase: _Phase = self._turning if velocity.forward <= 0 else (
             self._going if self._path is None else self._following)

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a laser scanner sees, and how far a robot may drive before it would touch that."""
+"""What a laser scanner sees, how far a robot may drive before contact, and what bumpers say."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 import math
+from typing import Any
 
 from mnm_ros.driving.occupancy import Point, Points
 from mnm_ros.driving.pose import Pose, Transform
@@ -15,6 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 BUMP_TYPES = ('std_msgs/Bool', 'irobot_create_msgs/HazardDetectionVector',
               'kobuki_ros_interfaces/BumperEvent')
 """What bumpers publish."""
+
+NO_REVERSE = (BUMP_TYPES[1],)
+"""The bumpers of bases that stand still after some decimetres backwards."""
+
+BACKED_UP = ('BACKUP_LIMIT (HazardDetection type 0): the base reverses no further until it has '
+             'driven forwards')
+"""Why the base of an iRobot stands still, for people."""
 
 _FEWEST = 2     # points that are something; a single one may be noise
 _EDGE = 0.6     # of the radius, beyond which what is in the way may be passed beside
@@ -36,6 +44,27 @@ def seen_points(ranges: ArrayLike, first: float, step: float, within: tuple[floa
     right, up = (mount.then(Transform(x=x, y=1.0 - x)) for x in (1.0, 0.0))
     return mount[:2] + np.outer(far * np.cos(angles), np.subtract(right[:2], mount[:2])) + (
         np.outer(far * np.sin(angles), np.subtract(up[:2], mount[:2])))
+
+
+def touches(message: Any) -> bool:
+    """Return whether a std_msgs/Bool is contact."""
+    return bool(message.data)
+
+
+def presses(message: Any) -> bool:
+    """Return whether a kobuki_ros_interfaces/BumperEvent is contact."""
+    return bool(message.state == message.PRESSED)
+
+
+def hazards(message: Any) -> bool:
+    """Return whether an irobot_create_msgs/HazardDetectionVector has what ends a way."""
+    return any(each.type in (each.BUMP, each.CLIFF, each.STALL, each.WHEEL_DROP)
+               for each in message.detections)
+
+
+def backed_up(message: Any) -> bool:
+    """Return whether an irobot_create_msgs/HazardDetectionVector has the backup limit."""
+    return any(each.type == each.BACKUP_LIMIT for each in message.detections)
 
 
 class Sight:

@@ -26,6 +26,7 @@ from mnm_ros.nodes.mobile.driver_setup import (
     home_of,
     movers_of,
     poses_of,
+    suit_base,
 )
 from mnm_ros.nodes.mobile.eyes import hear_bumps
 from mnm_ros.nodes.mobile.movers import Mover, VelocityMover
@@ -53,6 +54,7 @@ class GridDriver(RobotSide):
         self._plan = plan = plan_of(self, given)
         if plan is not None:
             take(plan, given)
+        suit_base(given)
         check(given)
         self.action_names = MOVES[given['moves']]
         self._ways = Ways(grid_of(given))
@@ -77,7 +79,8 @@ class GridDriver(RobotSide):
         self._outcomes = self.create_publisher(String, 'outcome', messages.LATCHED)
         self._docking = None if given['docking'] == 'none' else Docking(
             self, given, lambda told: self._outcomes.publish(String(data=told)))
-        hear_bumps(self, given['bump_type'], self._on_bump)
+        hear_bumps(self, given['bump_type'], self._on_bump,
+                   lambda hazard: self.requests.say('hazard', text=hazard))
         if given['use_map'] and plan is None:
             self.create_subscription(OccupancyGrid, 'map', self._on_map, messages.LATCHED)
         self.create_timer(_PERIOD, self._on_time, clock=self.steady_clock)

@@ -12,15 +12,15 @@ import time
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.nodes.common.callbacks import answering
-from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
+from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_HOME, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
-from mnm_ros.nodes.common.stop_record import StopRecord
 from mnm_ros.protocol.exchange import Command, Order, REPORT, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
@@ -115,7 +115,7 @@ class RobotSide(Node):
         self._uncounted = False        # and its end is no answer
         self._stopped = False          # by the service or a person,
         self._told: bool | None = None    # and what was last published of that
-        self._stop_record = StopRecord(self, '')
+        self.keep_stops('')
         self._stand: _Stand | None = None    # who may free it by the explorer, too
         self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
@@ -167,8 +167,9 @@ class RobotSide(Node):
 
         :param folder: where that is kept; empty for nowhere.
         """
-        self._stop_record = StopRecord(self, folder)
-        if self._stop_record.stopped:
+        self._stop_record = StopRecord(
+            folder, self.get_fully_qualified_name(), self.get_logger().error)
+        if self._stop_record.kept:
             self.get_logger().warning('stopped, as before the restart: call stop with false')
             self._halt('stopped before the restart')
 
@@ -376,15 +377,15 @@ class RobotSide(Node):
         if self._stopped:
             return False, STOPPED
         if self._server.executing:
-            return False, 'an action is being executed, call again'
+            return False, f'an action is being executed{CALL_AGAIN}'
         if problem:
             return False, problem
         state = None if self._going_home else self._start_home()
         if state is None:
-            return False, 'on the way home, call again'
+            return False, GOING_HOME
         self._reports.append(state)
         self._report_timer.reset()    # the report has to follow the response
-        return True, f'at home in state {state}'
+        return True, f'at home in {self._description.described.place(state)}'
 
     def _start_home(self) -> int | None:
         self._started_at = time.monotonic()

@@ -42,7 +42,7 @@ class ParameterSpec:
     :ivar importable: whether ``module:name`` is allowed beside the choices.
     :ivar hours: whether the string is empty or two times of day.
     :ivar namespaces: whether the strings of an array are namespaces below that of the node.
-    :ivar optional: whether a node can start without it although it has no default.
+    :ivar optional: whether it may stay not set; a default is an example then, and gives the type.
     :ivar runtime: whether it may change while the node is configured.
     """
 

@@ -13,6 +13,7 @@ from mnm_ros.core.model.problem import EPSILON, RADIUS
 from mnm_ros.core.presets import DEFAULT, Option, OPTIONS, PRESETS, VARIED
 from mnm_ros.core.progress.prediction import PROBE_STEPS
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.task.rest_rules import SCALES
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
@@ -28,6 +29,9 @@ PROBLEM = (
 SEED = ParameterSpec('seed', 0, 'of every random choice', minimum=0)
 RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts to at shutdown; '
                        "'' for none", read_only=True)
+STOP_DIR = ParameterSpec('stop_dir', '~/.ros/mnm_ros', 'folder in which a stop, or without a '
+                         'checkpoint_dir a pause, is kept over a restart, until somebody ends it; '
+                         "'' for none", read_only=True)
 
 
 def spec_of(option: Option) -> ParameterSpec:
@@ -86,6 +90,9 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   'rests; 0 for off', minimum=0, maximum=100, runtime=True),
     ParameterSpec('battery_ok', 80.0, '% from which on it explores again', minimum=0, maximum=100,
                   runtime=True),
+    ParameterSpec('battery_scale', 'auto', 'what the percentage on battery counts: 0 to 1 '
+                  '(fraction), 0 to 100 (percent), or as most messages fit (auto)',
+                  choices=SCALES, runtime=True),
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),
@@ -98,6 +105,7 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   runtime=True),
     ParameterSpec('improve_within', 0.1, 'what an improved policy may take more than the best',
                   minimum=0.001, maximum=1, runtime=True),
+    STOP_DIR,
     ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
                   "after a restart; '' for off", read_only=True),
     ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
@@ -252,8 +260,9 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   'longer, that a planner may drive', minimum=1, maximum=1000),
     ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
                   'stopped; 0 for never', minimum=0, maximum=_LONG),
-    ParameterSpec('stop_dir', '~/.ros/mnm_ros', 'folder in which a stop is kept over a restart, '
-                  'until somebody frees the robot; empty: it is forgotten'),
+    STOP_DIR,
+    ParameterSpec('reverse', True, 'the robot may drive backwards; otherwise it turns first. Not '
+                  'set: false with the bump_type of an iRobot, else true', optional=True),
     _rate('max_speed', 0.3, 100, 'm/s, highest speed'),
     _rate('max_turn', 1.0, 100, 'rad/s, highest turning speed'),
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),

@@ -105,7 +105,8 @@ class Parameters:
     def _declare(self, spec: ParameterSpec) -> None:
         """Declare a parameter; it gets its range last, as ROS would refuse without its name."""
         parameter = self._node.declare_parameter(
-            spec.name, spec.default, ParameterDescriptor(dynamic_typing=True))
+            spec.name, None if spec.optional else spec.default,
+            ParameterDescriptor(dynamic_typing=True))
         if spec.kind == Kind.DOUBLE and parameter.type_ == Kind.INTEGER:
             parameter = Parameter(spec.name, value=float(parameter.value))
             self._node.set_parameters([parameter])

@@ -12,7 +12,7 @@ import time
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.named import named, place, places
+from mnm_ros.view.named import named, places
 
 _MOST_NAMED = 5    # states in a sentence
 _AT_ONCE = 1.0     # s, between a hint and the change that it has become
@@ -23,7 +23,7 @@ _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pau
           'look': 'told to look at closed ways', 'improve': 'told to improve policies',
           'cancel': 'told to give up its goal',
           'change': 'the simulated world is to change',
-          'at_home': 'has come home', 'not_home': 'has not come home'}
+          'at_home': 'has come home', 'not_home': 'has not come home', 'hazard': 'hazard'}
 """What is said of what was asked for, by ``Event.what``."""
 _NOWHERE = ('look', 'improve')    # where the robot is would be read as what they are about
 
@@ -51,7 +51,8 @@ def _confirms(change: Event, hint: Event) -> bool:
 
 def tone(event: Event) -> str:
     """Return whether what has happened is ``bad`` or ``good`` news for who uses the robot."""
-    if event.kind in ('fault', 'stop') or event.what in ('failed', 'refused', 'not_home'):
+    if event.kind in ('fault', 'stop') or event.what in (
+            'failed', 'refused', 'not_home', 'hazard'):
         return 'bad'
     if event.kind == 'free' or event.what in ('reached', 'at_home'):
         return 'good'
@@ -73,7 +74,7 @@ def closed_way(pair: Pair, since: float | None, look: float, description: RobotD
     state, action = pair
     door = description.door(state, action)
     what = f'the door {door}' if door else (
-        f'"{description.action_name(action, state)}" in {place(state, description)}')
+        f'"{description.action_name(action, state)}" in {description.place(state)}')
     began = '' if since is None else f' since {moment(since)}'
     return f'{what} is closed{began}' + (
         f', next look at {moment(look)}' if math.isfinite(look) else '')
@@ -93,7 +94,7 @@ def told(event: Event, description: RobotDescription) -> str:
 
 def _asked(event: Event, description: RobotDescription) -> str:
     """Return what somebody has asked for, where and from where, or what has become of a goal."""
-    target = '' if event.target is None else place(event.target, description)
+    target = '' if event.target is None else description.place(event.target)
     if event.kind == 'goal' and event.what != 'goal':
         return _one_step(event.text.replace(
             f'{event.what} {event.target}', f'{event.what} {target}', 1))
@@ -104,7 +105,7 @@ def _asked(event: Event, description: RobotDescription) -> str:
         _ASKED.get(event.what or '', event.what or ''), event.text and f': {event.text}')
     return ''.join((
         f'{event.robot}: ' if event.robot else '', said,
-        f' at {place(event.state or 0, description)}' if here else '',
+        f' at {description.place(event.state or 0)}' if here else '',
         f', by {event.by}', f' ({event.user})' if event.user else '', named(more, description)))
 
 
@@ -121,14 +122,14 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
     since = '' if change.time is None else f'since {moment(change.time)} '
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
     stays = 'is occupied, or blocked' if hint else 'is blocked'
-    leads = stays if now == change.state else f'leads to {place(now, description)}'
+    leads = stays if now == change.state else f'leads to {description.place(now)}'
     there = '' if now == was else (
-        ' blocked' if was == change.state else f' to {place(was, description)}')
+        ' blocked' if was == change.state else f' to {description.place(was)}')
     door = description.door(change.state, change.action)
     if door and (now == change.state) != (was == change.state):
         since += f'the door {door} is {"closed" if now == change.state else "open"}: '
     action = description.action_name(change.action, change.state)
-    return (f'{since}"{action}" in {place(change.state, description)} {leads} '
+    return (f'{since}"{action}" in {description.place(change.state)} {leads} '
             f'(seen {times:,} of {tried:,} times; before {worked:,} of {before:,}{there})')
 
 

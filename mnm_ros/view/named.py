@@ -20,18 +20,13 @@ _FOUND = re.compile(
     rf'(?P<target>{_ID})\b|\bstate (?P<state>{_ID})\b')
 
 
-def place(state: int, description: RobotDescription) -> str:
-    """Return what people call a state in a sentence."""
-    return description.name(state) if state in description.names else f'state {state}'
-
-
 def places(states: Sequence[int], description: RobotDescription) -> list[str]:
     """Return what people call states; a room of which all are among them stands for these."""
     whole = {room for room, inside in description.rooms.items()
              if len(inside) > 1 and {*inside} <= {*states}}
     return [*dict.fromkeys(
         f'all of {room}' if (room := description.room(state)) in whole else (
-            place(state, description)) for state in states)]
+            description.place(state)) for state in states)]
 
 
 def by_room(known: Collection[int], description: RobotDescription) -> str:

@@ -19,8 +19,12 @@ class Late:
 
     topic = '/phase'
 
-    def __init__(self, after: float, published: bool) -> None:
-        self.now, self._after, self.described = 0.0, after, published
+    def __init__(self, after: float, published: bool, found: float) -> None:
+        self.now, self._after, self._published, self._found = 0.0, after, published, found
+
+    @property
+    def may_be_described(self) -> bool:
+        return self._published or self.now < self._found
 
     def monotonic(self) -> float:
         return self.now
@@ -31,13 +35,14 @@ class Late:
             ('left', 'right')) if self.now >= self._after else UNDESCRIBED)
 
 
-@pytest.mark.parametrize(('published', 'after', 'heard', 'until'), [
-    (True, 5.0, True, 5.2), (True, 50.0, False, 10.2), (False, 50.0, False, 2.3)])
-def test_a_robot_side_that_is_there_is_waited_for(
-        monkeypatch: pytest.MonkeyPatch, published: bool, after: float, heard: bool,
+@pytest.mark.parametrize(('published', 'found', 'after', 'heard', 'until'), [
+    (True, 0.0, 5.0, True, 5.2), (True, 0.0, 50.0, False, 10.2), (False, 0.0, 50.0, False, 2.3),
+    (False, 4.0, 3.9, True, 4.1), (False, 4.0, 50.0, False, 4.2)])
+def test_a_robot_side_is_waited_for_unless_it_is_there_and_says_nothing(
+        monkeypatch: pytest.MonkeyPatch, published: bool, found: float, after: float, heard: bool,
         until: float) -> None:
-    late = Late(after, published)
+    late = Late(after, published, found)
     monkeypatch.setattr(source, 'time', late)
-    found = source._listen(cast(Listener, late), 10.0)
-    assert bool(found.description.actions) is heard
+    telemetry = source._listen(cast(Listener, late), 10.0)
+    assert bool(telemetry.description.actions) is heard
     assert late.now <= until

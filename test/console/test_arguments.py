@@ -25,7 +25,8 @@ def test_defaults() -> None:
     assert options.timeout is None
     assert after('explorer', options.commands()) == [
         'radius:=4.0', 'epsilon:=1.0', 'seed:=0',
-        'actions:=["east", "west", "south", "north"]', 'preset:=onboard', 'delta:=0.1']
+        'actions:=["east", "west", "south", "north"]', 'preset:=onboard', 'delta:=0.1',
+        "stop_dir:=''"]
     assert after('cmp_sim', options.commands())[:3] == ['radius:=4.0', 'epsilon:=1.0', 'seed:=0']
 
 

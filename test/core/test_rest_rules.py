@@ -8,7 +8,7 @@ from datetime import time
 from math import inf, nan
 import struct
 
-from mnm_ros.core.task.rest_rules import Hours, RestRules
+from mnm_ros.core.task.rest_rules import Hours, RestRules, without_charge
 import pytest
 
 NOON = time(12)
@@ -133,6 +133,39 @@ def test_a_battery_that_counts_in_percent() -> None:
     assert reason(rules).startswith('battery 19%')
     rules.hear(1.0, 0.0)
     assert reason(rules).startswith('battery 1%')
+
+
+@pytest.mark.parametrize(('said', 'percents'), [
+    ([0.9, 0.85, 55.0, 1.0], [90, 85, 85, 100]),             # a slip of a driver that counts to 1
+    ([55.0, 0.9, 0.85], [55, 90, 85]),                       # even as its first message
+    ([0.9, 55.0, 54.0, 53.0], [90, 90, 54, 53]),             # another driver
+    ([3.0, 2.0, 1.4, *[1.0] * 50], [3, 2, 1.4, *[1] * 50]),  # a battery that runs down
+    ([1.0, 2.0, 3.0], [100, 100, 3])])                       # one that is charged
+def test_the_scale_is_what_most_messages_fit(said: list[float], percents: list[float]) -> None:
+    rules, read = RestRules(0.0), []
+    for percentage in said:
+        rules.hear(single(percentage), 0.0)
+        read.append(rules._percent)
+    assert read == pytest.approx(percents)
+    assert rules.scale == ('fraction' if said[-1] <= 1 and len(said) < 50 else 'percent')
+
+
+@pytest.mark.parametrize(('scale', 'percent'), [('fraction', 90), ('percent', 0.9)])
+def test_a_scale_that_is_fixed(scale: str, percent: float) -> None:
+    rules = RestRules(0.0)
+    for percentage in (55.0, 54.0, 0.9):
+        rules.hear(percentage, 0.0, scale)
+    assert rules._percent == pytest.approx(percent) and rules.scale == scale
+    rules.hear(200.0, 0.0, scale)
+    assert f'expected 0 to {1 if scale == "fraction" else 100}' in rules.trouble(20.0, 0.0)
+
+
+def test_a_reason_without_the_charge_is_the_same_while_the_battery_is_charged() -> None:
+    rules, found = RestRules(0.0), set()
+    for percent in range(19, 80):
+        rules.hear(percent / 100, 0.0)
+        found.add(without_charge(f'paused: {reason(rules)}; "east" is closed'))
+    assert found == {'paused: battery below 20%; goes on at 80%; "east" is closed'}
 
 
 def test_a_little_more_than_full_is_full() -> None:

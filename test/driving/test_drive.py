@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 import math
 from random import Random
 
@@ -92,6 +92,16 @@ def test_either_way_is_the_one_with_less_turning() -> None:
         robot = Robot(Pose(0.0, 0.0, 0.3), 0.05, 0.0, Random(0))
         robot.play(Drive(LIMITS, Leg(x, 0.0, None, 100.0, None), robot.time, robot.pose))
         assert sign * sum(now.forward for now in robot.sent) > 0
+
+
+@pytest.mark.parametrize('backwards', [None, True])
+def test_a_base_that_must_not_drive_backwards_turns_first(backwards: bool | None) -> None:
+    robot = Robot(Pose(0.0, 0.0, 0.3), 0.05, 0.0, Random(0))
+    leg = Leg(-1.0, 0.0, 0.0, 100.0, backwards, retreat=True)
+    limits = replace(LIMITS, reverse=False)
+    assert robot.play(Drive(limits, leg, robot.time, robot.pose)) is Outcome.REACHED
+    assert min(now.forward for now in robot.sent) >= 0
+    assert leg.distance(robot.pose) < 0.1 and abs(leg.misalignment(robot.pose)) < 0.2
 
 
 @pytest.mark.parametrize('seed', range(5))

@@ -43,9 +43,8 @@ def start(tmp_path: Path) -> Start:
 
     def start_node(module: str, namespace: str = '', given: Sequence[str] = (),
                    **parameters: object) -> NodeProcess:
-        own = {'stop_dir': str(tmp_path)} if module == 'grid_driver' else {}
         return NodeProcess(module, tmp_path / f'output_{next(numbers)}.txt',
-                           given or arguments({**own, **parameters}, namespace))
+                           given or arguments(parameters, namespace))
     return start_node
 
 

@@ -20,6 +20,7 @@ import time
 from typing import Any, NamedTuple
 
 from mnm_ros import messages
+from node_server import COMMAND
 from rcl_interfaces.srv import GetParameters, SetParameters
 import rclpy
 from rclpy.client import Client
@@ -132,6 +133,8 @@ class NodeProcess:
     """
     One node of the package, a script, or the command ``mnm_ros``.
 
+    Stops and pauses are kept beside the output, unless an argument says where.
+
     :param output: the file for its output.
     :param errors: the file for what it writes to stderr; without one, that is in the output, too.
     """
@@ -141,6 +144,9 @@ class NodeProcess:
         self.module, self._output, self._errors = module, output, errors or output
         self._status: int | None = None
         output.touch()
+        if module != COMMAND and '--ros-args' in arguments and not any(
+                word.startswith('stop_dir:=') for word in arguments):
+            arguments = [*arguments, '-p', f'stop_dir:={json.dumps(str(output.parent))}']
         self.pid = _server().start(module, output, arguments, errors)
         _processes.append(self)
 

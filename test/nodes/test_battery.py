@@ -71,6 +71,9 @@ def test_it_rests_at_home_because_of_battery_and_hours(
     owner.rests(LOW)
     steps = len(robot.executed)
     assert robot.executed[-1][1:] == (-1, 0)
+    for percent in (20, 35, 50):    # which is no event
+        owner.charge = percent / 100
+        owner.rests(f'battery {percent}%, was below 20%; goes on at 80%')
     assert not owner.explore(True).success    # it rests all the same
     owner.charge = nan
     owner.peer.wait_for(lambda: 'percentage is nan' in process.output, 'a warning')
@@ -100,6 +103,9 @@ def test_it_rests_at_home_because_of_battery_and_hours(
               ('pause', 'paused: service explore called'),
               ('rest', f'paused: outside of {hours}; goes on at {hours[:5]}')]
     owner.peer.wait_for(lambda: {*wanted} <= {*told}, wanted)
+    assert [text for kind, text in told if kind == 'rest' and text.startswith(
+        'paused: battery')] == [f'paused: {LOW}']
+    assert 'percentage 0.9 is read as a fraction, assumed from the messages' in process.output
     assert process.stop() == 0, process.output
 
 

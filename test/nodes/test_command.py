@@ -73,7 +73,7 @@ def test_an_explorer_is_run_told_and_watched(
     wait_for_line(objects, '"true_setting":0')
     explorer = begin_command(
         'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
-        '-p', f'checkpoint_dir:={tmp_path / "kept"}')
+        '-p', f'checkpoint_dir:={tmp_path / "kept"}', '-p', f'stop_dir:={tmp_path}')
     wait_for_line(watch, r'known 4: 0 1 2 3')
     assert command('pause', *here).returncode == 0
     wait_for_line(watch, r'phase paused')

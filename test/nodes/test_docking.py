@@ -53,18 +53,18 @@ class Action:
         self.answers.append(Future())
         return self.answers[-1]
 
-    def respond(self, accepted: bool = True) -> None:
-        self.results.append(Future())
-        self.answers[-1].set_result(SimpleNamespace(
-            accepted=accepted, get_result_async=lambda: self.results[-1],
-            cancel_goal_async=self._cancel))
+    def respond(self, accepted: bool = True, number: int = -1) -> None:
+        result = Future()
+        self.results.append(result)
+        self.answers[number].set_result(SimpleNamespace(
+            accepted=accepted, get_result_async=lambda: result, cancel_goal_async=self._cancel))
 
     def _cancel(self) -> Future:
         self.cancelled += 1
         return Future()
 
-    def end(self, status: int = SUCCEEDED, **result: Any) -> None:
-        self.results[-1].set_result(SimpleNamespace(
+    def end(self, status: int = SUCCEEDED, number: int = -1, **result: Any) -> None:
+        self.results[number].set_result(SimpleNamespace(
             status=status, result=SimpleNamespace(**{'success': status == SUCCEEDED, **result})))
 
 
@@ -167,7 +167,11 @@ def test_whatever_fails_is_said_and_tried_again(
     told, = robot.told
     assert re.fullmatch(
         f'{"undocking" if undocking else "docking"}: {words}', told)
-    assert robot.docking.detail == told and robot.docking.free is not undocking
+    over = failure not in ('silent', 'endless')
+    assert robot.docking.detail == told and robot.docking.free is (over and not undocking)
+    if failure == 'endless':
+        action.end(CANCELED)
+        assert robot.docking.free is not undocking
     goals = len(action.goals)
     robot.at_home = False    # it may have left it
     robot.tick(AGAIN - 0.1)
@@ -180,15 +184,24 @@ def test_whatever_fails_is_said_and_tried_again(
     assert not robot.docking.detail and robot.docking.free is undocking
 
 
-def test_what_is_said_too_late_of_a_goal_is_ignored(robot: Robot) -> None:
+def test_a_goal_that_is_accepted_late_is_not_over_before_its_result(robot: Robot) -> None:
     robot.rest(LOW)
     robot.tick()
     robot.tick(5.0)    # it does not answer
+    robot.tick(AGAIN)
+    robot.ordered = True
+    robot.tick()
+    assert len(robot.dock.goals) == 2 and not robot.docking.free
+    robot.dock.respond(number=0)
+    assert robot.dock.cancelled == 1
     robot.dock.respond()
-    assert robot.dock.cancelled == 1 and robot.docking.free
-    robot.rest('')
-    robot.tick(100.0)
-    assert len(robot.dock.goals) == 1
+    robot.dock.end(CANCELED)
+    assert robot.dock.cancelled == 2 and not robot.docking.free
+    robot.dock.end(SUCCEEDED, number=0)
+    robot.tick()
+    assert not robot.docking.free
+    robot.tick(AGAIN)
+    assert len(robot.undock.goals) == 1
 
 
 @pytest.mark.parametrize('docked', [False, True])
@@ -222,14 +235,28 @@ def test_a_stop_ends_the_way_to_the_dock(robot: Robot) -> None:
     assert len(robot.dock.goals) == 2
 
 
-def test_a_server_that_does_not_answer_a_cancellation_holds_nothing_up(robot: Robot) -> None:
+@pytest.mark.parametrize('end', ['succeeded', 'canceled', 'gone', 'another server'])
+def test_a_command_waits_until_the_dock_server_has_ended_a_goal(robot: Robot, end: str) -> None:
     robot.rest(LOW)
     robot.tick()
     robot.dock.respond()
     robot.ordered = True
+    for _ in range(100):
+        robot.tick(5.0)
+        assert not robot.docking.free
+    assert robot.dock.cancelled == 1 and not robot.undock.goals
+    assert robot.told == ['docking: cancelled, but the action server does not end it']
+    if end == 'gone':
+        robot.dock.ready = False
+        robot.tick(4.9)
+        assert not robot.docking.free
+        robot.tick(0.2)
+        assert robot.told[-1] == 'docking: the action server has gone'
+    else:    # a server that was started since does not know the goal
+        robot.dock.end({'succeeded': SUCCEEDED, 'canceled': CANCELED}.get(end, 0))
+    assert robot.docking.free is (end != 'succeeded')
     robot.tick()
-    robot.tick(5.0)
-    assert robot.docking.free and not robot.undock.goals
+    assert len(robot.undock.goals) == (end == 'succeeded')
 
 
 def test_a_robot_that_is_carried_away_is_on_its_dock_no_more(robot: Robot) -> None:

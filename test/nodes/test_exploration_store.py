@@ -12,6 +12,7 @@ import re
 import shutil
 import signal
 import sqlite3
+import threading
 import time
 from types import SimpleNamespace
 
@@ -26,7 +27,7 @@ from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from node_processes import PAUSE, Peer, read_counts, ScriptedRobot, soon
+from node_processes import DEADLINE, PAUSE, Peer, read_counts, ScriptedRobot, soon
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -190,6 +191,37 @@ def test_load_when_the_newest_file_is_damaged_and_when_all_are(
                   'a new generation')
 
 
+@pytest.mark.parametrize('kept', ['kept', pytest.param('', marks=thorough(shown_by=(
+    'nodes/test_exploration_store.py::test_a_pause_outlives_a_crash_until_explore_is_called')))])
+def test_a_pause_outlives_a_crash_until_explore_is_called(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path, kept: str) -> None:
+    given = {'checkpoint_dir': kept and str(tmp_path / kept)}
+    process = explorer(**given)
+    peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
+    explore(peer, False)
+    process.kill()
+    executed = len(robot.executed)
+    status = peer.listen(String, 'status')
+    for _ in range(2):    # the second one was not called at all
+        status.clear()
+        process = explorer(**given)
+        peer.wait_for(lambda: status and status[-1].data == (
+            'paused: service explore called before the restart'), 'the pause')
+        assert 'paused, as before the restart: call explore with true' in process.output
+        peer.spin(0.3)
+        process.kill()
+        assert len(robot.executed) == executed
+    status.clear()
+    process = explorer(**given)
+    peer.wait_for(lambda: status, 'the explorer')
+    explore(peer, True)
+    peer.wait_for(lambda: len(robot.executed) > executed, 'steps')
+    process.kill()
+    executed = len(robot.executed)
+    explorer(**given)
+    peer.wait_for(lambda: len(robot.executed) > executed, 'that it goes on by itself')
+
+
 def explore(peer: Peer, wanted: bool) -> None:
     assert peer.call(SetBool, 'explore', SetBool.Request(data=wanted)).success
 
@@ -200,8 +232,9 @@ def generations(folder: Path) -> list[Path]:
 
 def keeping(folder: Path, logged: list[str]) -> ExplorationStore:
     """Return what keeps an exploration of a node that is none, and that logs into a list."""
-    logger = SimpleNamespace(**{level: lambda text, level=level: logged.append(f'{level}: {text}')
-                                for level in ('info', 'warning', 'error')})
+    logger = SimpleNamespace(**{
+        level: lambda text, level=level, **_: logged.append(f'{level}: {text}')
+        for level in ('info', 'warning', 'error')})
     node = SimpleNamespace(
         get_fully_qualified_name=lambda: '/explorer', get_logger=lambda: logger)
     return ExplorationStore(node, {
@@ -247,6 +280,24 @@ def test_a_lock_is_told_when_it_begins_and_when_it_ends(
     keeper.close()
     loss, = logged
     assert loss.startswith('error: checkpoint incomplete: ') and 'the inputs 1 to 500 were' in loss
+
+
+def test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, append, logged = threading.Event(), input_log.InputLog.append, []
+    monkeypatch.setattr(input_log.InputLog, 'append', lambda log, inputs: (
+        gate.wait(), append(log, inputs)))
+    keeper = keeping(tmp_path, logged)
+    keeper.exploration.observe(keeper.exploration.next_action(), 0)
+    kept = keeper.kept_soon()
+    for late in 0.0, 100.0:
+        assert not kept(time.monotonic() + late)
+    assert 'a hypothesis waits for the disk' in logged.pop() and not logged
+    gate.set()
+    end = time.monotonic() + DEADLINE
+    while not kept(time.monotonic()):
+        assert time.monotonic() < end
+    keeper.close()
 
 
 def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:
@@ -298,6 +349,27 @@ def test_a_file_that_is_refused_is_told_until_somebody_accepts_it(
     assert [event.kind for event in told] == ['restart']
     saved(peer)
     peer.wait_for(lambda: said(DiagnosticStatus.OK), 'the end of the warning')
+
+
+def test_what_is_missing_for_good_is_an_event_and_a_warning(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    folder = tmp_path / 'kept'
+    process = explorer(checkpoint_dir=str(folder))
+    peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
+    assert process.stop() == 0
+    file, = generations(folder)
+    file.write_bytes(b'not a database' * 100)
+    events = peer.listen(String, 'events', messages.EVENTS)
+    diagnostics = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    explorer(checkpoint_dir=str(folder))
+    lost = 'were kept, and are in no file that can be used'
+    peer.wait_for(lambda: [event for event in events if lost in event.data], 'an event')
+    event = next(Event.from_json(event.data) for event in events if lost in event.data)
+    assert event.kind == 'restart' and event.text.startswith('checkpoint incomplete: ')
+    peer.wait_for(lambda: diagnostics and lost in diagnostics[-1].status[0].message, 'a warning')
+    assert diagnostics[-1].status[0].level != DiagnosticStatus.OK
+    saved(peer)
+    peer.wait_for(lambda: lost not in diagnostics[-1].status[0].message, 'the end of the warning')
 
 
 def test_a_file_that_is_refused_is_told_until_the_next_resume_point(

@@ -14,11 +14,18 @@ from types import SimpleNamespace
 
 from driven_robot import DrivenRobot, EAST, HOME, WEST
 from mnm_ros import messages
-from mnm_ros.nodes.mobile.eyes import hazards, presses, touches
+from mnm_ros.driving.drive import limits_of
+from mnm_ros.driving.sight import BACKED_UP, hazards, NO_REVERSE, presses, touches
+from mnm_ros.nodes.mobile import eyes
+from mnm_ros.nodes.mobile.driver_setup import suit_base
+from mnm_ros.nodes.mobile.eyes import hear_bumps
+from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.simulation.world import load
 from node_processes import NodeProcess, Peer
 import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.qos import qos_profile_sensor_data
 from sensor_msgs.msg import LaserScan
 from std_msgs.msg import Bool, Int64MultiArray, String
@@ -26,6 +33,8 @@ from std_msgs.msg import Bool, Int64MultiArray, String
 Drive = Callable[..., DrivenRobot]
 CLOSED = {'name': 'flat', 'cell_size': 0.5, 'settings': [{'D': 'closed'}],
           'rows': ['#####', '#DS.#', '#####']}
+KINDS = {'BACKUP_LIMIT': 0, 'BUMP': 1, 'CLIFF': 2, 'STALL': 3, 'WHEEL_DROP': 4,
+         'OBJECT_PROXIMITY': 5}
 SEES = {'use_scan': True, 'robot_radius': 0.15}
 
 
@@ -86,12 +95,41 @@ def test_messages_of_bumpers() -> None:
     assert touches(Bool(data=True)) and not touches(Bool())
     assert presses(SimpleNamespace(state=1, PRESSED=1)) and not presses(
         SimpleNamespace(state=0, PRESSED=1))
-    kinds = {'BACKUP_LIMIT': 0, 'BUMP': 1, 'CLIFF': 2, 'STALL': 3, 'WHEEL_DROP': 4,
-             'OBJECT_PROXIMITY': 5}
-    for kind, number in kinds.items():
-        found = hazards(SimpleNamespace(detections=[SimpleNamespace(type=number, **kinds)]))
+    for kind, number in KINDS.items():
+        found = hazards(SimpleNamespace(detections=[SimpleNamespace(type=number, **KINDS)]))
         assert found is (kind not in ('BACKUP_LIMIT', 'OBJECT_PROXIMITY'))
     assert not hazards(SimpleNamespace(detections=[]))
+
+
+def test_a_base_at_its_backup_limit_says_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(eyes, 'import_module', lambda name: SimpleNamespace(
+        HazardDetectionVector=None))
+    heard: list[Callable[[object], None]] = []
+    logged: list[str] = []
+    node = SimpleNamespace(
+        create_subscription=lambda kind, topic, hear, qos: heard.append(hear),
+        get_logger=lambda: SimpleNamespace(warning=logged.append))
+    bumps: list[bool] = []
+    warned: list[str] = []
+    hear_bumps(node, NO_REVERSE[0], lambda: bumps.append(True), warned.append)
+    for kinds in ('BACKUP_LIMIT',), ('BUMP', 'BACKUP_LIMIT'), (), ('BACKUP_LIMIT',):
+        heard[0](SimpleNamespace(detections=[
+            SimpleNamespace(type=KINDS[kind], **KINDS) for kind in kinds]))
+    assert len(bumps) == 1 and warned == logged == 2 * [BACKED_UP]
+    assert BACKED_UP.startswith('BACKUP_LIMIT (HazardDetection type 0)')
+
+
+@pytest.mark.parametrize(('given', 'reverse'), [
+    ({}, True), ({'bump_type': NO_REVERSE[0]}, False),
+    ({'bump_type': NO_REVERSE[0], 'reverse': True}, True), ({'reverse': False}, False)])
+def test_the_base_of_an_irobot_turns_before_it_retreats_unless_told_otherwise(
+        peer: Peer, given: dict[str, object], reverse: bool) -> None:
+    node = Node('driver', context=peer.context, parameter_overrides=[
+        Parameter(name, value=value) for name, value in given.items()])
+    parameters = Parameters(node, NODES['grid_driver'])
+    suit_base(parameters)
+    assert parameters['reverse'] is limits_of(parameters).reverse is reverse
+    node.destroy_node()
 
 
 @pytest.mark.skipif(find_spec('irobot_create_msgs') is not None, reason='it is installed')

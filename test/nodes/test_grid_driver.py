@@ -103,15 +103,17 @@ def test_what_stops_a_robot_that_rolls(drive: Drive, what: str) -> None:
     assert robot.platform.x < 39 and len(robot.states) == 1
 
 
-@pytest.mark.parametrize(('bumper', 'outcome'), [(True, 'bumped'), (False, 'blocked')])
-def test_a_wall_on_the_way(drive: Drive, bumper: bool, outcome: str) -> None:
+@pytest.mark.parametrize(('bumper', 'outcome', 'reverse'), [
+    (True, 'bumped', True), (False, 'blocked', True), (True, 'bumped', False)])
+def test_a_wall_on_the_way(drive: Drive, bumper: bool, outcome: str, reverse: bool) -> None:
     """It backs off to the centre of the cell where it is, and can go elsewhere."""
-    robot = drive()
+    robot = drive(reverse=reverse)
     robot.platform.tells_bumps = bumper
     robot.platform.wall = lambda x, y: x > 0.2
     assert robot.act(EAST) == (HOME, f'east: {outcome}, in state {HOME}')
     assert off_centre(robot, HOME) < 0.1
-    assert min(v for _, v, _ in robot.platform.commands) < -0.1    # backwards
+    slowest = min(v for _, v, _ in robot.platform.commands)
+    assert slowest < -0.1 if reverse else slowest >= 0    # backwards, or after a turn
     assert over_limit(robot.platform.commands, stops=1) == []
     assert robot.act(WEST)[0] == HOME - 1
 

@@ -291,7 +291,7 @@ def test_a_folder_that_cannot_be_written_is_told_and_the_robot_stops_all_the_sam
     robot.wait_until_driving()
     assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
     peer.wait_for(lambda: at_rest(robot), 'zero velocity')
-    peer.wait_for(lambda: 'a restart would forget that the robot is stopped' in (
+    peer.wait_for(lambda: 'a restart would forget that this is stopped' in (
         robot.process.output), 'that it is told')
 
 

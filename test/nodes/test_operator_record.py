@@ -87,6 +87,13 @@ def test_a_call_is_that_of_who_says_so_before_or_after(world: World, first: bool
     assert world.after(5.0) == []
 
 
+def test_a_hazard_of_the_base_is_told_of(world: World) -> None:
+    world.say('hazard', 'grid_driver', text='BACKUP_LIMIT (HazardDetection type 0)')
+    assert [event.kind for event in world.events] == ['robot']
+    assert world.after(0.0) == [
+        'hazard, by grid_driver: BACKUP_LIMIT (HazardDetection type 0)']
+
+
 def test_a_call_that_nobody_speaks_of_comes_by_the_service(world: World) -> None:
     world.record.called('recover', 'recover', 'refused, there is no fault')
     assert world.record.waiting and world.after(0.9) == []

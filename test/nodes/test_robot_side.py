@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from mnm_ros import messages
 from mnm_ros.nodes.robot_side import RobotSide
-from node_processes import Peer
+from mnm_ros.robot_description import RobotDescription
+from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
 from std_msgs.msg import Bool, Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -106,6 +107,38 @@ def test_slow_way_home(peer: Peer, robot: SlowRobot, talk) -> None:
     assert response.success and response.message == 'at home in state 0'
     peer.wait_for(lambda: heard, 'the report')
     assert list(heard[0].data) == [-1, 0]
+
+
+def test_the_command_home_waits_for_the_end_and_names_the_place(
+        peer: Peer, robot: SlowRobot, begin_command: Callable[..., NodeProcess]) -> None:
+    robot.describe = lambda: RobotDescription(('on',), names={0: 'the hall'})
+    robot.describe_again()
+    home, other = begin_command('home'), begin_command('home')
+    peer.wait_for(lambda: [each.output for each in (home, other)] == ['on the way home\n'] * 2,
+                  'both')
+    assert robot.begun == [-1]
+    robot.arrive(0)
+    peer.wait_for(lambda: not (home.running or other.running), 'their end')
+    for each in (home, other):
+        assert (each.wait(), each.output, each.errors) == (
+            0, 'on the way home\nat home in the hall\n', '')
+
+
+def test_the_command_home_says_why_the_robot_does_not_come_home(
+        peer: Peer, robot: SlowRobot, talk, begin_command: Callable[..., NodeProcess]) -> None:
+    send, _ = talk
+    send(1, 0)
+    peer.wait_for(lambda: robot.begun, 'an action')
+    late, home = begin_command('home', '--timeout', '1'), begin_command(
+        'home', '--timeout', str(DEADLINE))
+    peer.wait_for(lambda: not late.running, 'its end')
+    assert (late.wait(), late.errors) == (
+        1, 'refused: an action is being executed, call again\n')
+    robot.arrive(4)    # it begins once the action is over
+    peer.wait_for(lambda: 'on the way home' in home.output, 'the way home')
+    robot.arrived(4, 'a door is closed')
+    peer.wait_for(lambda: not home.running, 'its end')
+    assert (home.wait(), home.errors) == (1, 'refused: a door is closed\n')
 
 
 def test_an_order_after_a_way_home_that_was_not_told_of(

@@ -29,7 +29,8 @@ class Request:
 
     :ivar what: ``stop``, ``free``, ``pause``, ``resume``, ``home``, ``recover``, ``save``,
         ``load``, ``look``, ``improve``, ``cancel``, ``change``, ``goal`` or ``setting``;
-        ``at_home`` or ``not_home`` when the service ``return_home`` has led home, or has not.
+        ``at_home`` or ``not_home`` when the service ``return_home`` has led home, or has not;
+        ``hazard`` when the base of a robot says why it does not move.
     :ivar by: from where it comes: ``page 192.0.2.7``, ``mnm_ros stop``, ``navigator``; where a
         service is called by nobody knows whom, ``service cancel``.
     :ivar user: who uses ``mnm_ros``.

@@ -16,8 +16,13 @@ WORK_FIRST = 'work comes first'
 
 _BATTERY, _HOUR = 'battery ', 'outside of '    # begin what the others say
 _SILENT = 60.0    # s without a message after which a battery counts as silent
-_PERCENT = 1.5    # what says more than that counts in percent instead of from 0 to 1
-_EXPECTED = 'expected 0 to 1'
+_FULL = {'fraction': 1, 'percent': 100}    # what a full battery says, by the scale
+_MOST = 1.5       # times that: more is nonsense
+_EMPTY = 5.0      # %, from above which no battery falls to 1.5% between two messages
+_MEMORY = 20      # messages after which a scale that fits no longer is given up
+
+SCALES = ('auto', *_FULL)
+"""How to read the charge of a battery: from 0 to 1, from 0 to 100, or as most messages fit."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +71,41 @@ def asked_by(reason: str) -> str:
             'hour' if reason.startswith(_HOUR) else 'work')
 
 
+def without_charge(reason: str) -> str:
+    """Return a sentence with the reason of a rest without the charge, which always changes."""
+    return re.sub(rf'\b{_BATTERY}\d+%, (was )?below', f'{_BATTERY}below', reason)
+
+
+class BatteryScale:
+    """
+    Finds out whether a battery counts from 0 to 1 or from 0 to 100.
+
+    More than 1.5 speaks for percent. Less speaks for a fraction, unless the battery has run down
+    to it.
+
+    :ivar scale: ``fraction`` or ``percent``, as the last messages fit it.
+    """
+
+    def __init__(self) -> None:
+        self.scale = 'fraction'
+        self._balance = 0          # messages for percent, less those for a fraction
+        self._last = math.inf      # the last message
+        self._run_down = False     # whether what is below 1.5 since may be the rest of 100
+
+    def take(self, percentage: float) -> None:
+        """Take a message."""
+        if not 0 <= percentage <= 100:
+            return
+        before, self._last = self._last, percentage
+        if percentage > _MOST:
+            change = 1
+        else:
+            self._run_down = self._run_down if before <= _MOST else before <= _EMPTY
+            change = 0 if self._run_down else -1
+        self._balance = max(-_MEMORY, min(_MEMORY, self._balance + change))
+        self.scale = 'percent' if self._balance > 0 else 'fraction'
+
+
 class RestRules:
     """
     Says why a robot has to rest, from what its battery says and from the time of day.
@@ -75,29 +115,29 @@ class RestRules:
     goes on exploring.
 
     :param now: in s; as all times, on a clock that is never set.
+    :ivar scale: by which the last message was read; empty before the first one.
     """
 
     def __init__(self, now: float) -> None:
         self._percent = math.nan    # as it was said last
         self._low = False           # since the battery was low, until it is charged
-        self._in_percent = False
+        self._guess = BatteryScale()
+        self.scale = ''
         self._heard_at = now
         self._nonsense = ''         # said since it last made sense
 
-    def hear(self, percentage: float, now: float) -> None:
-        """
-        Take the charge of the battery, from 0 to 1.
-
-        Some drivers count from 0 to 100; they are known by it once they say more than 1.5.
-        """
+    def hear(self, percentage: float, now: float, scale: str = 'auto') -> None:
+        """Take the charge of the battery, on one of the ``SCALES``."""
         self._heard_at = now
-        self._in_percent |= _PERCENT < percentage <= 100
-        percent = percentage if self._in_percent else 100 * percentage
-        if 0 <= percent <= 100 * _PERCENT:
+        self._guess.take(percentage)
+        self.scale = self._guess.scale if scale == 'auto' else scale
+        full = _FULL[self.scale]
+        if 0 <= percentage <= _MOST * full:
             # The message has single precision: 0.9 is less than 90 %, but for the rounding.
-            self._percent, self._nonsense = round(min(percent, 100.0), 3), ''
+            self._percent, self._nonsense = round(min(100 * percentage / full, 100.0), 3), ''
         else:
-            self._nonsense = self._nonsense or f'percentage is {percentage:g}, {_EXPECTED}'
+            self._nonsense = self._nonsense or (
+                f'percentage is {percentage:g}, expected 0 to {full}')
 
     def trouble(self, low: float, now: float) -> str:
         """Return what is wrong with the battery, if it matters, and what follows, or nothing."""

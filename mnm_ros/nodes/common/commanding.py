@@ -25,6 +25,12 @@ from std_srvs.srv import SetBool, Trigger
 STOPPED = 'the robot is stopped, call stop with false first'
 """How a way is refused as long as the service ``stop`` keeps the robot at rest."""
 
+CALL_AGAIN = ', call again'
+"""Ends an answer of ``return_home`` as long as the robot is not at home."""
+
+GOING_HOME = f'on the way home{CALL_AGAIN}'
+"""The answer of ``return_home`` once the way home has begun."""
+
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
 

@@ -38,6 +38,7 @@ class DescriptionTopic:
 
     :param node: the robot side.
     :param describe: returns what it is at present.
+    :ivar described: what was published last.
     """
 
     def __init__(self, node: NodeInterface, describe: Callable[[], RobotDescription]) -> None:
@@ -45,7 +46,7 @@ class DescriptionTopic:
         self._describe = describe
         self._publisher = node.create_publisher(String, _TOPIC, messages.LATCHED)
         self._actions: tuple[str, ...] = ()
-        self._described: RobotDescription = UNDESCRIBED
+        self.described: RobotDescription = UNDESCRIBED
         self._said = ''
 
     def keep_up(self, actions: Sequence[str]) -> None:
@@ -61,12 +62,12 @@ class DescriptionTopic:
         A description that is wrong is logged instead: the robot can do without one.
         """
         try:
-            described = self._describe().after(self._described)
+            described = self._describe().after(self.described)
             text = described.to_text()
         except ValueError as error:
             self._node.get_logger().error(f'nothing is published on {_TOPIC}: {error}')
             return
-        self._described = described
+        self.described = described
         if text != self._said:
             self._said = text
             self._publisher.publish(String(data=text))

@@ -129,7 +129,7 @@ class ExplorationStore:
     @property
     def refusals(self) -> tuple[str, ...]:
         """
-        Why files were not gone on from, and where they are.
+        Why files were not gone on from, and where they are; what is missing for good.
 
         None any more after ``save``; nor minutes later, once a resume point follows on others.
         """
@@ -138,18 +138,27 @@ class ExplorationStore:
             self._refusals = ()
         return self._refusals
 
-    def tell(self) -> None:
-        """Log once when a problem begins or ends, and what is missing for good."""
+    def tell(self) -> list[str]:
+        """Log once when a problem begins or ends; log and return what is missing for good."""
         if self._store is None:
-            return
+            return []
         logger, problem = self._node.get_logger(), self.problem
         if problem and not self._told:
             logger.warning(f'not everything can be kept: {problem}')
         elif self._told and not problem:
             logger.info('everything can be kept again')
         self._told = bool(problem)
-        for loss in self._store.losses():
-            logger.error(f'checkpoint incomplete: {loss}')
+        losses = [f'checkpoint incomplete: {loss}' for loss in self._store.losses()]
+        for loss in losses:
+            logger.error(loss)
+        if losses:
+            self._show((*self._refusals, *losses), self._store.begins)
+        return losses
+
+    def _show(self, refusals: tuple[str, ...], number: int) -> None:
+        """Let ``refusals`` be these, from so many inputs on."""
+        self._refusals, self._refused_at = refusals, number
+        self._shown_until = time.monotonic() + _SHOWN
 
     @property
     def described(self) -> RobotDescription:
@@ -208,21 +217,21 @@ class ExplorationStore:
         """
         Let everything be written, and hold nothing up meanwhile.
 
-        :return: says, given the time in s, whether it is, or is not to be waited for any longer.
+        :return: says, given the time in s, whether it is, or cannot be; infinity is the end.
         """
         store = self._store
         if store is None or self.waiting:
             return lambda now: True
-        wanted, until = store.hurry(), time.monotonic() + _SLOW
+        wanted, late = store.hurry(), time.monotonic() + _SLOW
 
         def is_over(now: float) -> bool:
             if store.has_written(wanted) or store.problem:    # which is told
                 return True
-            if until <= now < math.inf:
+            if late <= now < math.inf:
                 self._node.get_logger().warning(
-                    'what is published may be withdrawn after a crash: the disk is too slow',
-                    throttle_duration_sec=_QUIET)
-            return now >= until
+                    'a hypothesis waits for the disk, which is slow: a restart must not withdraw '
+                    'what was published', throttle_duration_sec=_QUIET)
+            return now == math.inf
         return is_over
 
     def _kept_bound(self) -> int:
@@ -295,10 +304,10 @@ class ExplorationStore:
         logger = self._node.get_logger()
         for warning in (*restored.refusals, *restored.repairs):
             logger.warning(warning)
-        self._refusals, self._refused_at = restored.refusals, restored.number
-        self._shown_until = time.monotonic() + _SHOWN
-        if restored.exploration is None and not self.waiting:
-            self._refused_at = self._store.begins if self._store else 0
+        nothing = restored.exploration is None and not self.waiting
+        self._show(restored.refusals,
+                   self._store.begins if nothing and self._store else restored.number)
+        if nothing:
             raise CheckpointError('; '.join(restored.refusals) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
         self._world = '', None    # it is told anew, by the steps that it goes on from

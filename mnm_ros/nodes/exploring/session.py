@@ -11,6 +11,7 @@ import time
 from typing import Any
 
 from mnm_ros.checkpoint.input_log import LoadCancelled
+from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core import libraries
 from mnm_ros.core.components import BASES
 from mnm_ros.core.errors import CheckpointError, ParameterError
@@ -45,6 +46,7 @@ from mnm_ros.protocol.loop import Loop
 from mnm_ros.view.named import named
 
 _DIAGNOSTICS = 1.0     # s
+_BEFORE = f'{EXPLORE_CALLED} before the restart'    # why it is paused from the start on
 _NOTHING = Declaration()
 
 
@@ -68,7 +70,12 @@ class ExplorationSession:
         self.exploration_store = ExplorationStore(node, parameters)
         self.active = False
         self._leaving = False    # whether that has begun
-        self._wanted = True    # as the service explore has it
+        self._pauses = StopRecord(
+            parameters['checkpoint_dir'] or parameters['stop_dir'],
+            node.get_fully_qualified_name(), node.get_logger().error, 'paused')
+        self._wanted = not self._pauses.kept    # as the service explore has it
+        if not self._wanted:
+            node.get_logger().warning('paused, as before the restart: call explore with true')
         self._started = math.inf
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
@@ -145,6 +152,8 @@ class ExplorationSession:
         self._link.serve_goals(True)
         if self._wanted:
             self._call(self._loop.resume, time.monotonic())
+        else:
+            self._call(self._loop.pause, _BEFORE)
 
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
@@ -155,7 +164,7 @@ class ExplorationSession:
 
     def explore(self, wanted: bool) -> None:
         """Go on, or pause after the current step."""
-        self._wanted = wanted
+        self._want(wanted)
         if wanted:
             self._link.end_stays()
             self._call(self._loop.resume, time.monotonic())
@@ -163,9 +172,13 @@ class ExplorationSession:
             self._link.stop(EXPLORE_CALLED)
             self._call(self._loop.pause_after_step, EXPLORE_CALLED)
 
+    def _want(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self._pauses.keep(not wanted)
+
     def recover(self) -> None:
         """Go on after a fault of the robot."""
-        self._wanted = True
+        self._want(True)
         self._call(self._loop.recover, time.monotonic())
 
     def look(self) -> str:
@@ -199,7 +212,7 @@ class ExplorationSession:
             except Exception as error:
                 then(error)
                 return
-            self._wanted = self._wanted and not self.active
+            self._want(self._wanted and not self.active)
             self._call(self._loop.pause, 'loaded from the disk')
             then(None)
 
@@ -234,8 +247,8 @@ class ExplorationSession:
         try:
             self.exploration_store.adopt(restored)
         finally:
-            for refusal in self.exploration_store.refusals:
-                self._publishers.refused(refusal, self.exploration.steps)
+            self._publishers.kept(
+                (*restored.refusals, *restored.repairs), self.exploration.steps)
         self._overdue = True
         self._loop.drive(self.exploration)
         self._follow(self.exploration)
@@ -404,7 +417,7 @@ class ExplorationSession:
         self._link.announce()
         if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
             self._call(self._look_again)
-        self.exploration_store.tell()
+        self._publishers.kept(self.exploration_store.tell(), self.exploration.steps)
         self._report()
 
     def _report(self) -> None:

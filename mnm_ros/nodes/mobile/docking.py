@@ -11,7 +11,6 @@ so, and tries again.
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from importlib import import_module
 import math
 import time
@@ -25,7 +24,6 @@ from mnm_ros.driving.pose import Pose
 from mnm_ros.parameters import Parameters
 from rclpy.action import ActionClient
 from rclpy.node import Node
-from rclpy.task import Future
 from std_msgs.msg import String
 
 # By the steady clock, as an action server does not answer sooner in simulated time:
@@ -58,23 +56,16 @@ KINDS = {
         lambda result, dock: bool(result.is_docked) is dock)}
 
 
-class DockState(Enum):
-    """Where the robot is."""
-
-    FREE = 'free'
-    DOCKING = 'docking'
-    DOCKED = 'docked'
-    UNDOCKING = 'undocking'
-
-
 class Docking:
     """
     Leads the robot onto its dock and off it.
 
+    A goal is over when its server says so, or has gone: until then nothing else may drive.
+
     :param given: ``docking`` is the kind, ``dock_id`` that of nav2's, and ``home_timeout`` what
         each goal may take in s.
-    :param tell: is told how each goal has ended.
-    :ivar detail: why it is not where it is to be; empty if it is, or on the way there.
+    :param tell: called with how each goal has ended, or what keeps it from ending.
+    :ivar detail: why the robot is not where it is to be; empty if it is, or on the way there.
     :raises ParameterError: if no package with the types is installed.
     """
 
@@ -84,13 +75,16 @@ class Docking:
         self._tell = tell
         self._kind = KINDS[given['docking']]
         self.detail = ''
-        self._state = DockState.FREE
+        self._docked = False
         self._resting = ''        # why the robot rests, as the explorer says
         self._tried = False       # since it came home: it may have left it on the way to the dock
-        self._number = 0          # of the goal; what is said of earlier ones is ignored
-        self._handle: Any = None
-        self._sent = False        # whether there is an answer to come, or a result
-        self._next = 0.0          # s by the steady clock, when something is done again
+        self._docks = False       # whether the last goal docks
+        self._number = 0          # of the last goal
+        self._goals: dict[int, Any] = {}    # without a result: None until they are accepted
+        self._cancelled = False   # whether they are to end
+        self._next = 0.0          # s by the steady clock, when something is done again,
+        self._until = math.inf    # until when the last goal may take,
+        self._seen = 0.0          # and when there was a server
         self._docked_at: Pose | None = None
         self._types = [_action_type(self._kind, given['docking'], kind)
                        for _, kind in self._kind.actions]
@@ -101,7 +95,7 @@ class Docking:
     @property
     def free(self) -> bool:
         """Whether it may be driven."""
-        return self._state is DockState.FREE
+        return not (self._goals or self._docked)
 
     @property
     def away(self) -> bool:
@@ -121,113 +115,140 @@ class Docking:
         if not self._resting:
             self._tried = False
         self._look_where(pose)
-        if stopped:
-            self.stop()
-        elif self._state in (DockState.DOCKING, DockState.UNDOCKING):
-            if ordered and self._state is DockState.DOCKING:
-                self.stop()    # the result says whether it is on the dock by then
-            if now >= self._next:
-                self._time_out()
-        elif now < self._next:
+        if self._goals:
+            self._watch(now, stopped or ordered and self._docks)
+        elif stopped or now < self._next:
             return
-        elif ordered and self._state is DockState.DOCKED:
-            self._begin(DockState.UNDOCKING)
-        elif (not ordered and self._resting and self._state is DockState.FREE
-              and (at_home or self._tried)):
-            self._begin(DockState.DOCKING)
+        elif ordered and self._docked:
+            self._begin(False, now)
+        elif not (ordered or self._docked) and self._resting and (at_home or self._tried):
+            self._begin(True, now)
 
     def _look_where(self, pose: Pose | None) -> None:
         """Take note of a robot that somebody has carried away from the dock."""
-        if self._state is not DockState.DOCKED or pose is None:
+        if self._goals or not self._docked or pose is None:
             self._docked_at = None
             return
         self._docked_at = self._docked_at or pose
         if math.dist(pose[:2], self._docked_at[:2]) > _CARRIED:
             self._node.get_logger().warning('the robot is on its dock no more')
-            self._state, self._next, self.detail = DockState.FREE, 0.0, ''
+            self._docked, self._next, self.detail = False, 0.0, ''
+
+    def _watch(self, now: float, unwanted: bool) -> None:
+        """Cancel a goal that is unwanted, or takes too long, and ask for what is not said."""
+        if self._clients[not self._docks].server_is_ready():
+            self._seen = now
+        elif now >= self._seen + _ANSWER:
+            self._goals.clear()
+            self._fail(self._docks, 'the action server has gone')
+            return
+        if unwanted:
+            self.stop()
+        if now < min(self._next, self._until):
+            return
+        self._next, accepted = now + AGAIN, self._goals.get(self._number)
+        if accepted is None:
+            if not self._say('the action server does not answer'):
+                self._send()    # the request may have been lost
+            return
+        late = now >= self._until
+        self._until = math.inf if late else self._until
+        if self._cancelled:
+            self._say('cancelled, but the action server does not end it')
+        elif late:
+            self._say(f'not over after {self._given["home_timeout"]:g} s')
+            self.stop()
+        self._ask(self._number, self._docks, accepted)
 
     def stop(self) -> None:
         """Have the server give up what it does, even if it accepts it only later."""
-        if self._handle is not None:
-            self._handle.cancel_goal_async()
-            self._handle = None    # once
-            self._next = min(self._next, time.monotonic() + _ANSWER)
+        if not self._cancelled:
+            self._cancelled = True
+            for handle in filter(None, self._goals.values()):
+                handle.cancel_goal_async()
 
-    def _begin(self, state: DockState) -> None:
-        dock = state is DockState.DOCKING
-        client = self._clients[not dock]
-        self._tried = self._tried or dock
-        if not client.server_is_ready():
+    def _begin(self, dock: bool, now: float) -> None:
+        self._docks, self._tried = dock, self._tried or dock
+        if not self._clients[not dock].server_is_ready():
             name = self._node.resolve_service_name(self._kind.actions[not dock][0])
-            self._fail(state, f'action server {name} is not there')
+            self._fail(dock, f'action server {name} is not there')
             return
-        self._number += 1
-        number, self._state, self.detail = self._number, state, ''
-        self._next = time.monotonic() + _ANSWER
-        client.send_goal_async(self._goal(dock)).add_done_callback(
-            lambda future: self._on_response(number, future))
+        self.detail, self._cancelled, self._seen = '', False, now
+        self._next, self._until = now + _ANSWER, math.inf
+        self._send()
 
-    def _goal(self, dock: bool) -> Any:
+    def _send(self) -> None:
+        self._number += 1
+        number, dock = self._number, self._docks
+        self._goals[number] = None
         goal = self._types[not dock].Goal()
         if dock and hasattr(goal, 'dock_id'):
             goal.use_dock_id, goal.dock_id = True, self._given['dock_id']
-        return goal
+        self._clients[not dock].send_goal_async(goal).add_done_callback(
+            lambda future: self._on_response(number, dock, future.result()))
 
-    def _on_response(self, number: int, future: Future[Any]) -> None:
-        handle = future.result()
-        if number != self._number:
-            if handle.accepted:
-                handle.cancel_goal_async()
-        elif not handle.accepted:
-            self._end(False, 'refused')
-        else:
-            self._handle = handle
-            self._next = time.monotonic() + self._given['home_timeout']
-            handle.get_result_async().add_done_callback(
-                lambda done: self._on_result(number, done.result()))
-
-    def _on_result(self, number: int, ended: Any) -> None:
-        if number != self._number:
+    def _on_response(self, number: int, dock: bool, handle: Any) -> None:
+        for lost in [each for each in self._goals if each < number and self._goals[each] is None]:
+            del self._goals[lost]    # answers come in order
+        if not handle.accepted:
+            self._end(number, dock, False, 'refused')
             return
+        self._goals[number] = handle
+        self._ask(number, dock, handle)
+        if number != self._number or self._cancelled:
+            handle.cancel_goal_async()
+        if number == self._number:
+            now = time.monotonic()
+            self._next, self._until = now + AGAIN, now + self._given['home_timeout']
+
+    def _ask(self, number: int, dock: bool, handle: Any) -> None:
+        """Ask for the result; a server that was started since says that it knows none."""
+        handle.get_result_async().add_done_callback(
+            lambda done: self._on_result(number, dock, done.result()))
+
+    def _on_result(self, number: int, dock: bool, ended: Any) -> None:
         reached = ended.status == GoalStatus.STATUS_SUCCEEDED and self._kind.has_ended(
-            ended.result, self._state is DockState.DOCKING)
+            ended.result, dock)
         code, text = getattr(ended.result, 'error_code', 0), getattr(ended.result, 'error_msg', '')
         words = [f'given up with status {ended.status}', *([f'error_code {code}'] if code else []),
                  *([text] if text else [])]
-        self._end(reached, '' if reached else ', '.join(words))
+        self._end(number, dock, reached, ', '.join(words))
 
-    def _time_out(self) -> None:
-        """Take it that nothing comes of the goal."""
-        answered = self._handle is not None
-        if answered:
-            self._handle.cancel_goal_async()
-        self._end(False, f'not over after {self._given["home_timeout"]:g} s' if answered else
-                  'the action server does not answer')
-
-    def _end(self, reached: bool, problem: str) -> None:
-        self._handle = None
-        self._number += 1
-        before = self._state
-        if not reached:
-            self._fail(before, problem)
+    def _end(self, number: int, dock: bool, reached: bool, problem: str) -> None:
+        """Take note of the end of a goal, which may have been told before."""
+        if number not in self._goals:
             return
-        self._state = DockState.DOCKED if before is DockState.DOCKING else DockState.FREE
-        self._tried = self._tried and self._state is DockState.DOCKED
+        del self._goals[number]
+        if reached:
+            self._docked, self._tried = dock, self._tried and dock
+        if self._goals:
+            return
+        if not reached:
+            self._fail(dock, problem)
+            return
         self._next, self.detail = 0.0, ''
-        self._tell(f'{before.value}: reached')
+        self._tell(f'{_word(dock)}: reached')
 
-    def _fail(self, tried: DockState, problem: str) -> None:
+    def _fail(self, dock: bool, problem: str) -> None:
         """Wait, and try again: on the dock it stays on it, beside it beside."""
-        docking = tried is DockState.DOCKING
-        self._state = DockState.FREE if docking else DockState.DOCKED
-        self._next = time.monotonic() + AGAIN
-        self.detail = f'{tried.value}: {problem}'
+        self._docks, self._next = dock, time.monotonic() + AGAIN
+        self._say(problem)
+
+    def _say(self, problem: str) -> bool:
+        """Tell what is wrong with the last goal; return whether that is news."""
+        before, self.detail = self.detail, f'{_word(self._docks)}: {problem}'
         self._node.get_logger().warning(
             f'{self.detail}; the robot waits, and tries again in {AGAIN:g} s')
-        self._tell(self.detail)
+        if self.detail != before:
+            self._tell(self.detail)
+        return self.detail != before
 
     def _on_rest(self, message: String) -> None:
         self._resting = message.data if asked_by(message.data) == 'battery' else ''
+
+
+def _word(dock: bool) -> str:
+    return 'docking' if dock else 'undocking'
 
 
 def _action_type(kind: DockKind, docking: str, name: str) -> Any:

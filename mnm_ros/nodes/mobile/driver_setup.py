@@ -15,7 +15,7 @@ from mnm_ros.driving.drive import limits_of
 from mnm_ros.driving.grid import Grid, OUTSIDE, QUARTER, Ways
 from mnm_ros.driving.maneuvers import successors, target
 from mnm_ros.driving.pose import Pose, POSE_SOURCES, TRANSFORMS, wrapped
-from mnm_ros.driving.sight import Sight
+from mnm_ros.driving.sight import NO_REVERSE, Sight
 from mnm_ros.nodes.mobile.eyes import Eyes, MountOf
 from mnm_ros.nodes.mobile.movers import DockMover, GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.nav2_mover import Nav2Mover
@@ -81,6 +81,11 @@ def poses_of(
         return PoseTransforms(node, given['map_frame'], given['base_frame'],
                               given['pose_timeout'] or math.inf, take)
     return PoseTopic(node, source, take)
+
+
+def suit_base(given: Parameters) -> None:
+    """Let a base turn that must not drive backwards far, unless ``reverse`` is set."""
+    given.find('reverse', given['bump_type'] not in NO_REVERSE)
 
 
 def check(given: Parameters) -> None:

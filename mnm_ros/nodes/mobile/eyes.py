@@ -13,7 +13,16 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.pose import Pose, Transform
-from mnm_ros.driving.sight import BUMP_TYPES, seen_points, Sight
+from mnm_ros.driving.sight import (
+    BACKED_UP,
+    backed_up,
+    BUMP_TYPES,
+    hazards,
+    presses,
+    seen_points,
+    Sight,
+    touches,
+)
 from mnm_ros.nodes.mobile.poses import StampedPose
 from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
@@ -69,30 +78,16 @@ class Eyes:
         self._received = time.monotonic()
 
 
-def touches(message: Any) -> bool:
-    """Return whether a std_msgs/Bool is contact."""
-    return bool(message.data)
-
-
-def presses(message: Any) -> bool:
-    """Return whether a kobuki_ros_interfaces/BumperEvent is contact."""
-    return bool(message.state == message.PRESSED)
-
-
-def hazards(message: Any) -> bool:
-    """Return whether an irobot_create_msgs/HazardDetectionVector has what ends a way."""
-    return any(each.type in (each.BUMP, each.CLIFF, each.STALL, each.WHEEL_DROP)
-               for each in message.detections)
-
-
 _BUMPERS: Mapping[str, tuple[Callable[[Any], bool], QoSProfile]] = dict(zip(BUMP_TYPES, (
     (touches, messages.STEP), (hazards, _SENSOR), (presses, _SENSOR))))
 
 
-def hear_bumps(node: Node, kind: str, bumped: Callable[[], None]) -> None:
+def hear_bumps(node: Node, kind: str, bumped: Callable[[], None],
+               warn: Callable[[str], None]) -> None:
     """
     Call ``bumped`` at each contact that is told on the topic ``bump``.
 
+    :param warn: called with each hazard that keeps the robot where it is, once.
     :raises ParameterError: if the package of that type is not installed.
     """
     package, _, name = kind.partition('/')
@@ -103,5 +98,14 @@ def hear_bumps(node: Node, kind: str, bumped: Callable[[], None]) -> None:
             f"parameter 'bump_type' is '{kind}', which needs the package {package}; expected that "
             'it is installed, or std_msgs/Bool') from None
     means, profile = _BUMPERS[kind]
-    node.create_subscription(
-        of_kind, 'bump', lambda message: bumped() if means(message) else None, profile)
+    limited = False
+
+    def hear(message: Any) -> None:
+        nonlocal limited
+        if means(message):
+            bumped()
+        before, limited = limited, means is hazards and backed_up(message)
+        if limited and not before:
+            node.get_logger().warning(BACKED_UP)
+            warn(BACKED_UP)
+    node.create_subscription(of_kind, 'bump', hear, profile)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.driving.drive import Leg, Limits, Outcome
+from mnm_ros.driving.nav2_results import judge
 from mnm_ros.nodes.mobile.movers import goal_message, goal_of, PlannerMover
 from mnm_ros.nodes.mobile.poses import StampedPose
 from rclpy.action import ActionClient
@@ -16,7 +17,6 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 try:
-    from action_msgs.msg import GoalStatus
     from nav2_msgs.action import NavigateToPose
 except ImportError:
     NavigateToPose = None
@@ -25,25 +25,6 @@ except ImportError:
 # By the steady clock, as nav2 does not answer sooner where simulated time runs faster:
 _REPEAT = 1.0      # s, after which a rejected goal is sent again, or the next one after a fault
 _ANSWER = 5.0      # s, in which nav2 answers a request if it is there at all
-
-_OF_A_PLANNER = (
-    'UNKNOWN', 'INVALID_PLANNER', 'TF_ERROR', 'START_OUTSIDE_MAP', 'GOAL_OUTSIDE_MAP',
-    'START_OCCUPIED', 'GOAL_OCCUPIED', 'TIMEOUT', 'NO_VALID_PATH')
-ERRORS = {first + number: name for first, names in (
-    (100, ('UNKNOWN', 'INVALID_CONTROLLER', 'TF_ERROR', 'INVALID_PATH', 'PATIENCE_EXCEEDED',
-           'FAILED_TO_MAKE_PROGRESS', 'NO_VALID_CONTROL', 'CONTROLLER_TIMED_OUT')),
-    (200, _OF_A_PLANNER), (300, _OF_A_PLANNER),
-    (9000, ('UNKNOWN', 'FAILED_TO_LOAD_BEHAVIOR_TREE', 'TF_ERROR', 'TIMEOUT')),
-) for number, name in enumerate(names)}
-"""
-What nav2 calls the values of ``error_code``.
-
-Those of FollowPath, ComputePathToPose, ComputePathThroughPoses and, since Kilted,
-NavigateToPose, which hands the others on.
-"""
-
-OBSTACLES = ('START_OCCUPIED', 'GOAL_OCCUPIED', 'NO_VALID_PATH', 'FAILED_TO_MAKE_PROGRESS')
-"""The errors that say something about the world; all others are faults of nav2 itself."""
 
 
 class Nav2Mover(PlannerMover):
@@ -156,27 +137,3 @@ class Nav2Mover(PlannerMover):
             self._handle = None
             self._outcome, self.detail = judge(
                 ended.status, ended.result, self._leg.retreat)
-
-
-def judge(status: int, result: Any, retreat: bool) -> tuple[Outcome, str]:
-    """
-    Return what the end of a goal means, and what nav2 says about it.
-
-    :param status: of ``GoalStatus``.
-    :param result: of ``NavigateToPose``. That of Humble has no ``error_code``: then a goal that is
-        given up counts as blocked if nav2 can lead the robot back, and so is not at fault itself.
-    :param retreat: whether the goal led back to where the robot had come from.
-    """
-    if status == GoalStatus.STATUS_SUCCEEDED:
-        return Outcome.REACHED, ''
-    if status == GoalStatus.STATUS_CANCELED:
-        return Outcome.STOPPED, 'another client has cancelled the goal of nav2'
-    if status != GoalStatus.STATUS_ABORTED:    # a server that was started since does not know it
-        return Outcome.BROKEN_OFF, f'nav2 has ended the goal with status {status}'
-    code = getattr(result, 'error_code', None)
-    if code is None:
-        return (Outcome.BROKEN_OFF if retreat else Outcome.BLOCKED,
-                'nav2 has given up the goal and does not say why')
-    name, text = ERRORS.get(code, ''), getattr(result, 'error_msg', '')
-    words = ' '.join(filter(None, (f'nav2: error_code {code}', name, text)))
-    return Outcome.BLOCKED if name in OBSTACLES else Outcome.BROKEN_OFF, words

@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from mnm_ros.navigator_client import NavigatorClient
+from mnm_ros.nodes.common.commanding import CALL_AGAIN
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, never, RepeatedCalls
 from mnm_ros.view.telemetry import Telemetry
@@ -172,7 +173,7 @@ class Commands:
                 self._client('explore').call_async(SetBool.Request(data=False))
             yield CommandOutcome('first, exploration pauses after the current step', None)
         yield from self._ask('home', lambda response: not response.success and (
-            response.message.endswith('call again')))
+            response.message.endswith(CALL_AGAIN)))
 
     @property
     def _explorer_there(self) -> bool:

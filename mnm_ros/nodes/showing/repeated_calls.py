@@ -9,6 +9,8 @@ from functools import partial
 import math
 from typing import Any, NamedTuple
 
+from mnm_ros.nodes.common.commanding import CALL_AGAIN
+
 _TIMEOUT = 5.0    # s, for an answer
 _REPEAT = 1.0     # s, after which a request is made again: it may have been lost
 _AGAIN = 0.3      # s, after an answer that it is not done yet
@@ -72,7 +74,7 @@ class RepeatedCalls:
         response = done.result()
         text = response.message or ('done' if response.success else 'refused')
         if self._unfinished(response):
-            self._said[robot] = CommandOutcome(text.removesuffix(', call again'), None)
+            self._said[robot] = CommandOutcome(text.removesuffix(CALL_AGAIN), None)
             self._due[robot], self._give_up[robot] = asked + _AGAIN, math.inf
         else:
             self._said[robot] = CommandOutcome(text, response.success)

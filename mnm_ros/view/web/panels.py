@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.view.event_words import merged, moment, tone
-from mnm_ros.view.named import place
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
 from mnm_ros.view.web.decisions import plain
@@ -306,5 +305,5 @@ def refusal_to_go(state: int | None, heard: Telemetry) -> str:
         return 'choose a place first'
     if state in heard.knowledge.goals:
         return ''
-    return f'{place(state, heard.description)} is ' + (
+    return f'{heard.description.place(state)} is ' + (
         'doubted' if state in heard.known else 'neither known nor certified')

@@ -12,6 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.task.rest_rules import without_charge
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -126,8 +127,8 @@ class FleetLink(Link):
         for name, link in self._links.items():
             link.tick(replace(limits, max_steps=0), now)
             status = named(self._members[name].reason, link.profile.names)
-            if status != self._said.get(name, ''):
-                self._said[name] = status
+            if without_charge(status) != self._said.get(name, ''):
+                self._said[name] = without_charge(status)
                 self._node.get_logger().info(f'{name}: {status or "exploring"}')
 
     def missing(self, now: float) -> str:

@@ -87,7 +87,13 @@ class RestTopics:
             kind, 'battery', self._guard.while_open(self._on_battery), _BATTERY)
 
     def _on_battery(self, message: Any) -> None:
-        self._rules.hear(message.percentage, time.monotonic())
+        before, given = self._rules.scale, self._given['battery_scale']
+        self._rules.hear(message.percentage, time.monotonic(), given)
+        if self._rules.scale != before:
+            self._node.get_logger().info(
+                f'battery: percentage {message.percentage:g} is read as a {self._rules.scale}, '
+                + ('assumed from the messages; battery_scale fixes it' if given == 'auto' else
+                   'as battery_scale says'))
 
 
 class RobotLink(Link):

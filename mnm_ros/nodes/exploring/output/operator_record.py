@@ -33,7 +33,7 @@ _WAY_HOME = 30.0  # both for a way home, which begins after the step under way
 _FLOOD = 60.0     # s, without that too much was said, after which it is told again
 _MOST = 30        # of what was said on requests, which are kept
 _LONGEST = 200    # characters of what another node says
-_AT_ONCE = ('home', 'cancel', 'change', 'setting')    # what others than the explorer are asked for
+_AT_ONCE = ('home', 'cancel', 'change', 'setting', 'hazard')    # said of others than the explorer
 _HOME_ENDS = ('at_home', 'not_home')
 _KINDS = ('stop', 'free', 'goal', 'setting')    # of events, beside commands
 
@@ -193,7 +193,7 @@ class OperatorRecord:
 
     def _event(self, what: str, by: str, robot: str = '', text: str = '',
                goal: int | None = None, target: int | None = None) -> Event:
-        kind = (what if what in _KINDS else 'robot' if what in _HOME_ENDS else
+        kind = (what if what in _KINDS else 'robot' if what in (*_HOME_ENDS, 'hazard') else
                 'command' if goal is None else 'goal')
         return Event(self._steps(), text, kind, by=by, what=what, robot=robot or None,
                      state=self._link.last_seen(robot), goal=goal, target=target)

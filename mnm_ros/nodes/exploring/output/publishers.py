@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 import math
 from typing import Any, TypeVar
 
@@ -13,7 +13,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.task.rest_rules import asked_by
+from mnm_ros.core.task.rest_rules import asked_by, without_charge
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
@@ -144,9 +144,10 @@ class Publishers:
         """Tell that it goes on from what was kept."""
         self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
 
-    def refused(self, reason: str, step: int) -> None:
-        """Tell which file it does not go on from, and why; the log has it, too."""
-        self._events.tell(Event(step, reason, 'restart'), self._names)
+    def kept(self, found: Iterable[str], step: int) -> None:
+        """Tell what was found wrong with what is kept; the log has it, too."""
+        for each in found:
+            self._events.tell(Event(step, each, 'restart'), self._names)
 
     def declared(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
@@ -223,7 +224,8 @@ class Publishers:
     def _is_stop(self, phase: Phase, status: str) -> bool:
         """Return whether it starts, stops or waits, unlike in each phase of the search."""
         before, said = self._said
-        return phase is not before or phase in _WAITS and status != said
+        return phase is not before or phase in _WAITS and (
+            without_charge(status) != without_charge(said))
 
     def _log(self, phase: Phase, status: str) -> None:
         """Log when it starts, stops or waits, and why."""
