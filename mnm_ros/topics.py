@@ -106,12 +106,12 @@ TOPICS = {
     'Steps': (
         Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
               f'advisor {ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
-              'Published by the one explorer that may command'),
+              'Published by the one explorer that may command, or a navigator without one'),
         Topic('state', 'std_msgs/Int64MultiArray', 'STEP', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
-        Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer',
+        Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer navigator',
               'why an order was [refused](robot_sides.md#guarded-commands), as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight dashboard',
@@ -165,7 +165,7 @@ TOPICS = {
               'the state to which a way from elsewhere than home is asked for'),
         Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, '',
               'the answer, as [JSON](policies.md#from-where-the-robot-is)'),
-        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
+        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'dashboard {ROBOT_SIDES}',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 import random
 import signal
+import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
@@ -18,11 +19,15 @@ from logged_robot import played
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.task.navigation import GoalStatus
+from mnm_ros.nodes.common.graph_watch import full_name, OrderPublisher
 from mnm_ros.nodes.robot_side import RobotSide
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.robot_description import RobotDescription
 from navigating import Operator
 from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import SetBool
 from tiers import strength
@@ -109,6 +114,157 @@ def test_what_is_declared_forbidden_is_refused_whoever_asks(
     assert guarded.robot.moved == moved
     guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
     assert 'never to be commanded in state 2' in json.loads(guarded.reports[0].data)['refused']
+
+
+class Commander:
+    """A node that sends commands without asking who else does, and says its name."""
+
+    def __init__(self, peer: Peer, name: str, first: int = 0) -> None:
+        self.node = Node(name, context=peer.context)
+        self.name = self.node.get_fully_qualified_name()
+        self.numbers = SequenceNumbers(first or time.time_ns())
+        self.orders = OrderPublisher(self.node)
+        self.orders.open()
+        self.answers: list[int] = []
+        self.refusals: list[messages.Refusal] = []
+        messages.hear(peer.node, Int64MultiArray, 'state', messages.STEP, messages.decode_step,
+                      lambda step: self.answers.append(step[0]))
+        messages.hear(peer.node, String, 'step_report', messages.STEP, messages.decode_refusal,
+                      lambda refusal: self.refusals.append(refusal))
+        peer.wait_for(self.orders.get_subscription_count, 'the robot side')
+        peer.wait_for(lambda: len(known(peer, self.orders.topic_name, self.name)), 'the graph')
+
+    def send(self, action: int, here: int | None = None) -> int:
+        """Send a command and return its number."""
+        seq = self.numbers.next()
+        self.orders.send(seq, action, here, guarded=True)
+        return seq
+
+    def is_obeyed(self, peer: Peer, action: int = EAST) -> bool:
+        """Send a command; return whether it was answered. If not, it was refused."""
+        seq = self.send(action)
+
+        def refused() -> bool:
+            return seq in [refusal.seq for refusal in self.refusals]
+        peer.wait_for(lambda: seq in self.answers or refused(), 'an answer, or a refusal')
+        return not refused()
+
+
+def known(peer: Peer, topic: str, name: str) -> list[object]:
+    """Return the publishers of a topic that a node of that name has."""
+    return [found for found in peer.node.get_publishers_info_by_topic(topic)
+            if full_name(found) == name]
+
+
+@pytest.fixture
+def two(peer: Peer, guarded: Guarded) -> Iterator[tuple[Commander, Commander]]:
+    """Give two nodes, the first of which commands the robot."""
+    both = Commander(peer, 'first'), Commander(peer, 'second')
+    guarded.robot.set_parameters([Parameter('commander_timeout', value=60.0)])
+    assert both[0].is_obeyed(peer)
+    yield both
+    for one in both:
+        one.node.destroy_node()
+
+
+def test_a_robot_side_takes_commands_of_one_sender_at_a_time(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
+    first, second = two
+    moved = guarded.robot.moved
+    guarded.states.clear()
+    for action in (EAST, WEST, -1):    # a RESET moves the robot, too
+        assert not second.is_obeyed(peer, action)
+    assert guarded.robot.moved == moved
+    assert {refusal.commander for refusal in second.refusals} == {'/first'}
+    # Nothing is said on ``state``: the first would take it for a change of the world.
+    assert first.is_obeyed(peer, WEST) and len(guarded.states) == 1
+
+
+def test_a_command_of_another_sender_does_not_take_the_place_of_one_that_waits(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
+    first, second = two
+    executed = guarded.robot.execute
+    guarded.robot.execute = lambda action: None    # it takes time
+    first.send(EAST)
+    peer.wait_for(lambda: guarded.robot.busy, 'the beginning')
+    waiting = first.send(WEST)
+    assert not second.is_obeyed(peer)
+    guarded.robot.execute = executed
+    guarded.robot.arrived(1)
+    peer.wait_for(lambda: waiting in first.answers, 'the one that waited')
+
+
+@pytest.mark.parametrize('how', ['it ends', 'it is silent', 'it pauses', 'none is kept'])
+def test_another_sender_may_command_once_the_first_does_not(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander], how: str) -> None:
+    first, second = two
+    assert not second.is_obeyed(peer)
+    if how == 'it ends':
+        first.node.destroy_node()
+    elif how == 'it pauses':
+        phase = peer.node.create_publisher(String, 'phase', messages.LATCHED)
+        phase.publish(String(data='paused'))
+    else:
+        timeout = 0.0 if how == 'none is kept' else 0.5
+        guarded.robot.set_parameters([Parameter('commander_timeout', value=timeout)])
+    peer.wait_for(lambda: second.is_obeyed(peer), 'the second to have the robot')
+    assert how in ('it ends', 'none is kept') or not first.is_obeyed(peer)
+
+
+def test_a_node_that_was_started_again_goes_on_and_of_two_with_one_name_one_commands(
+        peer: Peer, two: tuple[Commander, Commander]) -> None:
+    first, again = two[0], Commander(peer, 'first')
+    assert again.is_obeyed(peer)
+    assert not first.is_obeyed(peer) and again.is_obeyed(peer, WEST)
+    again.node.destroy_node()
+
+
+def test_an_explorer_keeps_its_robot_from_another_commander(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+    start('cmp_sim', scenario=scenario, latency=0.002)
+    explorer = start('explorer', actions=['east', 'west'], record=str(tmp_path / 'counts'))
+    status = peer.listen(String, 'status')
+    second = Commander(peer, 'second')
+    steps = second.answers
+    peer.wait_for(lambda: len(steps) > 50, 'steps')
+    status.clear()
+    for _ in range(30):
+        assert not second.is_obeyed(peer, WEST)
+    assert {refusal.commander for refusal in second.refusals} == {'/explorer'}
+    done = len(steps)
+    peer.wait_for(lambda: len(steps) > done + 50, 'more steps')
+    assert not [said.data for said in status if said.data.startswith('waiting')]
+    assert explorer.stop() == 0, explorer.output
+
+
+def test_who_is_refused_says_who_commands_and_counts_nothing(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """An explorer, which waits until the robot is free, and after it a navigator."""
+    log, counts = tmp_path / 'played', tmp_path / 'counts'
+    log.touch()
+    start(str(Path(__file__).with_name('logged_sim.py')), given=[
+        str(log), *arguments({'scenario': scenario, 'commander_timeout': 4.0, 'latency': 0.01})])
+    first = Commander(peer, 'first')
+    assert first.is_obeyed(peer, -1)
+    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    status = peer.listen(String, 'status')
+    peer.wait_for(
+        lambda: 'waiting for the robot: /first commands it' in [said.data for said in status],
+        'the name')
+    learns(peer)    # once the first is silent
+    operator = Operator(peer)
+    start('navigator')
+    operator.wait_for_navigator()
+    assert explorer.stop() == 0, explorer.output
+    assert not as_steps(read_counts(counts)) - played(log)
+    peer.wait_for(lambda: first.is_obeyed(peer, -1), 'that the explorer is silent')
+    operator.results.clear()
+
+    def is_refused() -> bool:
+        first.send(-1)
+        return 'failed 2: /first commands the robot' in operator.results or (
+            operator.send(2) or peer.spin(0.5))
+    peer.wait_for(is_refused, 'the navigator to be refused')
 
 
 class Storm:
