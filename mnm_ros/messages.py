@@ -42,6 +42,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Quaternion
 from mnm_ros.core.errors import InvalidValueError, MessageError
+from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import load
@@ -196,7 +197,7 @@ def encode_step(seq: int, value: int) -> Int64MultiArray:
 def decode_command(message: Int64MultiArray) -> Command:
     """Return an order on ``action``."""
     dimensions = message.layout.dim
-    sender = plain(dimensions[0].label) if dimensions else ''
+    sender = plain(dimensions[0].label[:_MOST_SAID]) if dimensions else ''
     if message.layout.data_offset == 0 and len(message.data) == 3:
         _check_type('action', message, Int64MultiArray)
         seq, action, meant = message.data
@@ -268,32 +269,41 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     return goal_id, state, trusts[rank]
 
 
-class Refusal(NamedTuple):
+class StepReport(NamedTuple):
     """
-    An order that a robot side has refused.
+    What a robot side says of an order.
 
+    :ivar refused: why it was not executed; empty if it was.
     :ivar commander: the node that has the robot, if that is why.
+    :ivar legs: state, action and next state of each execution that it has led to.
     """
 
     seq: int
-    commander: str
+    refused: str = ''
+    commander: str = ''
+    legs: tuple[tuple[int, int, int], ...] = ()
 
 
-def encode_refusal(seq: int, reason: str, commander: str = '') -> String:
-    """Return a ``step_report`` that an order was refused."""
-    report = {'seq': seq, 'refused': reason}
-    return String(data=json.dumps({**report, 'commander': commander} if commander else report))
+def encode_step_report(report: StepReport) -> String:
+    """Return a ``step_report``."""
+    return String(data=json.dumps({'seq': report.seq, **{
+        key: value for key, value in report._asdict().items() if value and key != 'seq'}}))
 
 
-def decode_refusal(message: String) -> Refusal | None:
-    """Return the order that a ``step_report`` says was refused; None for none."""
+def decode_step_report(message: String) -> StepReport:
+    """Return what a ``step_report`` says."""
     _check_type('step_report', message, String)
     report = load('step_report', message.data)
-    seq = report.get('seq') if isinstance(report, dict) else None
-    if type(seq) is not int:
+    report = report if isinstance(report, dict) else {}
+    seq, legs = report.get('seq'), report.get('legs', [])
+    if type(seq) is not int or not isinstance(legs, list) or not all(
+            isinstance(leg, list) and len(leg) == 3 for leg in legs):
         raise MessageError(f'step_report: {shortened(message.data)}, expected a JSON object with '
-                           'an integer seq')
-    return Refusal(seq, plain(str(report.get('commander', '')))) if report.get('refused') else None
+                           'an integer seq, and legs, if any, [[state, action, next], ...]')
+    refused, commander = (plain(str(report.get(key) or '')[:_MOST_SAID])
+                          for key in ('refused', 'commander'))
+    return StepReport(seq, refused, commander, tuple(
+        (as_state(state), as_state(action), as_state(after)) for state, action, after in legs))
 
 
 class DriveGoal(NamedTuple):

@@ -112,7 +112,8 @@ TOPICS = {
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
         Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer navigator',
-              'why an order was [refused](robot_sides.md#guarded-commands), as JSON'),
+              'why an order was [refused](robot_sides.md#guarded-commands), or where it has led, '
+              'as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is), as JSON'),
@@ -128,8 +129,8 @@ TOPICS = {
               'dashboard', _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as '
               'JSON, beside the call of a service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', '', 'explorer',
-              '[what others have executed](operating.md#work-counts), one step each: `[state, '
-              'action, next]`, or `[state, action]` if it was broken off'),
+              '[what others have seen executed](operating.md#work-counts), one step each: '
+              '`[state, action, next]`, or `[state, action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
               'states whose policies are to be [nearly the best](policies.md#nearly-the-best); '
               'none ends that'),

@@ -68,8 +68,8 @@ class Navigator(Node):
         self._orders = OrderPublisher(self)
         self._states = messages.hear(
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
-        messages.hear(self, String, 'step_report', messages.STEP, messages.decode_refusal,
-                      self._on_refusal)
+        messages.hear(self, String, 'step_report', messages.STEP, messages.decode_step_report,
+                      self._on_step_report)
         self._requests = RequestTopic(self)
         self._home = (HomeService(self, self._on_home, requests=self._requests)
                       if self._given['reset_mode'] == 'service' else None)
@@ -390,11 +390,11 @@ class Navigator(Node):
         self._orders.send(seq, action, self._navigation.last_state if self._navigation else None,
                           self._places.description.guarded)
 
-    def _on_refusal(self, refusal: messages.Refusal | None) -> None:
+    def _on_step_report(self, report: messages.StepReport) -> None:
         """End the goal if the robot side takes orders of another node alone."""
-        if (refusal and refusal.commander and self._navigation and self._loop
-                and not self._loop.answers_another(refusal.seq)):
-            self._end(GoalStatus.FAILED, f'{refusal.commander} commands the robot')
+        if (report.commander and self._navigation and self._loop
+                and not self._loop.answers_another(report.seq)):
+            self._end(GoalStatus.FAILED, f'{report.commander} commands the robot')
 
     def _on_step(self, answer: tuple[int, int]) -> None:
         self._whereabouts.heard(*answer)

@@ -131,6 +131,7 @@ class RobotSide(Node):
             self._on_order)
         self.create_subscription(String, 'phase', self._on_phase, messages.LATCHED)
         self._here: int | None = None    # where the robot is, while that is known
+        self._witnessed: Pair | None = None    # under way, of no explorer
         self._forbidden = frozenset[Pair]()
         self._step_reports = self.create_publisher(String, 'step_report', messages.STEP)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
@@ -354,6 +355,9 @@ class RobotSide(Node):
         if order is Order.REPEAT:
             self.send_state(*self._server.stored())
         elif order is Order.EXECUTE:
+            self._witnessed = (None if self._here is None or action == RESET
+                               or self._commander.name in self._commanders.explorers
+                               else (self._here, action))
             self._started_at, self._here = time.monotonic(), None
             state = self.return_home() if action == RESET else self.execute(action)
             if state is not None:
@@ -381,7 +385,8 @@ class RobotSide(Node):
 
     def _refuse(self, seq: int, reason: str, commander: str = '') -> None:
         self.get_logger().warning(f'order {seq} refused: {reason}', throttle_duration_sec=5.0)
-        self._step_reports.publish(messages.encode_refusal(seq, reason, commander))
+        self._step_reports.publish(messages.encode_step_report(
+            messages.StepReport(seq, reason, commander)))
 
     def _passed_over(self) -> None:
         """
@@ -395,6 +400,9 @@ class RobotSide(Node):
 
     def _finish(self, state: int) -> None:
         self._here = state
+        if self._witnessed and self._server.last is not None:    # an explorer may learn from it
+            self._step_reports.publish(messages.encode_step_report(messages.StepReport(
+                self._server.last, legs=((*self._witnessed, state),))))
         self.send_state(*self._server.done(state))
         waiting = self._server.next_waiting()
         if waiting:

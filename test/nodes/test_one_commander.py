@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
@@ -18,6 +19,7 @@ from faulty_robot import as_steps, learns
 from logged_robot import played
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.common.graph_watch import full_name, OrderPublisher
 from mnm_ros.nodes.robot_side import RobotSide
@@ -126,13 +128,18 @@ class Commander:
         self.orders = OrderPublisher(self.node)
         self.orders.open()
         self.answers: list[int] = []
-        self.refusals: list[messages.Refusal] = []
+        self.refusals: list[messages.StepReport] = []
         messages.hear(peer.node, Int64MultiArray, 'state', messages.STEP, messages.decode_step,
                       lambda step: self.answers.append(step[0]))
-        messages.hear(peer.node, String, 'step_report', messages.STEP, messages.decode_refusal,
-                      lambda refusal: self.refusals.append(refusal))
+        messages.hear(peer.node, String, 'step_report', messages.STEP, messages.decode_step_report,
+                      lambda report: report.refused and self.refusals.append(report))
         peer.wait_for(self.orders.get_subscription_count, 'the robot side')
         peer.wait_for(lambda: len(known(peer, self.orders.topic_name, self.name)), 'the graph')
+
+    @property
+    def own(self) -> range:
+        """Return the numbers of its commands."""
+        return range(self.numbers.first, self.numbers.last + 1)
 
     def send(self, action: int, here: int | None = None) -> int:
         """Send a command and return its number."""
@@ -267,8 +274,35 @@ def test_who_is_refused_says_who_commands_and_counts_nothing(
     peer.wait_for(is_refused, 'the navigator to be refused')
 
 
+def test_a_paused_explorer_learns_from_the_robot_side_what_another_node_has_executed(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+    log, counts = tmp_path / 'played', tmp_path / 'counts'
+    log.touch()
+    start(str(Path(__file__).with_name('logged_sim.py')), given=[
+        str(log), *arguments({'scenario': scenario, 'latency': 0.002})])
+    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
+    other = Commander(peer, 'other')
+    peer.wait_for(lambda: len(other.answers) > 50, 'steps')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
+    peer.wait_for(lambda: other.is_obeyed(peer, -1), 'the robot')
+    for action in (EAST, EAST, WEST, EAST):
+        assert other.is_obeyed(peer, action)
+    peer.wait_for(
+        lambda: Activity.from_json(activity[-1].data).work == 4, 'the four executions')
+    assert explorer.stop() == 0, explorer.output
+    steps = as_steps(read_counts(counts))
+    assert {step: times for step, times in played(log).items() if step[1] != -1} == {
+        step: times for step, times in steps.items() if step[1] != -1}
+
+
 class Storm:
-    """An explorer, a navigator, both killed at times, and a robot whose messages are lost."""
+    """
+    An explorer, a navigator and a robot whose messages are lost, all of them killed at times.
+
+    Another node commands the robot, too, without asking; east of the last state is forbidden.
+    """
 
     def __init__(self, start: Callable[..., NodeProcess], peer: Peer, folder: Path,
                  scenario: str, seed: int) -> None:
@@ -277,6 +311,7 @@ class Storm:
         self._numbers = count()
         self.log, self.counts = folder / 'played', []
         self.log.touch()
+        self.untrue: list[str] = []    # results
         self._scenario = scenario
         self.operator = Operator(peer)
         self.explore = peer.node.create_client(SetBool, 'explore')
@@ -284,12 +319,13 @@ class Storm:
         learns(peer)
         self.navigator = self.start_navigator()
         self.wait_for_navigator()
+        self.other = Commander(peer, 'other')
 
     def start_simulator(self) -> NodeProcess:
         given = arguments({'scenario': self._scenario, 'drop_action': 0.05, 'drop_state': 0.05,
-                           'latency': 0.002})
+                           'latency': 0.002, 'commander_timeout': 1.0})
         return self._start(str(Path(__file__).with_name('logged_sim.py')),
-                           given=[str(self.log), *given])
+                           given=[str(self.log), '2', str(EAST), *given])
 
     def start_explorer(self) -> NodeProcess:
         self.counts.append(self._folder / f'counts_{next(self._numbers)}')
@@ -313,13 +349,34 @@ class Storm:
         self.operator.results.clear()
 
     def goal(self, target: int) -> str:
-        """Send a goal, let others go on or pause meanwhile, and return what comes of it."""
-        self.operator.send(target)
+        """Send a goal, let others disturb it, and return what comes of it."""
+        self.send(target)
         for _ in range(self.random.randrange(3)):
             self.peer.spin(self.random.uniform(0.0, 0.1))
             if self.explore.service_is_ready():
                 self.explore.call_async(SetBool.Request(data=self.random.random() < 0.8))
-        return self.operator.result()
+            for _ in range(self.random.choice((0, 0, 3))):
+                self.other.send(self.random.randrange(-1, 2),
+                                self.random.choice((None, 0, 1, 2)))
+        return self.result()
+
+    def send(self, target: int) -> None:
+        self._sent_at = len(self.steps)
+        self.operator.send(target)
+
+    def result(self) -> str:
+        """Return the result of a goal, and note one that the steps since it was sent belie."""
+        result = self.operator.result()
+        since = self.steps[max(0, self._sent_at - 1):]
+        if result.startswith('reached ') and int(result.split()[1]) not in [
+                step[2] for step in since]:
+            self.untrue.append(f'{result}, but {since}')
+        return result
+
+    @property
+    def steps(self) -> list[list[int]]:
+        """Return what the robot has executed, as ``LoggedSim`` writes it."""
+        return [[*map(int, line.split())] for line in self.log.read_text().splitlines()]
 
 
 def test_goals_with_lost_messages_and_resumes_and_kills(
@@ -338,14 +395,27 @@ def test_goals_with_lost_messages_and_resumes_and_kills(
             storm.explorer = storm.start_explorer()
             storm.wait_for_navigator()
         if number % 50 == 49:    # with --all; the goal goes on when there is an explorer again
-            storm.operator.send(2)
+            storm.send(2)
             storm.peer.spin(0.1)
             storm.explorer.kill()
             storm.explorer = storm.start_explorer()
-            assert storm.operator.result().startswith('reached 2 ')
-    assert len(results) == goals
+            assert storm.result().startswith('reached 2 ')
+        if number % 50 == 24:
+            storm.send(2)
+            storm.peer.spin(0.1)
+            storm.simulator.kill()
+            storm.simulator = storm.start_simulator()
+            results.append(storm.result())
     reached = sum(result.startswith('reached ') for result in results)
+    refused = Counter(report.refused for report in storm.other.refusals)
+    steps = storm.steps
+    print(f'{len(results)} goals, {reached} reached: {Counter(results)}; {len(steps)} steps; of '
+          f'the other node {len({*storm.other.answers} & {*storm.other.own})}; {refused}')
     assert reached > 0.7 * goals, results
+    assert not storm.untrue
+    assert not [step for step in steps if len(step) == 4 and step[0] != step[3]]
+    assert not [step for step in steps if step[:2] == [2, EAST]]
+    assert refused['commanded by /explorer']
     for process in (storm.navigator, storm.explorer, storm.simulator):
         assert process.stop() == 0, process.output
     untrue = as_steps(read_counts(storm.counts[-1])) - played(storm.log)

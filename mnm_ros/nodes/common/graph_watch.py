@@ -9,6 +9,7 @@ import math
 import time
 
 from mnm_ros import messages
+from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -277,6 +278,29 @@ class GraphWatch:
         return frozenset(seen | {'home'} if self.has_home_service else seen)
 
 
+class Witnesses:
+    """
+    The nodes that say on a topic where executions have led.
+
+    A node that commands the robot only believes so: the robot may not have heard it.
+    """
+
+    def __init__(self, node: NodeInterface, topic: str, actions: str) -> None:
+        self._tellers, self._commanders = (
+            Endpoints(node, name, publishers=True) for name in (topic, actions))
+
+    def check(self, now: float) -> None:
+        """Raise MessageError if one of them commands the robot."""
+        commanders, tellers = (
+            {full_name(each) for each in endpoints.known(now)
+             if each.node_name not in messages.NAMELESS}
+            for endpoints in (self._commanders, self._tellers))
+        if commanders & tellers:
+            raise MessageError(
+                f'{", ".join(sorted(commanders & tellers))} commands the robot, expected a node '
+                'that has seen the robot arrive')
+
+
 class CommanderWatch:
     """
     Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
@@ -286,6 +310,7 @@ class CommanderWatch:
 
     :param node: the robot side.
     :param topic: fully qualified name of its topic ``action``.
+    :ivar explorers: the nodes that would command it if no other one did.
     """
 
     def __init__(self, node: NodeInterface, topic: str) -> None:
@@ -293,6 +318,7 @@ class CommanderWatch:
         self._topic = topic
         self._beats: dict[str, float] = {}    # when each node was last heard
         self._commanders: frozenset[str] = frozenset()
+        self.explorers: frozenset[str] = frozenset()
         self._looked = time.monotonic()
         node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
 
@@ -305,8 +331,9 @@ class CommanderWatch:
         held_up, self._looked = now > self._looked + _HELD_UP, now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
                        if held_up or now < beat + messages.LEASE}
-        publishers = frozenset(
-            map(full_name, self._node.get_publishers_info_by_topic(self._topic)))
+        publishers, self.explorers = (
+            frozenset(map(full_name, self._node.get_publishers_info_by_topic(topic)))
+            for topic in (self._topic, f'{self._topic}/driver'))
         well = publishers & self._beats.keys()
         lost = frozenset() if began is None else self._commanders - well
         # A node that is found long after the order has not given it.

@@ -16,7 +16,6 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
-from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -37,7 +36,6 @@ class _Host(Protocol):
     """What a goal needs of the way to its robot."""
 
     loop: StepLoop
-    robot: str
     numbers: SequenceNumbers
 
     @property
@@ -53,6 +51,9 @@ class _Host(Protocol):
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
         """Call a function with the exploration, once that may be touched."""
+
+    def learn(self, state: int, action: int, after: int | None) -> None:
+        """Let the exploration learn from a step."""
 
     def lend(self, reason: str) -> None:
         """Let the exploration wait, because of a reason, or go on if it is empty."""
@@ -268,8 +269,7 @@ class GoalDrive:
     def _learn(self, state: int, action: int, after: int | None) -> None:
         """Let the exploration learn from a step, unless the robot side has refused it."""
         if after is not None or not self._host.refused:
-            self._host.ask(lambda exploration: _learn(
-                exploration, state, action, after, self._host.robot))
+            self._host.learn(state, action, after)
 
     def _order(self, seq: int, action: int) -> None:
         self._host.order(seq, action, self._way.last_state if self._way else None)
@@ -333,8 +333,3 @@ def objection(exploration: Exploration, *policies: Policy) -> str:
     forbidden = exploration.support.all_forbidden
     return next(filter(None, (policy.objection(forbidden) for policy in policies)), '')
 
-
-def _learn(exploration: Exploration, state: int, action: int, after: int | None,
-           robot: str) -> None:
-    if exploration.state not in OVER:
-        exploration.observe_work(state, action, after, robot)

@@ -18,7 +18,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.core.task.rest_rules import RestRules
-from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher, RobotSides
@@ -43,6 +43,7 @@ from std_msgs.msg import Int64MultiArray, String
 
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 _JUST_NOW = 0.5    # s, in which a robot side says that it was called
+_WAITING = 1000    # reports that wait for the end of a plan: none is lost
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
@@ -222,8 +223,9 @@ class CommandLink(RobotLink):
             node, self._orders, states, self._home, sides=self._robots)
         self.robot, self._ask = robot, ask
         self._refused: int | None = None    # the last order that the robot side has refused
-        messages.hear(node, String, 'step_report', messages.STEP, messages.decode_refusal,
-                      guard.for_topic(self._on_refusal, messages.STEP.depth))
+        self._actions = len(parameters['actions'])
+        messages.hear(node, String, 'step_report', messages.STEP, messages.decode_step_report,
+                      guard.for_topic(self._on_step_report, _WAITING))
         self._goals = GoalDrive(node, parameters, self)
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
@@ -238,14 +240,24 @@ class CommandLink(RobotLink):
         """Whether the robot side has refused the last order."""
         return self._refused == self.numbers.last
 
-    def _on_refusal(self, refusal: messages.Refusal | None) -> None:
-        if refusal is None or not self.numbers.sent(refusal.seq):
-            return
-        self._refused = refusal.seq
-        if refusal.commander:
+    def _on_step_report(self, report: messages.StepReport) -> None:
+        if not self.numbers.sent(report.seq):    # what another node has had executed
+            for state, action, after in report.legs:
+                if 0 <= action < self._actions:
+                    self.learn(state, action, after)
+        elif report.refused:
+            self._refused = report.seq
+        if report.commander and report.seq == self._refused:
             now = time.monotonic()
-            self._arbitration.on_refusal(refusal.commander, now)
+            self._arbitration.on_refusal(report.commander, now)
             self._arbitrate(now)
+
+    def learn(self, state: int, action: int, after: int | None) -> None:
+        """Let the exploration learn from a step that is none of its own, unless it is over."""
+        def take(exploration: Exploration) -> None:
+            if exploration.state not in OVER:
+                exploration.observe_work(state, action, after, self.robot)
+        self.ask(take)
 
     def lend(self, reason: str) -> None:
         """Let the exploration wait for a goal, or go on if the reason is empty."""
