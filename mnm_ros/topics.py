@@ -174,7 +174,7 @@ TOPICS = {
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
               'what [has happened](operating.md#what-has-happened), as JSON; the last 50 for a '
               'late subscriber'),
-        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator grid_driver',
+        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
@@ -259,7 +259,7 @@ TOPICS = {
 }
 
 SERVICES = (
-    Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'dashboard',
+    Service('explore', 'std_srvs/SetBool', _EXPLORERS, f'dashboard {ROBOT_SIDES}',
             'false pauses after the current step, true goes on; nothing is lost'),
     Service('recover', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'leads out of the phase `fault` once the robot is well again'),

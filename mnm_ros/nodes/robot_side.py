@@ -15,7 +15,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.nodes.common.callbacks import answering
-from mnm_ros.nodes.common.commanding import ExplorationPause, QUIET, STOPPED
+from mnm_ros.nodes.common.commanding import ExplorationPause, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
@@ -109,7 +109,6 @@ class RobotSide(Node):
         self._of_every_side = Parameters(self, ROBOT_SIDE, some=True)
         self._server = StepServer()
         self._commander = SoleCommander()
-        self._left_alone = False    # by the explorer, which is paused
         # A way home for the service, its problem, and its end until that has been reported:
         self._going_home = False
         self._home_problem = ''
@@ -121,7 +120,6 @@ class RobotSide(Node):
         self._told: bool | None = None    # and what was last published of that
         self._stop_record = StopRecord(self, '')
         self._stand: _Stand | None = None    # who may free it by the explorer, too
-        self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
         self._description = DescriptionTopic(self, self._describe)
         self._answer = messages.StepEncoder()
@@ -129,13 +127,13 @@ class RobotSide(Node):
         self._actions = messages.hear(
             self, Int64MultiArray, 'action', messages.STEP, messages.decode_command,
             self._on_order)
-        self.create_subscription(String, 'phase', self._on_phase, messages.LATCHED)
         self._here: int | None = None    # where the robot is, while that is known
         self._witnessed: Pair | None = None    # under way, of no explorer
         self._forbidden = frozenset[Pair]()
         self._step_reports = self.create_publisher(String, 'step_report', messages.STEP)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self.requests = RequestTopic(self)
+        self._pause = ExplorationPause(self, self.requests)
         self._home_record = _HomeRecord(self.requests)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
@@ -233,7 +231,6 @@ class RobotSide(Node):
         It stands until ``stop`` is called with false. An explorer that explores is paused, and
         frees the robot, too, as soon as it is told to go on.
         """
-        self._pause = self._pause or ExplorationPause(self, self.requests)
         self.requests.say('stop', 'robot', text=reason)
         self._stand = _Stand(self._pause)
         self._halt(reason)
@@ -294,9 +291,6 @@ class RobotSide(Node):
             if stand.order:
                 self._receive(stand.order)
 
-    def _on_phase(self, message: String) -> None:
-        self._left_alone = message.data in [phase.value for phase in QUIET]
-
     def _on_order(self, order: Command) -> None:
         if order.action != RESET and not 0 <= order.action < len(self.action_names):
             self.get_logger().warning(
@@ -310,7 +304,7 @@ class RobotSide(Node):
     def _admits(self, order: Command) -> bool:
         """Refuse an order if another node has the robot; its sender alone learns of that."""
         now, timeout = time.monotonic(), self._of_every_side['commander_timeout']
-        if self._left_alone:
+        if self._pause.quiet:
             timeout = min(timeout, _LEFT_ALONE)
         if not self._commander.admits(order, now, timeout):
             name = self._commander_beside(order.sender)

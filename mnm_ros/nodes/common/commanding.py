@@ -28,8 +28,7 @@ STOPPED = 'the robot is stopped, call stop with false first'
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause
 
-QUIET = (Phase.PAUSED, Phase.FAULT, Phase.DONE)
-"""Phases in which the explorer leaves the robot alone."""
+_QUIET = (Phase.PAUSED, Phase.FAULT, Phase.DONE)    # the explorer leaves the robot alone
 
 
 def step_limits(given: Parameters, deadline: float = math.inf) -> StepLimits:
@@ -125,12 +124,12 @@ class ExplorationPause:
     @property
     def quiet(self) -> bool:
         """Whether an explorer has said that it leaves the robot alone."""
-        return self._phase in QUIET and not self._rest
+        return self._phase in _QUIET and not self._rest
 
     @property
     def disturbed(self) -> bool:
         """Whether an explorer explores all the same."""
-        return self._offered and self._heard and self._phase not in QUIET
+        return self._offered and self._heard and self._phase not in _QUIET
 
     def reached(self, now: float) -> bool:
         """Return whether no explorer explores, after asking for a pause if that is necessary."""

@@ -9,7 +9,6 @@ import math
 import time
 
 from mnm_ros import messages
-from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -276,29 +275,6 @@ class GraphWatch:
             # An endpoint is seen before it can be reached: when it can, it counts as new again.
             seen.update(range(self._actions.get_subscription_count()))
         return frozenset(seen | {'home'} if self.has_home_service else seen)
-
-
-class Witnesses:
-    """
-    The nodes that say on a topic where executions have led.
-
-    A node that commands the robot only believes so: the robot may not have heard it.
-    """
-
-    def __init__(self, node: NodeInterface, topic: str, actions: str) -> None:
-        self._tellers, self._commanders = (
-            Endpoints(node, name, publishers=True) for name in (topic, actions))
-
-    def check(self, now: float) -> None:
-        """Raise MessageError if one of them commands the robot."""
-        commanders, tellers = (
-            {full_name(each) for each in endpoints.known(now)
-             if each.node_name not in messages.NAMELESS}
-            for endpoints in (self._commanders, self._tellers))
-        if commanders & tellers:
-            raise MessageError(
-                f'{", ".join(sorted(commanders & tellers))} commands the robot, expected a node '
-                'that has seen the robot arrive')
 
 
 class CommanderWatch:
