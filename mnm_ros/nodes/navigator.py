@@ -20,6 +20,7 @@ from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.nodes.navigating.explorer_goals import ExplorerGoals
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import ForbiddenPairs, LearntPolicies
@@ -27,7 +28,6 @@ from mnm_ros.nodes.navigating.path_answers import PathAnswers
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
-from mnm_ros.nodes.navigating.whereabouts import Whereabouts
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop

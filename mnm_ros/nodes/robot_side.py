@@ -375,6 +375,9 @@ class RobotSide(Node):
             return f'not in state {meant}'
         if self._here is not None and (self._here, action) in self._forbidden:
             return (f'action {action} is declared never to be commanded in state {self._here}')
+        if self._here is None and action in {forbidden for _, forbidden in self._forbidden}:
+            return (f'action {action} is declared never to be commanded in some states, expected '
+                    'RESET first')
         return ''
 
     def _refuse(self, seq: int, reason: str, commander: str = '') -> None:

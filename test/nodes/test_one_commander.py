@@ -68,9 +68,15 @@ class Guarded:
         self.robot, self.peer = Corridor(context=peer.context), peer
         peer.spin_also(self.robot)
         self.states = peer.listen(Int64MultiArray, 'state', messages.STEP)
-        self.reports = peer.listen(String, 'step_report', messages.STEP)
+        self.reports: list[dict[str, object]] = []    # of refusals
+        peer.node.create_subscription(String, 'step_report', self._on_report, messages.STEP)
         self._orders = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
         peer.wait_for(self._orders.get_subscription_count, 'the robot side')
+
+    def _on_report(self, message: String) -> None:
+        report = json.loads(message.data)
+        if 'refused' in report:
+            self.reports.append(report)
 
     def command(self, *numbers: int) -> list[list[int]]:
         """Send a command and return the messages of the robot side up to the answer."""
@@ -100,7 +106,7 @@ def test_a_command_for_another_state_moves_nothing(guarded: Guarded) -> None:
     assert guarded.command(3, EAST, 0) == [[-1, 1], [3, 1]]    # sent again, and refused again
     assert guarded.robot.moved == moved and guarded.robot.place == 1
     guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
-    assert json.loads(guarded.reports[0].data) == {'seq': 3, 'refused': 'not in state 0'}
+    assert guarded.reports[0] == {'seq': 3, 'refused': 'not in state 0'}
     assert guarded.command(4, EAST, 1) == [[4, 2]]
     assert guarded.command(5, WEST) == [[5, 1]]    # two numbers mean what they meant
 
@@ -115,7 +121,18 @@ def test_what_is_declared_forbidden_is_refused_whoever_asks(
     assert guarded.command(9, EAST, *meant) == [[-1, 2], [9, 2]]
     assert guarded.robot.moved == moved
     guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
-    assert 'never to be commanded in state 2' in json.loads(guarded.reports[0].data)['refused']
+    assert 'never to be commanded in state 2' in guarded.reports[0]['refused']
+
+
+def test_before_it_knows_its_state_it_does_nothing_that_is_forbidden_anywhere(
+        guarded: Guarded) -> None:
+    guarded.peer.wait_for(lambda: guarded.robot._forbidden, 'the description')
+    guarded.command(1, WEST)    # which is forbidden nowhere
+    guarded.robot._here = None
+    guarded._orders.publish(Int64MultiArray(data=(2, EAST)))
+    guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
+    assert guarded.reports[-1]['refused'].endswith('expected RESET first')
+    assert guarded.robot.moved == 1
 
 
 class Commander:
@@ -168,7 +185,7 @@ def two(peer: Peer, guarded: Guarded) -> Iterator[tuple[Commander, Commander]]:
     """Give two nodes, the first of which commands the robot."""
     both = Commander(peer, 'first'), Commander(peer, 'second')
     guarded.robot.set_parameters([Parameter('commander_timeout', value=60.0)])
-    assert both[0].is_obeyed(peer)
+    assert both[0].is_obeyed(peer, -1)
     yield both
     for one in both:
         one.node.destroy_node()
@@ -295,6 +312,23 @@ def test_a_paused_explorer_learns_from_the_robot_side_what_another_node_has_exec
     steps = as_steps(read_counts(counts))
     assert {step: times for step, times in played(log).items() if step[1] != -1} == {
         step: times for step, times in steps.items() if step[1] != -1}
+
+
+def test_a_goal_begins_where_the_robot_is_only_if_no_other_node_may_have_moved_it(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str) -> None:
+    """The answer to another node may be lost, so that the explorer does not know of it."""
+    start('cmp_sim', scenario=scenario, latency=0.002)
+    start('explorer', actions=['east', 'west'])
+    learns(peer)
+    operator = Operator(peer)
+    start('navigator', dwell=60.0)
+    operator.wait_for_navigator()
+    peer.wait_for(lambda: operator.go(2).startswith('reached 2 '), 'the first goal')
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 0 steps', 'the same place')
+    other = Commander(peer, 'other')
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 2 steps', 'a way from home')
+    assert operator.go(2) != 'reached 2 in 0 steps'
+    other.node.destroy_node()
 
 
 class Storm:

@@ -19,6 +19,7 @@ from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Na
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.order_numbers import SequenceNumbers
@@ -83,7 +84,7 @@ class GoalDrive:
         self._loop: StepLoop | None = None    # from the first goal on
         self._home: HomeService | None = None
         self._ways = EarlierWays()
-        self._here: int | None = None
+        self._whereabouts = Whereabouts(node, node.resolve_topic_name('action'))
         self._told_at = self._seen_at = 0.0
         self._open = False
         messages.hear(node, Int64MultiArray, 'goal/drive', messages.STEP, messages.decode_drive,
@@ -124,8 +125,6 @@ class GoalDrive:
         self._leave_at = math.inf
         way, self._way = self._way, None
         if self._loop:
-            if self._loop.under_way:
-                self._here = None    # the robot may be anywhere until it is heard
             self._loop.running = False
         if way is not None and not way.outcome:
             way.pause(how)
@@ -137,7 +136,7 @@ class GoalDrive:
 
     def lose_place(self) -> None:
         """Forget where the robot is, as another node or person may have moved it."""
-        self._here = None
+        self._whereabouts.lose()
 
     def at_rest(self) -> None:
         """Begin a goal that waits: no order of the exploration is open."""
@@ -149,10 +148,7 @@ class GoalDrive:
         if self._way is not None and self._loop:
             self._loop.on_state(seq, state, now)
             self._settle()
-        if not self._host.numbers.sent(seq):    # a report among them
-            self._here = None
-        elif seq == self._host.numbers.last:    # others are late, or come once more
-            self._here = state
+        self._whereabouts.heard(seq, state)
 
     def tick(self, now: float) -> None:
         """Watch the times; to be called often."""
@@ -245,7 +241,7 @@ class GoalDrive:
         if policy is None or exploration.home is None:
             self.end(GoalStatus.REFUSED, 'the explorer has no policy for it')
             return
-        here = self._here if self._asked.direct else None
+        here = self._whereabouts.here(self._host.numbers.last) if self._asked.direct else None
         direct = None if here in (None, exploration.home) else exploration.direct_way(goal.target)
         way = Navigation(policy, exploration.home, self._ways.by(policy), here, direct)
         reason = objection(exploration, *way.policies)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the robot is, as far as a navigator without an explorer can tell."""
+"""Where the robot is, as far as a node that commands it can tell."""
 
 from __future__ import annotations
 
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.protocol.exchange import REPORT
-from rclpy.node import Node
 
 
 class Whereabouts:
@@ -18,7 +18,7 @@ class Whereabouts:
     :param actions: fully qualified name of the topic ``action``.
     """
 
-    def __init__(self, node: Node, actions: str) -> None:
+    def __init__(self, node: NodeInterface, actions: str) -> None:
         self._node = node
         self._actions = actions
         self._heard: tuple[int, int] | None = None
