@@ -32,6 +32,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.task.navigation import Navigation
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
@@ -85,7 +86,7 @@ def navigate(simulator: Simulator, hypothesis: Hypothesis, target: int) -> Navig
     orders: deque[tuple[int, int]] = deque()
     navigation = Navigation(hypothesis.policy_for(target), hypothesis.targets[0])
     loop = StepLoop(
-        navigation, StepLimits(1.0, 0, max_steps=MAX_STEPS), 0,
+        navigation, StepLimits(1.0, 0, max_steps=MAX_STEPS), SequenceNumbers(0),
         lambda *order: orders.append(order), None)
     loop.resume(0.0)
     while orders:

@@ -5,8 +5,9 @@ Message layouts, both ways, and the quality-of-service profiles.
 
 Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a head.
 
-- step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions; an action may be
-  followed by the state that it is meant for.
+- step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions. For a guarded
+  robot side, an action may be followed by the state that it is meant for, and the label of the
+  one dimension is the name of the sender.
 - work: ``[state, action, next state]``, or without the last where a step was broken off; no head,
   no dimensions.
 - requested goals: ``[goal id, state]``, no head, no dimensions; those that the navigator hands to
@@ -31,6 +32,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+import json
 from math import atan2, hypot, inf, prod
 from reprlib import repr as shortened
 import time
@@ -40,6 +42,7 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Quaternion
 from mnm_ros.core.errors import InvalidValueError, MessageError
+from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import load
@@ -47,6 +50,7 @@ from mnm_ros.core.progress.trust import from_json, PolicyTrust, Trust
 from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.protocol.exchange import Command
 from mnm_ros.topics import MOST_ROBOTS, ROBOT_NAME
 from mnm_ros.view.telemetry import number, RobotTelemetry
 from rclpy.duration import Duration
@@ -190,30 +194,34 @@ def encode_step(seq: int, value: int) -> Int64MultiArray:
     return Int64MultiArray(data=array('q', (seq, value)))
 
 
-def encode_command(seq: int, action: int, meant: int | None) -> Int64MultiArray:
-    """Return ``[seq, action, state]``; without the state that it is meant for if that is None."""
-    return Int64MultiArray(data=array('q', (seq, action) if meant is None else (
-        seq, action, meant)))
-
-
-def decode_command(message: Int64MultiArray) -> tuple[int, int, int | None]:
-    """Return ``(seq, action, state)``; the last, for which it is meant, is None if not said."""
+def decode_command(message: Int64MultiArray) -> Command:
+    """Return an order on ``action``."""
+    dimensions = message.layout.dim
+    sender = plain(dimensions[0].label[:_MOST_SAID]) if dimensions else ''
     if message.layout.data_offset == 0 and len(message.data) == 3:
         _check_type('action', message, Int64MultiArray)
         seq, action, meant = message.data
-        return seq, action, meant
-    return (*decode_step(message), None)
+        return Command(seq, action, meant, sender)
+    return Command(*decode_step(message), None, sender)
 
 
 class StepEncoder:
-    """Encodes as ``encode_step``, each time into the same message: it has to be sent at once."""
+    """
+    Encodes steps, each time into the same message: it has to be sent at once.
 
-    def __init__(self) -> None:
+    :param sender: the name of the node, to be said to guarded robot sides.
+    """
+
+    def __init__(self, sender: str = '') -> None:
         self._message = Int64MultiArray()
+        if sender:
+            self._message.layout.dim = [MultiArrayDimension(label=sender)]
 
-    def encode(self, seq: int, value: int) -> Int64MultiArray:
-        """Return ``[seq, action]`` or ``[seq, state]``."""
-        self._message.data = array('q', (seq, value))
+    def encode(self, *numbers: int) -> Int64MultiArray:
+        """Return ``[seq, action]``, ``[seq, action, state]`` or ``[seq, state]``."""
+        self._message.data = array('q', numbers)
+        for dimension in self._message.layout.dim:
+            dimension.size = dimension.stride = len(numbers)
         return self._message
 
 
@@ -261,15 +269,41 @@ def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     return goal_id, state, trusts[rank]
 
 
-def decode_refusal(message: String) -> int | None:
-    """Return the number of the order that a ``step_report`` says was refused; None for none."""
+class StepReport(NamedTuple):
+    """
+    What a robot side says of an order.
+
+    :ivar refused: why it was not executed; empty if it was.
+    :ivar commander: the node that has the robot, if that is why.
+    :ivar legs: state, action and next state of each execution that it has led to.
+    """
+
+    seq: int
+    refused: str = ''
+    commander: str = ''
+    legs: tuple[tuple[int, int, int], ...] = ()
+
+
+def encode_step_report(report: StepReport) -> String:
+    """Return a ``step_report``."""
+    return String(data=json.dumps({'seq': report.seq, **{
+        key: value for key, value in report._asdict().items() if value and key != 'seq'}}))
+
+
+def decode_step_report(message: String) -> StepReport:
+    """Return what a ``step_report`` says."""
     _check_type('step_report', message, String)
     report = load('step_report', message.data)
-    seq = report.get('seq') if isinstance(report, dict) else None
-    if type(seq) is not int:
+    report = report if isinstance(report, dict) else {}
+    seq, legs = report.get('seq'), report.get('legs', [])
+    if type(seq) is not int or not isinstance(legs, list) or not all(
+            isinstance(leg, list) and len(leg) == 3 for leg in legs):
         raise MessageError(f'step_report: {shortened(message.data)}, expected a JSON object with '
-                           'an integer seq')
-    return seq if report.get('refused') else None
+                           'an integer seq, and legs, if any, [[state, action, next], ...]')
+    refused, commander = (plain(str(report.get(key) or '')[:_MOST_SAID])
+                          for key in ('refused', 'commander'))
+    return StepReport(seq, refused, commander, tuple(
+        (as_state(state), as_state(action), as_state(after)) for state, action, after in legs))
 
 
 class DriveGoal(NamedTuple):

@@ -106,13 +106,14 @@ TOPICS = {
     'Steps': (
         Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
               f'advisor {ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
-              'Published by the one explorer that may command'),
+              'Published by the one explorer that may command, or a navigator without one'),
         Topic('state', 'std_msgs/Int64MultiArray', 'STEP', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
-        Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer',
-              'why an order was [refused](robot_sides.md#guarded-commands), as JSON'),
+        Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer navigator',
+              'why an order was [refused](robot_sides.md#guarded-commands), or where it has led, '
+              'as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is), as JSON'),
@@ -128,8 +129,8 @@ TOPICS = {
               'dashboard', _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as '
               'JSON, beside the call of a service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', '', 'explorer',
-              '[what others have executed](operating.md#work-counts), one step each: `[state, '
-              'action, next]`, or `[state, action]` if it was broken off'),
+              '[what others have seen executed](operating.md#work-counts), one step each: '
+              '`[state, action, next]`, or `[state, action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
               'states whose policies are to be [nearly the best](policies.md#nearly-the-best); '
               'none ends that'),
@@ -165,7 +166,7 @@ TOPICS = {
               'the state to which a way from elsewhere than home is asked for'),
         Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, '',
               'the answer, as [JSON](policies.md#from-where-the-robot-is)'),
-        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
+        Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'dashboard {ROBOT_SIDES}',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
@@ -173,7 +174,7 @@ TOPICS = {
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
               'what [has happened](operating.md#what-has-happened), as JSON; the last 50 for a '
               'late subscriber'),
-        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator grid_driver',
+        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
@@ -258,7 +259,7 @@ TOPICS = {
 }
 
 SERVICES = (
-    Service('explore', 'std_srvs/SetBool', _EXPLORERS, 'dashboard',
+    Service('explore', 'std_srvs/SetBool', _EXPLORERS, f'dashboard {ROBOT_SIDES}',
             'false pauses after the current step, true goes on; nothing is lost'),
     Service('recover', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'leads out of the phase `fault` once the robot is well again'),

@@ -54,7 +54,7 @@ ROOMS = {
     'topics': '',
     'security': 'topics',
     # with ROS
-    'messages': 'core topics view',
+    'messages': 'core protocol topics view',
     'subscriptions': 'core robot_description view messages',
     'navigator_client': 'core messages robot_description',
     '__init__': 'checkpoint core export messages navigator_client nodes robot_description'

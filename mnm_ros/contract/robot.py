@@ -53,6 +53,10 @@ class Sender:
         self._states = self.node.create_subscription(
             Int64MultiArray, 'state', self._on_state, messages.STEP)
         self.heard: list[tuple[tuple[int, ...], float]] = []
+        self._refused: set[int] = set()
+        messages.hear(self.node, String, 'step_report', messages.STEP,
+                      messages.decode_step_report,
+                      lambda report: self._refused.update((report.seq,) if report.refused else ()))
 
     def missing(self) -> str:
         """Return which endpoint is missing, or ''."""
@@ -91,12 +95,12 @@ class Sender:
         return [list(numbers) for numbers, _ in self.heard[before:]]
 
     def insist(self, seq: int, action: int, deadline: float) -> bool:
-        """Repeat an order until it is answered; return whether it was within ``deadline`` s."""
+        """Repeat an order until it is answered or refused; return whether it was in time."""
         end = time.monotonic() + deadline
         while time.monotonic() < end:
             self.publish(seq, action)
-            if self.wait(lambda: any(numbers[:1] == (seq,) for numbers, _ in self.heard),
-                         min(_REPEAT, deadline)):
+            if self.wait(lambda: seq in self._refused or any(
+                    numbers[:1] == (seq,) for numbers, _ in self.heard), min(_REPEAT, deadline)):
                 return True
         return False
 

@@ -4,25 +4,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 import math
-from statistics import mean
 import sys
 import time
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
-from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
+from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
-from mnm_ros.nodes.common.graph_watch import GraphWatch
+from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.nodes.navigating.explorer_goals import ExplorerGoals
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
 from mnm_ros.nodes.navigating.learnt_policies import ForbiddenPairs, LearntPolicies
@@ -30,8 +28,8 @@ from mnm_ros.nodes.navigating.path_answers import PathAnswers
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
-from mnm_ros.nodes.navigating.whereabouts import Whereabouts
 from mnm_ros.parameters import NODES, Parameters
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
@@ -58,7 +56,7 @@ class Navigator(Node):
         self._given = Parameters(self, NODES['navigator'])
         self._goal: GoalReport | None = None
         self._next: GoalReport | None = None
-        self._steps_to_go: dict[int, StepsToGo] = {}    # by target
+        self._ways = EarlierWays()
         self._deadline = math.inf    # for the explorer to begin
         self._navigation: Navigation | None = None    # without an explorer
         self._loop: StepLoop | None = None    # from the first goal on
@@ -67,18 +65,20 @@ class Navigator(Node):
         self._look_at = 0.0    # for other robot sides, without a goal
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
-        self._actions = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
+        self._orders = OrderPublisher(self)
         self._states = messages.hear(
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
+        messages.hear(self, String, 'step_report', messages.STEP, messages.decode_step_report,
+                      self._on_step_report)
         self._requests = RequestTopic(self)
         self._home = (HomeService(self, self._on_home, requests=self._requests)
                       if self._given['reset_mode'] == 'service' else None)
         self._given.on_change = self._requests.setting
-        self._explorer = ExplorerGoals(self, self._actions.topic_name, self._on_report)
+        self._explorer = ExplorerGoals(self, self._orders.topic_name, self._on_report)
         self._rest = ''    # why the robot rests, as the explorer says
         self._rests = self.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
         self._learnt = LearntPolicies(self)
-        self._whereabouts = Whereabouts(self, self._actions)
+        self._whereabouts = Whereabouts(self, self._orders.topic_name)
         self._places = PlaceFinder(
             self, lambda: float(self._given['pose_tolerance']),
             lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])))
@@ -98,7 +98,7 @@ class Navigator(Node):
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(Trigger, 'cancel', self._on_cancel)
-        self._graph = GraphWatch(self, self._actions, self._states, self._home)
+        self._graph = GraphWatch(self, self._orders, self._states, self._home)
         every(_TICK, self, self._tick)
 
     def leave(self) -> bool:
@@ -175,6 +175,8 @@ class Navigator(Node):
         if self._explorer.offered:    # since the goal has come
             self._begin(goal)
             return
+        if not self._orders.reachable:    # since the explorer has gone
+            return
         try:
             policy = self._learnt.policy_for(target, time.monotonic())
         except TimeoutError as error:
@@ -183,20 +185,21 @@ class Navigator(Node):
         if policy is None:
             return    # it is asked for
         here = self._whereabouts.here(self._loop.last_order if self._loop else None)
-        way = Navigation(policy, policy.states[0], self._steps_to_go_by(policy),
+        way = Navigation(policy, policy.states[0], self._ways.by(policy),
                          here if self._given['direct'] else None)
         objection = self._forbidden.objection(way.policies)
         if objection:
             self._end(GoalStatus.REFUSED, objection)
             return
         self._navigation = way
-        self._under_way(self._report(replace(
-            goal, status=GoalStatus.UNDER_WAY, text=f'on the way to {target} {way.plan}')))
+        self._under_way(replace(
+            goal, status=GoalStatus.UNDER_WAY, text=f'on the way to {target} {way.plan}').on(
+                way, self._seconds))
         if self._loop is None:
             self._loop = StepLoop(
-                self._navigation, step_limits(self._given), time.time_ns(), self._send,
+                way, step_limits(self._given), SequenceNumbers(time.time_ns()), self._send,
                 self._home.call if self._home else None, seconds_of(self))
-        self._loop.drive(self._navigation)
+        self._loop.drive(way)
         self._loop.adjust(step_limits(self._given))
         self._graph.update()
         self._do(self._loop.resume)
@@ -234,28 +237,12 @@ class Navigator(Node):
             self._goal = goal
             self._board.progress(goal)
 
-    def _steps_to_go_by(self, policy: Policy) -> StepsToGo:
-        """Return what is known of earlier ways by the policy; forget those by other ones."""
-        targets = self._learnt.targets
-        self._steps_to_go = {
-            target: known for target, known in self._steps_to_go.items() if target in targets}
-        known = self._steps_to_go.get(policy.target)
-        if known is None or not known.policy.same_as(policy):
-            known = self._steps_to_go[policy.target] = StepsToGo(policy)
-        return known
-
-    def _report(self, goal: GoalReport) -> GoalReport:
-        """Return the goal with its present figures."""
-        way = self._navigation
-        if way is None:
-            return goal
-        left, times = way.expected_steps_left, self._loop.seconds if self._loop else {}
-        moves = [seconds for action, seconds in times.items() if action != RESET]
-        return replace(goal, steps=way.steps, attempts=way.attempts, expected_steps_left=left,
-                       expected_seconds_left=left * mean(moves) if left and moves else None)
+    @property
+    def _seconds(self) -> Mapping[int, float]:
+        return self._loop.seconds if self._loop else {}
 
     def _end(self, status: GoalStatus, how: str) -> None:
-        report = self._report(self._goal) if self._goal else None
+        report = self._goal.on(self._navigation, self._seconds) if self._goal else None
         self._goal = self._navigation = None
         self._end_reason = ''
         if self._loop:
@@ -347,6 +334,10 @@ class Navigator(Node):
         now = time.monotonic()
         self._paths.tick(now)
         self._explorer.tick(now)
+        if not self._explorer.offered:
+            self._orders.open()
+        elif not self._navigation:
+            self._orders.close()
         if self._navigation and self._loop:
             self._tick_way(self._loop)
             return
@@ -370,7 +361,7 @@ class Navigator(Node):
         self._do(loop.on_graph_change, *self._graph.update())
         self._do(loop.tick)
         if self._goal and self._navigation:
-            self._board.progress(self._report(self._goal))
+            self._board.progress(self._goal.on(self._navigation, self._seconds))
 
     def _tick_goal(self, goal: GoalReport, now: float) -> None:
         """Begin a goal, or watch the explorer that has it."""
@@ -396,9 +387,14 @@ class Navigator(Node):
             self._end(*self._navigation.outcome)
 
     def _send(self, seq: int, action: int) -> None:
-        guarded = self._places.description.guarded and action != RESET and self._navigation
-        self._actions.publish(messages.encode_command(
-            seq, action, self._navigation.last_state if guarded and self._navigation else None))
+        self._orders.send(seq, action, self._navigation.last_state if self._navigation else None,
+                          self._places.description.guarded)
+
+    def _on_step_report(self, report: messages.StepReport) -> None:
+        """End the goal if the robot side takes orders of another node alone."""
+        if (report.commander and self._navigation and self._loop
+                and not self._loop.answers_another(report.seq)):
+            self._end(GoalStatus.FAILED, f'{report.commander} commands the robot')
 
     def _on_step(self, answer: tuple[int, int]) -> None:
         self._whereabouts.heard(*answer)

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-import json
 import math
 import time
 from typing import Any
@@ -18,10 +17,11 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_HOME, STOPPED
-from mnm_ros.nodes.common.graph_watch import CommanderWatch
+from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
-from mnm_ros.protocol.exchange import Command, Order, REPORT, StepServer
+from mnm_ros.parameters import Parameters, ROBOT_SIDE
+from mnm_ros.protocol.exchange import Command, Order, REPORT, SoleCommander, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -30,6 +30,7 @@ from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of which nodes are there
 _REPORT_PERIOD = 1.0   # s, between two reports that a robot stands
+_LEFT_ALONE = 0.5      # s, that an explorer which is paused may need between orders of a goal
 _IN_A_ROW = 0.2        # s, between two ways home by the service that nobody has called by hand
 
 
@@ -105,7 +106,9 @@ class RobotSide(Node):
     def __init__(self, name: str, **node_arguments: Any) -> None:
         super().__init__(name, **node_arguments)
         self.steady_clock = Clock(clock_type=ClockType.STEADY_TIME)
+        self._of_every_side = Parameters(self, ROBOT_SIDE, some=True)
         self._server = StepServer()
+        self._commander = SoleCommander()
         # A way home for the service, its problem, and its end until that has been reported:
         self._going_home = False
         self._home_problem = ''
@@ -117,7 +120,6 @@ class RobotSide(Node):
         self._told: bool | None = None    # and what was last published of that
         self.keep_stops('')
         self._stand: _Stand | None = None    # who may free it by the explorer, too
-        self._pause: ExplorationPause | None = None
         self._reports: list[int] = []
         self._description = DescriptionTopic(self, self._describe)
         self._answer = messages.StepEncoder()
@@ -126,10 +128,12 @@ class RobotSide(Node):
             self, Int64MultiArray, 'action', messages.STEP, messages.decode_command,
             self._on_order)
         self._here: int | None = None    # where the robot is, while that is known
+        self._witnessed: Pair | None = None    # under way, of no explorer
         self._forbidden = frozenset[Pair]()
         self._step_reports = self.create_publisher(String, 'step_report', messages.STEP)
         self._stopped_publisher = self.create_publisher(Bool, 'stopped', messages.LATCHED)
         self.requests = RequestTopic(self)
+        self._pause = ExplorationPause(self, self.requests)
         self._home_record = _HomeRecord(self.requests)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
         self.create_service(Trigger, 'return_home', self._on_return_home)
@@ -228,7 +232,6 @@ class RobotSide(Node):
         It stands until ``stop`` is called with false. An explorer that explores is paused, and
         frees the robot, too, as soon as it is told to go on.
         """
-        self._pause = self._pause or ExplorationPause(self, self.requests)
         self.requests.say('stop', 'robot', text=reason)
         self._stand = _Stand(self._pause)
         self._halt(reason)
@@ -270,6 +273,7 @@ class RobotSide(Node):
             self._stand_still(self._stand, now)
         if not self.busy:
             return
+        self._commander.wait(now)
         if self.action_timeout and now > self._started_at + self.action_timeout:
             self._cancel(f'it takes longer than {self.action_timeout:g} s', counts=True)
         elif lost:
@@ -286,19 +290,45 @@ class RobotSide(Node):
             self._free()
             self.get_logger().info('free: exploration goes on')
             if stand.order:
-                self._receive(*stand.order)
+                self._receive(stand.order)
 
     def _on_order(self, order: Command) -> None:
-        if self._stand:
-            self._stand.order = order
-        self._receive(*order)
-
-    def _receive(self, seq: int, action: int, meant: int | None = None) -> None:
-        if action != RESET and not 0 <= action < len(self.action_names):
+        if order.action != RESET and not 0 <= order.action < len(self.action_names):
             self.get_logger().warning(
-                f'action {action} ignored: unknown, expected {RESET} for RESET or '
+                f'action {order.action} ignored: unknown, expected {RESET} for RESET or '
                 f'0 .. {len(self.action_names) - 1}', throttle_duration_sec=5.0)
-            return
+        elif self._admits(order):
+            if self._stand:
+                self._stand.order = order
+            self._receive(order)
+
+    def _admits(self, order: Command) -> bool:
+        """Refuse an order if another node has the robot; its sender alone learns of that."""
+        now, timeout = time.monotonic(), self._of_every_side['commander_timeout']
+        if self._pause.quiet:
+            timeout = min(timeout, _LEFT_ALONE)
+        if not self._commander.admits(order, now, timeout):
+            name = self._commander_beside(order.sender)
+            if name:
+                self._refuse(order.seq, f'commanded by {name}', name)
+                return False
+        self._commander.take(order, now)
+        return True
+
+    def _commander_beside(self, sender: str) -> str:
+        """Return the name of the node that has the robot, or names; nothing if it has ended."""
+        name = self._commander.name
+        found = self.get_publishers_info_by_topic(self._actions.topic_name)
+        if len(found) <= 1:
+            return ''
+        if not name:
+            return ' or '.join(sorted({*map(known_name, found)} - {sender}))
+        there = any(publisher.node_name in messages.NAMELESS or full_name(publisher) == name
+                    for publisher in found)
+        return name if there else ''
+
+    def _receive(self, order: Command) -> None:
+        seq, action = order.seq, order.action
         if self._going_home or self._stopped:
             self._passed_over()
             return
@@ -312,14 +342,17 @@ class RobotSide(Node):
             self._send_reports()    # the same, while the report waits for the response to go first
             if action != RESET:
                 return
-        if not self._refused(seq, action, meant):
-            self._obey(seq, action, meant)
+        if not self._refused(seq, action, order.meant):
+            self._obey(seq, action, order.meant)
 
     def _obey(self, seq: int, action: int, meant: int | None) -> None:
         order = self._server.receive(seq, action, meant)
         if order is Order.REPEAT:
             self.send_state(*self._server.stored())
         elif order is Order.EXECUTE:
+            self._witnessed = (None if self._here is None or action == RESET
+                               or self._commander.name in self._commanders.explorers
+                               else (self._here, action))
             self._started_at, self._here = time.monotonic(), None
             state = self.return_home() if action == RESET else self.execute(action)
             if state is not None:
@@ -332,6 +365,10 @@ class RobotSide(Node):
         refusal = self._refusal(action, meant)
         if refusal:
             self._refuse(seq, refusal)
+            if self._here is not None:    # else its sender will find that nobody answers
+                here = self._here
+                self.send_state(REPORT, here)    # what the sender had under way is no transition
+                self.send_state(seq, here)
         return bool(refusal)
 
     def _refusal(self, action: int, meant: int | None) -> str:
@@ -339,20 +376,15 @@ class RobotSide(Node):
             return f'not in state {meant}'
         if self._here is not None and (self._here, action) in self._forbidden:
             return (f'action {action} is declared never to be commanded in state {self._here}')
+        if self._here is None and action in {forbidden for _, forbidden in self._forbidden}:
+            return (f'action {action} is declared never to be commanded in some states, expected '
+                    'RESET first')
         return ''
 
-    def _refuse(self, seq: int, reason: str) -> None:
-        """
-        Answer an order without moving.
-
-        A report comes first: whatever its sender had under way is then no transition.
-        """
+    def _refuse(self, seq: int, reason: str, commander: str = '') -> None:
         self.get_logger().warning(f'order {seq} refused: {reason}', throttle_duration_sec=5.0)
-        self._step_reports.publish(String(data=json.dumps({'seq': seq, 'refused': reason})))
-        if self._here is not None:    # else its sender will find that nobody answers
-            here = self._here
-            self.send_state(REPORT, here)
-            self.send_state(seq, here)
+        self._step_reports.publish(messages.encode_step_report(
+            messages.StepReport(seq, reason, commander)))
 
     def _passed_over(self) -> None:
         """
@@ -366,10 +398,13 @@ class RobotSide(Node):
 
     def _finish(self, state: int) -> None:
         self._here = state
+        if self._witnessed and self._server.last is not None:    # an explorer may learn from it
+            self._step_reports.publish(messages.encode_step_report(messages.StepReport(
+                self._server.last, legs=((*self._witnessed, state),))))
         self.send_state(*self._server.done(state))
         waiting = self._server.next_waiting()
         if waiting:
-            self._receive(*waiting)
+            self._receive(waiting)
 
     @answering
     def _on_return_home(self, _: Trigger.Request) -> tuple[bool, str]:

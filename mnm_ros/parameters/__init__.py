@@ -8,8 +8,8 @@ Read ``tables``, then ``parameter_spec`` (what a row is, and how a bad value is 
 """
 
 from mnm_ros.parameters.parameter_spec import ParameterSpec
-from mnm_ros.parameters.tables import is_required, NODES, REQUIRED
+from mnm_ros.parameters.tables import is_required, NODES, REQUIRED, ROBOT_SIDE
 from mnm_ros.parameters.values import check_files, Parameters
 
-__all__ = ['NODES', 'REQUIRED', 'ParameterSpec', 'Parameters', 'check_files',
+__all__ = ['NODES', 'REQUIRED', 'ROBOT_SIDE', 'ParameterSpec', 'Parameters', 'check_files',
            'is_required']

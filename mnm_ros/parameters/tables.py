@@ -149,6 +149,14 @@ CMP_SIM: tuple[ParameterSpec, ...] = (
 )
 
 
+ROBOT_SIDE = (
+    ParameterSpec('commander_timeout', 10.0, 's without an order of the node that commands the '
+                  'robot, after which another one may; 0: any node may at any time', minimum=0,
+                  maximum=3600, runtime=True),
+)
+"""The parameters of every robot side, also of one that is no part of this package."""
+
+
 def _fixed(*specs: ParameterSpec) -> tuple[ParameterSpec, ...]:
     """Return declarations of what cannot change while the node runs."""
     return tuple(replace(spec, read_only=True) for spec in specs)
@@ -357,11 +365,11 @@ DASHBOARD = _fixed(
 
 NODES: Mapping[str, tuple[ParameterSpec, ...]] = {
     'explorer': EXPLORER,
-    'cmp_sim': CMP_SIM,
+    'cmp_sim': (*CMP_SIM, *ROBOT_SIDE),
     'navigator': NAVIGATOR,
-    'grid_driver': GRID_DRIVER,
+    'grid_driver': (*GRID_DRIVER, *ROBOT_SIDE),
     'diff_drive_sim': DIFF_DRIVE_SIM,
-    'gym_side': GYM_SIDE,
+    'gym_side': (*GYM_SIDE, *ROBOT_SIDE),
     'preflight': PREFLIGHT,
     'dashboard': DASHBOARD,
 }

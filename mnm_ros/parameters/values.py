@@ -35,6 +35,7 @@ class Parameters:
     """
     The values of a node's parameters, which it declares; bad values are refused.
 
+    :param some: whether the node declares others, too.
     :param locked: returns whether the node is configured, when most parameters may not change.
     :raises ParameterError: if a value given at start is not allowed, or a parameter file cannot be
         used.
@@ -44,7 +45,7 @@ class Parameters:
     on_change: Callable[[str, Any, Any], object] = staticmethod(lambda name, before, now: None)
 
     def __init__(self, node: Node, specs: Sequence[ParameterSpec],
-                 locked: Callable[[], bool] = lambda: True) -> None:
+                 locked: Callable[[], bool] = lambda: True, some: bool = False) -> None:
         self._node = node
         self._specs = {spec.name: spec for spec in specs}
         self._locked = locked
@@ -54,7 +55,8 @@ class Parameters:
         let_assignments_win(node)
         for spec in specs:
             self._declare(spec)
-        warn_of_unknown(node, (spec.name for each in NODES.values() for spec in each))
+        if not some:
+            warn_of_unknown(node, (spec.name for each in NODES.values() for spec in each))
         node.add_on_set_parameters_callback(self._check)
         # Some are asked for at each step. Humble does not tell when one has been set.
         self._keeps = hasattr(node, 'add_post_set_parameters_callback')
@@ -104,6 +106,8 @@ class Parameters:
 
     def _declare(self, spec: ParameterSpec) -> None:
         """Declare a parameter; it gets its range last, as ROS would refuse without its name."""
+        if self._node.has_parameter(spec.name):    # as one of every robot side
+            return
         parameter = self._node.declare_parameter(
             spec.name, None if spec.optional else spec.default,
             ParameterDescriptor(dynamic_typing=True))

@@ -15,20 +15,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 import math
-from typing import Union
+from typing import NamedTuple, Union
 
 from mnm_ros.core.errors import ProtocolError
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 
 _RECENT = 0.1    # weight of the last answer in the usual time
 _LEAST = 2.0     # s, as a busy machine holds any answer up for a moment
+_LOST = 1000     # orders of one sender in a row that may be lost, at most
 
 REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
 
 
-Command = tuple[int, int, Union[int, None]]
-"""``seq``, action, and the state that it is meant for, if it says so."""
+class Command(NamedTuple):
+    """
+    An order as a robot side gets it.
+
+    :ivar meant: the state that it is meant for, if it says so.
+    :ivar sender: the name of the node that sends it, if it says so.
+    """
+
+    seq: int
+    action: int
+    meant: Union[int, None] = None
+    sender: str = ''
 
 
 class StateMeaning(Enum):
@@ -153,23 +165,19 @@ class StepClient:
     """
     Keeps the one action that is under way until it is answered.
 
-    :param first_seq: number of the first action: the time in nanoseconds, so that restarts and
-        several senders never collide.
+    :param numbers: of its actions; another client of the same sender may use them, too.
     :param timer: with which answers are waited for.
     """
 
-    def __init__(self, first_seq: int, timer: RetryTimer) -> None:
+    def __init__(self, numbers: SequenceNumbers, timer: RetryTimer) -> None:
         self._timer = timer
-        self._first = first_seq
-        self._seq = first_seq - 1
+        self._numbers = numbers
+        self._seq = self._answered = 0
         self._action: int | None = None
-        self._answered = self._seq
 
     @property
     def last_order(self) -> int | None:
         """Return the number of the last order; 0 before the first, None without its answer."""
-        if self._seq < self._first:
-            return 0
         return self._seq if self._answered == self._seq else None
 
     @property
@@ -178,8 +186,8 @@ class StepClient:
         return None if self._action is None else (self._seq, self._action)
 
     def sent(self, seq: int) -> bool:
-        """Return whether ``seq`` is the number of one of its own actions."""
-        return self._first <= seq <= self._seq
+        """Return whether ``seq`` is the number of an action of its sender."""
+        return self._numbers.sent(seq)
 
     def start(self, action: int, now: float) -> tuple[int, int]:
         """
@@ -190,7 +198,7 @@ class StepClient:
         if self._action is not None:
             raise ProtocolError(
                 f'action {self._action} is still under way, expected its end before {action}')
-        self._seq += 1
+        self._seq = self._numbers.next()
         self._action = action
         self._timer.start(now)
         return self._seq, action
@@ -213,6 +221,43 @@ class StepClient:
     def abandon(self) -> None:
         """Forget the action under way; its answer will be stale."""
         self._action = None
+
+
+class SoleCommander:
+    """
+    Keeps a robot for one sender of orders at a time.
+
+    A sender is known by its numbers, which grow by one with each order. A node that was started
+    again has its name and higher numbers. Of two nodes of one name the one that began later has
+    the robot.
+
+    :ivar name: of the sender that has the robot; empty if its orders do not say it.
+    """
+
+    def __init__(self) -> None:
+        self.name = ''
+        self._last: int | None = None
+        self._heard = -math.inf
+
+    def admits(self, order: Command, now: float, timeout: float) -> bool:
+        """
+        Return whether an order may be obeyed.
+
+        :param timeout: s, after which a sender that is silent has lost the robot.
+        """
+        if self._last is None or now >= self._heard + timeout:
+            return True
+        if abs(order.seq - self._last) <= _LOST:
+            return True
+        return bool(self.name) and order.sender == self.name and order.seq > self._last
+
+    def take(self, order: Command, now: float) -> None:
+        """Let the sender of an order have the robot."""
+        self.name, self._last, self._heard = order.sender, order.seq, now
+
+    def wait(self, now: float) -> None:
+        """Take note that the sender waits for the robot, hence is not silent."""
+        self._heard = now
 
 
 class Order(Enum):
@@ -244,7 +289,7 @@ class StepServer:
         """Decide about ``[seq, action]``; EXECUTE means it is being executed from now on."""
         if self.executing:
             if seq != self.last:
-                self.waiting = (seq, action, meant)
+                self.waiting = Command(seq, action, meant)
             return Order.WAIT
         if seq == self.last:
             return Order.REPEAT

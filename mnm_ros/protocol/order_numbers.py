@@ -12,6 +12,28 @@ MOST = 2**62
 """What no number reaches before the year 2116; from twice of that on none can be sent."""
 
 
+class SequenceNumbers:
+    """
+    The numbers of the orders of one sender to one robot, which grow by one with each order.
+
+    :param first: number of the first order: the time in nanoseconds, so that no other sender has
+        the same.
+    :ivar last: number of the last order.
+    """
+
+    def __init__(self, first: int) -> None:
+        self.first, self.last = first, first - 1
+
+    def next(self) -> int:    # noqa: A003
+        """Return the number of the next order."""
+        self.last += 1
+        return self.last
+
+    def sent(self, seq: int) -> bool:
+        """Return whether an order of this sender has the number."""
+        return self.first <= seq <= self.last
+
+
 class OrderNumbers:
     """
     Gives numbers: the time in nanoseconds, or what follows on all that were given before.

@@ -9,6 +9,7 @@ from enum import Enum
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.exchange import RetryTimer, StateMeaning, StepClient
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 
 _REPEAT = 0.5    # s, before the last RESET is sent again
 
@@ -153,20 +154,20 @@ class LastReset:
 
     :param send: publishes ``[seq, action]``.
     :param call_home: calls the service ``return_home`` instead, with the number of the attempt.
-    :param first_seq: number of the action: the time in nanoseconds.
+    :param numbers: of the orders of its sender.
     :ivar over: whether the robot has answered.
     :ivar state: where it has ended, if it has said so.
     """
 
     def __init__(
             self, send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
-            first_seq: int, now: float) -> None:
+            numbers: SequenceNumbers, now: float) -> None:
         self.over = False
         self.state: int | None = None
         self._send = send
         self._call_home = call_home
         self._timer = RetryTimer(_REPEAT, 0)
-        self._client = StepClient(first_seq, self._timer)
+        self._client = StepClient(numbers, self._timer)
         self._order = self._client.start(RESET, now)
         self._begin()
 

@@ -12,6 +12,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.exchange import AnswerTimes, REPORT, StateMeaning, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.pair_times import PairTimes
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
@@ -25,7 +26,7 @@ class StepLoop(RobotLoop):
 
     :param task: what says the actions.
     :param limits: how long to wait, and when to stop.
-    :param first_seq: number of the first action: the time in nanoseconds.
+    :param numbers: of the actions; another loop of the same sender may use them, too.
     :param send: publishes ``[seq, action]``.
     :param call_home: calls the service ``return_home`` and hands the attempt's number back to
         ``on_home_response``; None to send RESET as an action like any other.
@@ -34,11 +35,11 @@ class StepLoop(RobotLoop):
     """
 
     def __init__(
-            self, task: StepTask, limits: StepLimits, first_seq: int,
+            self, task: StepTask, limits: StepLimits, numbers: SequenceNumbers,
             send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
             clock: Callable[[], float] | None = None, timed: bool = False) -> None:
         super().__init__(task, limits)
-        self._client = StepClient(first_seq, self.timer)
+        self._client = StepClient(numbers, self.timer)
         self._return_home = ReturnHome(call_home, self.timer) if call_home else None
         self._answers = AnswerTimes(clock)
         self._pair_times = PairTimes() if timed else None
@@ -163,7 +164,7 @@ class StepLoop(RobotLoop):
             self._act_on(progress, now)
 
     def answers_another(self, seq: int) -> bool:
-        """Return whether an answer is to an action that this loop has never sent."""
+        """Return whether an answer is to an action that its sender has never sent."""
         return seq != REPORT and not self._client.sent(seq)
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:

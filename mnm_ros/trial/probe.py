@@ -30,6 +30,7 @@ from mnm_ros.core.progress.prediction import (
     smaller_radius,
 )
 from mnm_ros.protocol.exchange import REPORT, RetryTimer, StateMeaning, StepClient
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.trial.rehearsal import rehearse, StepSeconds
@@ -187,7 +188,7 @@ class ProbeRun:
         self._names = [*names, 'RESET']    # RESET is -1, hence the last one
         self._probe = probe
         self._timer = timer
-        self._client = StepClient(first_seq, timer)
+        self._client = StepClient(SequenceNumbers(first_seq), timer)
         self._send = send
         self._begun = 0.0
         self._sent_again = False    # the action under way

@@ -114,7 +114,6 @@ def test_every_way_to_drive_is_granted_and_nothing_superfluous(
     if os.environ.get('ROS_DISTRO') == 'humble':
         rights['reply'] = {name for name in rights['reply']
                            if name.split('/')[-1] not in NOT_IN_HUMBLE}
-    rights['subscribe'].remove(f'{NAMESPACE}/rest')    # heard with a dock (test_docking)
     seen: Granted = {right: set() for right in rights}
 
     def look() -> Granted:

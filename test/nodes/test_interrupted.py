@@ -181,8 +181,8 @@ def test_two_explorers_that_start_together(
 
 def test_a_program_that_commands_without_asking(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
-    """The explorer keeps off until it has stopped, and counts nothing wrongly."""
-    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+    """A robot side obeys both; the explorer keeps off, and learns from the robot side alone."""
+    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE, commander_timeout=0.0,
                       record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
@@ -202,4 +202,5 @@ def test_a_program_that_commands_without_asking(
     counted = as_steps(read_counts(tmp_path / 'explorer'))
     played = as_steps(read_counts(tmp_path / 'simulator'))
     assert not moves(counted) - moves(played)
-    assert 10 <= sum((moves(played) - moves(counted)).values()) <= 21    # theirs, one under way
+    print(sum((moves(played) - moves(counted)).values()))
+    assert sum((moves(played) - moves(counted)).values()) <= 2    # one under way

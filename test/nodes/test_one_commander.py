@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
@@ -11,18 +12,24 @@ import json
 from pathlib import Path
 import random
 import signal
+import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
 from logged_robot import played
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.task.navigation import GoalStatus
+from mnm_ros.nodes.common.graph_watch import full_name, OrderPublisher
 from mnm_ros.nodes.robot_side import RobotSide
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.robot_description import RobotDescription
 from navigating import Operator
 from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
+from rclpy.node import Node
+from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import SetBool
 from tiers import strength
@@ -61,9 +68,15 @@ class Guarded:
         self.robot, self.peer = Corridor(context=peer.context), peer
         peer.spin_also(self.robot)
         self.states = peer.listen(Int64MultiArray, 'state', messages.STEP)
-        self.reports = peer.listen(String, 'step_report', messages.STEP)
+        self.reports: list[dict[str, object]] = []    # of refusals
+        peer.node.create_subscription(String, 'step_report', self._on_report, messages.STEP)
         self._orders = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
         peer.wait_for(self._orders.get_subscription_count, 'the robot side')
+
+    def _on_report(self, message: String) -> None:
+        report = json.loads(message.data)
+        if 'refused' in report:
+            self.reports.append(report)
 
     def command(self, *numbers: int) -> list[list[int]]:
         """Send a command and return the messages of the robot side up to the answer."""
@@ -93,7 +106,7 @@ def test_a_command_for_another_state_moves_nothing(guarded: Guarded) -> None:
     assert guarded.command(3, EAST, 0) == [[-1, 1], [3, 1]]    # sent again, and refused again
     assert guarded.robot.moved == moved and guarded.robot.place == 1
     guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
-    assert json.loads(guarded.reports[0].data) == {'seq': 3, 'refused': 'not in state 0'}
+    assert guarded.reports[0] == {'seq': 3, 'refused': 'not in state 0'}
     assert guarded.command(4, EAST, 1) == [[4, 2]]
     assert guarded.command(5, WEST) == [[5, 1]]    # two numbers mean what they meant
 
@@ -108,11 +121,222 @@ def test_what_is_declared_forbidden_is_refused_whoever_asks(
     assert guarded.command(9, EAST, *meant) == [[-1, 2], [9, 2]]
     assert guarded.robot.moved == moved
     guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
-    assert 'never to be commanded in state 2' in json.loads(guarded.reports[0].data)['refused']
+    assert 'never to be commanded in state 2' in guarded.reports[0]['refused']
+
+
+def test_before_it_knows_its_state_it_does_nothing_that_is_forbidden_anywhere(
+        guarded: Guarded) -> None:
+    guarded.peer.wait_for(lambda: guarded.robot._forbidden, 'the description')
+    guarded.command(1, WEST)    # which is forbidden nowhere
+    guarded.robot._here = None
+    guarded._orders.publish(Int64MultiArray(data=(2, EAST)))
+    guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
+    assert guarded.reports[-1]['refused'].endswith('expected RESET first')
+    assert guarded.robot.moved == 1
+
+
+class Commander:
+    """A node that sends commands without asking who else does, and says its name."""
+
+    def __init__(self, peer: Peer, name: str, first: int = 0) -> None:
+        self.node = Node(name, context=peer.context)
+        self.name = self.node.get_fully_qualified_name()
+        self.numbers = SequenceNumbers(first or time.time_ns())
+        self.orders = OrderPublisher(self.node)
+        self.orders.open()
+        self.answers: list[int] = []
+        self.refusals: list[messages.StepReport] = []
+        messages.hear(peer.node, Int64MultiArray, 'state', messages.STEP, messages.decode_step,
+                      lambda step: self.answers.append(step[0]))
+        messages.hear(peer.node, String, 'step_report', messages.STEP, messages.decode_step_report,
+                      lambda report: report.refused and self.refusals.append(report))
+        peer.wait_for(self.orders.get_subscription_count, 'the robot side')
+        peer.wait_for(lambda: len(known(peer, self.orders.topic_name, self.name)), 'the graph')
+
+    @property
+    def own(self) -> range:
+        """Return the numbers of its commands."""
+        return range(self.numbers.first, self.numbers.last + 1)
+
+    def send(self, action: int, here: int | None = None) -> int:
+        """Send a command and return its number."""
+        seq = self.numbers.next()
+        self.orders.send(seq, action, here, guarded=True)
+        return seq
+
+    def is_obeyed(self, peer: Peer, action: int = EAST) -> bool:
+        """Send a command; return whether it was answered. If not, it was refused."""
+        seq = self.send(action)
+
+        def refused() -> bool:
+            return seq in [refusal.seq for refusal in self.refusals]
+        peer.wait_for(lambda: seq in self.answers or refused(), 'an answer, or a refusal')
+        return not refused()
+
+
+def known(peer: Peer, topic: str, name: str) -> list[object]:
+    """Return the publishers of a topic that a node of that name has."""
+    return [found for found in peer.node.get_publishers_info_by_topic(topic)
+            if full_name(found) == name]
+
+
+@pytest.fixture
+def two(peer: Peer, guarded: Guarded) -> Iterator[tuple[Commander, Commander]]:
+    """Give two nodes, the first of which commands the robot."""
+    both = Commander(peer, 'first'), Commander(peer, 'second')
+    guarded.robot.set_parameters([Parameter('commander_timeout', value=60.0)])
+    assert both[0].is_obeyed(peer, -1)
+    yield both
+    for one in both:
+        one.node.destroy_node()
+
+
+def test_a_robot_side_takes_commands_of_one_sender_at_a_time(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
+    first, second = two
+    moved = guarded.robot.moved
+    guarded.states.clear()
+    for action in (EAST, WEST, -1):    # a RESET moves the robot, too
+        assert not second.is_obeyed(peer, action)
+    assert guarded.robot.moved == moved
+    assert {refusal.commander for refusal in second.refusals} == {'/first'}
+    # Nothing is said on ``state``: the first would take it for a change of the world.
+    assert first.is_obeyed(peer, WEST) and len(guarded.states) == 1
+
+
+def test_a_command_of_another_sender_does_not_take_the_place_of_one_that_waits(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
+    first, second = two
+    executed = guarded.robot.execute
+    guarded.robot.execute = lambda action: None    # it takes time
+    first.send(EAST)
+    peer.wait_for(lambda: guarded.robot.busy, 'the beginning')
+    waiting = first.send(WEST)
+    assert not second.is_obeyed(peer)
+    guarded.robot.execute = executed
+    guarded.robot.arrived(1)
+    peer.wait_for(lambda: waiting in first.answers, 'the one that waited')
+
+
+@pytest.mark.parametrize('how', ['it ends', 'it is silent', 'it pauses', 'none is kept'])
+def test_another_sender_may_command_once_the_first_does_not(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander], how: str) -> None:
+    first, second = two
+    assert not second.is_obeyed(peer)
+    if how == 'it ends':
+        first.node.destroy_node()
+    elif how == 'it pauses':
+        phase = peer.node.create_publisher(String, 'phase', messages.LATCHED)
+        phase.publish(String(data='paused'))
+    else:
+        timeout = 0.0 if how == 'none is kept' else 0.5
+        guarded.robot.set_parameters([Parameter('commander_timeout', value=timeout)])
+    peer.wait_for(lambda: second.is_obeyed(peer), 'the second to have the robot')
+    assert how in ('it ends', 'none is kept') or not first.is_obeyed(peer)
+
+
+def test_a_node_that_was_started_again_goes_on_and_of_two_with_one_name_one_commands(
+        peer: Peer, two: tuple[Commander, Commander]) -> None:
+    first, again = two[0], Commander(peer, 'first')
+    assert again.is_obeyed(peer)
+    assert not first.is_obeyed(peer) and again.is_obeyed(peer, WEST)
+    again.node.destroy_node()
+
+
+def test_an_explorer_keeps_its_robot_from_another_commander(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+    start('cmp_sim', scenario=scenario, latency=0.002)
+    explorer = start('explorer', actions=['east', 'west'], record=str(tmp_path / 'counts'))
+    status = peer.listen(String, 'status')
+    second = Commander(peer, 'second')
+    steps = second.answers
+    peer.wait_for(lambda: len(steps) > 50, 'steps')
+    status.clear()
+    for _ in range(30):
+        assert not second.is_obeyed(peer, WEST)
+    assert {refusal.commander for refusal in second.refusals} == {'/explorer'}
+    done = len(steps)
+    peer.wait_for(lambda: len(steps) > done + 50, 'more steps')
+    assert not [said.data for said in status if said.data.startswith('waiting')]
+    assert explorer.stop() == 0, explorer.output
+
+
+def test_who_is_refused_says_who_commands_and_counts_nothing(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+    """An explorer, which waits until the robot is free, and after it a navigator."""
+    log, counts = tmp_path / 'played', tmp_path / 'counts'
+    log.touch()
+    start(str(Path(__file__).with_name('logged_sim.py')), given=[
+        str(log), *arguments({'scenario': scenario, 'commander_timeout': 4.0, 'latency': 0.01})])
+    first = Commander(peer, 'first')
+    assert first.is_obeyed(peer, -1)
+    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    status = peer.listen(String, 'status')
+    peer.wait_for(
+        lambda: 'waiting for the robot: /first commands it' in [said.data for said in status],
+        'the name')
+    learns(peer)    # once the first is silent
+    operator = Operator(peer)
+    start('navigator')
+    operator.wait_for_navigator()
+    assert explorer.stop() == 0, explorer.output
+    assert not as_steps(read_counts(counts)) - played(log)
+    peer.wait_for(lambda: first.is_obeyed(peer, -1), 'that the explorer is silent')
+    operator.results.clear()
+
+    def is_refused() -> bool:
+        first.send(-1)
+        return 'failed 2: /first commands the robot' in operator.results or (
+            operator.send(2) or peer.spin(0.5))
+    peer.wait_for(is_refused, 'the navigator to be refused')
+
+
+def test_a_paused_explorer_learns_from_the_robot_side_what_another_node_has_executed(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
+    log, counts = tmp_path / 'played', tmp_path / 'counts'
+    log.touch()
+    start(str(Path(__file__).with_name('logged_sim.py')), given=[
+        str(log), *arguments({'scenario': scenario, 'latency': 0.002})])
+    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
+    other = Commander(peer, 'other')
+    peer.wait_for(lambda: len(other.answers) > 50, 'steps')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
+    peer.wait_for(lambda: other.is_obeyed(peer, -1), 'the robot')
+    for action in (EAST, EAST, WEST, EAST):
+        assert other.is_obeyed(peer, action)
+    peer.wait_for(
+        lambda: Activity.from_json(activity[-1].data).work == 4, 'the four executions')
+    assert explorer.stop() == 0, explorer.output
+    steps = as_steps(read_counts(counts))
+    assert {step: times for step, times in played(log).items() if step[1] != -1} == {
+        step: times for step, times in steps.items() if step[1] != -1}
+
+
+def test_a_goal_begins_where_the_robot_is_only_if_no_other_node_may_have_moved_it(
+        start: Callable[..., NodeProcess], peer: Peer, scenario: str) -> None:
+    """The answer to another node may be lost, so that the explorer does not know of it."""
+    start('cmp_sim', scenario=scenario, latency=0.002)
+    start('explorer', actions=['east', 'west'])
+    learns(peer)
+    operator = Operator(peer)
+    start('navigator', dwell=60.0)
+    operator.wait_for_navigator()
+    peer.wait_for(lambda: operator.go(2).startswith('reached 2 '), 'the first goal')
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 0 steps', 'the same place')
+    other = Commander(peer, 'other')
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 2 steps', 'a way from home')
+    assert operator.go(2) != 'reached 2 in 0 steps'
+    other.node.destroy_node()
 
 
 class Storm:
-    """An explorer, a navigator, both killed at times, and a robot whose messages are lost."""
+    """
+    An explorer, a navigator and a robot whose messages are lost, all of them killed at times.
+
+    Another node commands the robot, too, without asking; east of the last state is forbidden.
+    """
 
     def __init__(self, start: Callable[..., NodeProcess], peer: Peer, folder: Path,
                  scenario: str, seed: int) -> None:
@@ -121,6 +345,7 @@ class Storm:
         self._numbers = count()
         self.log, self.counts = folder / 'played', []
         self.log.touch()
+        self.untrue: list[str] = []    # results
         self._scenario = scenario
         self.operator = Operator(peer)
         self.explore = peer.node.create_client(SetBool, 'explore')
@@ -128,12 +353,13 @@ class Storm:
         learns(peer)
         self.navigator = self.start_navigator()
         self.wait_for_navigator()
+        self.other = Commander(peer, 'other')
 
     def start_simulator(self) -> NodeProcess:
         given = arguments({'scenario': self._scenario, 'drop_action': 0.05, 'drop_state': 0.05,
-                           'latency': 0.002})
+                           'latency': 0.002, 'commander_timeout': 1.0})
         return self._start(str(Path(__file__).with_name('logged_sim.py')),
-                           given=[str(self.log), *given])
+                           given=[str(self.log), '2', str(EAST), *given])
 
     def start_explorer(self) -> NodeProcess:
         self.counts.append(self._folder / f'counts_{next(self._numbers)}')
@@ -157,13 +383,34 @@ class Storm:
         self.operator.results.clear()
 
     def goal(self, target: int) -> str:
-        """Send a goal, let others go on or pause meanwhile, and return what comes of it."""
-        self.operator.send(target)
+        """Send a goal, let others disturb it, and return what comes of it."""
+        self.send(target)
         for _ in range(self.random.randrange(3)):
             self.peer.spin(self.random.uniform(0.0, 0.1))
             if self.explore.service_is_ready():
                 self.explore.call_async(SetBool.Request(data=self.random.random() < 0.8))
-        return self.operator.result()
+            for _ in range(self.random.choice((0, 0, 3))):
+                self.other.send(self.random.randrange(-1, 2),
+                                self.random.choice((None, 0, 1, 2)))
+        return self.result()
+
+    def send(self, target: int) -> None:
+        self._sent_at = len(self.steps)
+        self.operator.send(target)
+
+    def result(self) -> str:
+        """Return the result of a goal, and note one that the steps since it was sent belie."""
+        result = self.operator.result()
+        since = self.steps[max(0, self._sent_at - 1):]
+        if result.startswith('reached ') and int(result.split()[1]) not in [
+                step[2] for step in since]:
+            self.untrue.append(f'{result}, but {since}')
+        return result
+
+    @property
+    def steps(self) -> list[list[int]]:
+        """Return what the robot has executed, as ``LoggedSim`` writes it."""
+        return [[*map(int, line.split())] for line in self.log.read_text().splitlines()]
 
 
 def test_goals_with_lost_messages_and_resumes_and_kills(
@@ -182,14 +429,27 @@ def test_goals_with_lost_messages_and_resumes_and_kills(
             storm.explorer = storm.start_explorer()
             storm.wait_for_navigator()
         if number % 50 == 49:    # with --all; the goal goes on when there is an explorer again
-            storm.operator.send(2)
+            storm.send(2)
             storm.peer.spin(0.1)
             storm.explorer.kill()
             storm.explorer = storm.start_explorer()
-            assert storm.operator.result().startswith('reached 2 ')
-    assert len(results) == goals
+            assert storm.result().startswith('reached 2 ')
+        if number % 50 == 24:
+            storm.send(2)
+            storm.peer.spin(0.1)
+            storm.simulator.kill()
+            storm.simulator = storm.start_simulator()
+            results.append(storm.result())
     reached = sum(result.startswith('reached ') for result in results)
+    refused = Counter(report.refused for report in storm.other.refusals)
+    steps = storm.steps
+    print(f'{len(results)} goals, {reached} reached: {Counter(results)}; {len(steps)} steps; of '
+          f'the other node {len({*storm.other.answers} & {*storm.other.own})}; {refused}')
     assert reached > 0.7 * goals, results
+    assert not storm.untrue
+    assert not [step for step in steps if len(step) == 4 and step[0] != step[3]]
+    assert not [step for step in steps if step[:2] == [2, EAST]]
+    assert refused['commanded by /explorer']
     for process in (storm.navigator, storm.explorer, storm.simulator):
         assert process.stop() == 0, process.output
     untrue = as_steps(read_counts(storm.counts[-1])) - played(storm.log)

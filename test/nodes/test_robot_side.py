@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 
 from mnm_ros import messages
 from mnm_ros.nodes.robot_side import RobotSide
+from mnm_ros.protocol.exchange import Command
 from mnm_ros.robot_description import RobotDescription
 from node_processes import DEADLINE, NodeProcess, Peer
 import pytest
@@ -160,11 +161,11 @@ def test_an_order_that_overtakes_the_report_of_having_come_home(
     _, heard = talk
     robot.place = 0
     assert robot._on_return_home(Trigger.Request(), Trigger.Response()).success
-    robot._receive(9, 0)    # before the timer
+    robot._receive(Command(9, 0))    # before the timer
     assert robot.begun == [-1]
     peer.wait_for(lambda: heard, 'the report')
     assert list(heard[0].data) == [-1, 0]
-    robot._receive(10, 0)
+    robot._receive(Command(10, 0))
     assert robot.begun == [-1, 0]
 
 
@@ -374,7 +375,7 @@ def test_the_report_comes_before_the_order_is_repeated(
     peer.wait_for(lambda: robot.begun, 'the action')
     stop(robot, True)
     stop(robot, False)
-    robot._receive(5, 0)
+    robot._receive(Command(5, 0))
     peer.wait_for(lambda: len(heard) == 2, 'a report and a repetition')
     assert [message.data[0] for message in heard] == [-1, 5]
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.protocol.exchange import (
     AnswerTimes,
+    Command,
     Order,
     REPORT,
     RetryTimer,
+    SoleCommander,
     StateMeaning,
     StepClient,
     StepServer,
 )
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 import pytest
 
@@ -20,7 +23,7 @@ FIRST = 1000
 
 def client(timeout: float = 1.0, retries: int = 2) -> tuple[StepClient, RetryTimer]:
     patience = RetryTimer(timeout, retries)
-    return StepClient(FIRST, patience), patience
+    return StepClient(SequenceNumbers(FIRST), patience), patience
 
 
 def test_seq_grows_by_one() -> None:
@@ -111,7 +114,7 @@ def test_server_keeps_the_latest_action_waiting() -> None:
     assert server.receive(3, 2) is Order.WAIT
     assert server.receive(1, 0) is Order.WAIT
     server.done(5)
-    assert server.next_waiting() == (3, 2, None)
+    assert server.next_waiting() == Command(3, 2)
     assert server.next_waiting() is None
 
 
@@ -216,3 +219,28 @@ def test_a_moment_is_never_late() -> None:
     times.end(0.001)
     times.ask(0, 1.0)
     assert times.unanswered(2.9, 5.0) == 0.0 and times.unanswered(3.5, 5.0) == 2.5
+
+
+def test_a_robot_is_kept_for_one_sender_until_it_is_silent() -> None:
+    commander = SoleCommander()
+    first, other = Command(FIRST, 0, None, '/a'), Command(10 * FIRST, 0, None, '/b')
+    assert commander.admits(first, 0.0, 5.0)
+    commander.take(first, 0.0)
+    assert commander.name == '/a' and not commander.admits(other, 4.9, 5.0)
+    assert commander.admits(other, 5.0, 5.0)
+    commander.wait(4.0)    # it waits for the robot
+    assert not commander.admits(other, 8.9, 5.0) and commander.admits(other, 9.0, 5.0)
+    assert commander.admits(other, 4.0, 0.0)    # without a timeout any one is
+
+
+def test_a_sender_is_known_by_its_numbers_and_one_that_was_started_again_by_its_name() -> None:
+    commander = SoleCommander()
+    commander.take(Command(FIRST, 0, None, '/a'), 0.0)
+    assert commander.admits(Command(FIRST + 20, 0), 0.0, 5.0)    # some were lost
+    assert not commander.admits(Command(10 * FIRST, 0), 0.0, 5.0)
+    again = Command(10 * FIRST, 0, None, '/a')
+    assert commander.admits(again, 0.0, 5.0)
+    commander.take(again, 0.0)
+    assert not commander.admits(Command(FIRST + 21, 0, None, '/a'), 0.0, 5.0)    # the old one
+    commander.take(Command(20 * FIRST, 0), 0.0)    # one without a name
+    assert not commander.admits(Command(30 * FIRST, 0), 0.0, 5.0)

@@ -14,6 +14,7 @@ from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.diff_drive import Battery, scenario_of
 from mnm_ros.simulation.ground_truth import judge
@@ -41,7 +42,7 @@ class Robot:
         self.calls: list[int] = []
         self.order: tuple[int, int] | None = None
         self.loop = StepLoop(
-            self.task, LIMITS, 1, self.send, self.call if by_service else None)
+            self.task, LIMITS, SequenceNumbers(1), self.send, self.call if by_service else None)
 
     def send(self, seq: int, action: int) -> None:
         self.order = seq, action
@@ -248,7 +249,7 @@ class Day:
         self.rules = RestRules(0.0)
         self.seconds = 0.0
         self.order: tuple[int, int] | None = None
-        self.loop = StepLoop(self.exploration, LIMITS, 1, self._send, None)
+        self.loop = StepLoop(self.exploration, LIMITS, SequenceNumbers(1), self._send, None)
         self.recharged: list[int] = []    # the steps before each
         self.found_after = 0    # steps
         self.loop.resume(0.0)

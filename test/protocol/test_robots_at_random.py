@@ -12,6 +12,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 from mnm_ros.protocol.exchange import Order, StepServer
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
 import pytest
@@ -114,7 +115,8 @@ class World:
         self.now = 0.0
         self.robots: list[Robot] = []
         self.roll, self.task = SingleRobotGuard(), Task()
-        self.loop = StepLoop(self.task, StepLimits(TIMEOUT, 3), 1, self.order, None)
+        self.loop = StepLoop(
+            self.task, StepLimits(TIMEOUT, 3), SequenceNumbers(1), self.order, None)
         self.seen: set[object] = set()
         self.join()
         self.loop.resume(0.0)

@@ -13,6 +13,7 @@ from mnm_ros.core.task.navigation import Navigation
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop
 import pytest
@@ -32,8 +33,8 @@ class Robot:
         self.calls: list[int] = []
         self.exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
         self.loop = StepLoop(
-            self.exploration, StepLimits(1.0, 3), 1000, lambda *order: self.sent.append(order),
-            self.call)
+            self.exploration, StepLimits(1.0, 3), SequenceNumbers(1000),
+            lambda *order: self.sent.append(order), self.call)
         self.loop.resume(0.0)
         if overtaken:
             return
@@ -185,7 +186,7 @@ def test_a_robot_may_be_replaced_while_the_next_step_is_planned(robot: Robot) ->
 def test_a_goal_that_is_reached_by_a_missed_reset_is_over() -> None:
     sent: list[tuple[int, int]] = []
     navigation = Navigation(Policy(2, 3, (HOME, 2), ((0, 0),)), HOME)
-    loop = StepLoop(navigation, StepLimits(1.0, 3, reset_retries=0), 1000,
+    loop = StepLoop(navigation, StepLimits(1.0, 3, reset_retries=0), SequenceNumbers(1000),
                     lambda *order: sent.append(order), None)
     loop.resume(0.0)
     loop.on_state(1000, 2, 0.0)
@@ -230,8 +231,8 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
         lambda update: inputs.append(type(update.input))))
     if not service:
         robot.loop = StepLoop(
-            robot.exploration, StepLimits(1.0, 3), 5000, lambda *order: robot.sent.append(order),
-            None)
+            robot.exploration, StepLimits(1.0, 3), SequenceNumbers(5000),
+            lambda *order: robot.sent.append(order), None)
         robot.loop.resume(0.0)
     robot.loop.on_state(-1, 5, 0.0)    # moved by hand: the next action is RESET
     assert robot.exploration.last_state == 5
@@ -251,8 +252,8 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
 
 def test_a_single_step_is_all_that_is_made_if_that_is_the_limit(robot: Robot) -> None:
     robot.loop = StepLoop(
-        Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3, max_steps=1), 1000,
-        lambda *order: None, None)
+        Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3, max_steps=1),
+        SequenceNumbers(1000), lambda *order: None, None)
     robot.loop.resume(0.0)
     robot.loop.on_state(1000, HOME, 0.0)
     assert robot.loop.over and not robot.loop.running and robot.loop.task.steps == 1
@@ -277,8 +278,8 @@ def test_calls_that_failed_before_a_pause_are_not_held_against_the_robot_afterwa
 def by_action() -> tuple[StepLoop, list[tuple[int, int]]]:
     """Return a loop whose RESET has been answered, and what it sends."""
     sent: list[tuple[int, int]] = []
-    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3), 1000,
-                    lambda *order: sent.append(order), None)
+    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3),
+                    SequenceNumbers(1000), lambda *order: sent.append(order), None)
     loop.resume(0.0)
     while sent[-1][1] == RESET:
         loop.on_state(sent[-1][0], HOME, 0.0)
@@ -310,8 +311,8 @@ def test_a_robot_that_fails_is_sent_home_again_a_few_times() -> None:
 
 def test_the_last_order_says_whether_the_robot_may_be_executing_one() -> None:
     sent: list[tuple[int, int]] = []
-    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3), 1000,
-                    lambda *order: sent.append(order), None)
+    loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3),
+                    SequenceNumbers(1000), lambda *order: sent.append(order), None)
     assert loop.last_order == 0
     loop.resume(0.0)
     assert loop.last_order is None    # it commands the robot

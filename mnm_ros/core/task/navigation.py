@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
+from statistics import mean
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.direct_way import DirectWay
@@ -17,6 +18,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 
 _MOST_REMEMBERED = 20    # ways, about as many as a mean is taken of
+_MOST_TARGETS = 1000
 
 
 class StepsToGo:
@@ -51,6 +53,23 @@ class StepsToGo:
             ways, mean = self._means.get(place, (0, 0.0))
             ways = min(ways + 1, _MOST_REMEMBERED)
             self._means[place] = ways, mean + (steps - total / times - mean) / ways
+
+
+class EarlierWays:
+    """Keeps what is known of ways to each of the last targets, as long as its policy stays."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, StepsToGo] = {}    # by target
+
+    def by(self, policy: Policy) -> StepsToGo:
+        """Return what is known of earlier ways by a policy."""
+        known = self._known.pop(policy.target, None)
+        if known is None or not known.policy.same_as(policy):
+            known = StepsToGo(policy)
+        self._known[policy.target] = known
+        if len(self._known) > _MOST_TARGETS:
+            del self._known[next(iter(self._known))]
+        return known
 
 
 class Navigation(StepTask):
@@ -292,6 +311,19 @@ class GoalReport:
     expected_seconds_left: float | None = None
     stays: float | None = None
     by: str = ''
+
+    def on(self, way: Navigation | None, seconds: Mapping[int, float]) -> GoalReport:
+        """
+        Return the report with the present figures of a way; the same without a way.
+
+        :param seconds: the mean time of each action, RESET included, as far as it is measured.
+        """
+        if way is None:
+            return self
+        left = way.expected_steps_left
+        moves = [each for action, each in seconds.items() if action != RESET]
+        return replace(self, steps=way.steps, attempts=way.attempts, expected_steps_left=left,
+                       expected_seconds_left=left * mean(moves) if left and moves else None)
 
     def over(self, status: GoalStatus, how: str, ended: int | None) -> GoalReport:
         """Return the report of its end; ``how`` is as for ``GoalStatus.sentence``."""

@@ -9,6 +9,7 @@ import math
 import time
 
 from mnm_ros import messages
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from rclpy.duration import Duration
@@ -146,10 +147,10 @@ def _by_participant(
 
 class OrderPublisher:
     """
-    A publisher of ``action``, there only while the explorer may command the robot.
+    A publisher of ``action``, there only while the node may command the robot.
 
     Robot sides take a node that publishes ``action`` for one that may have ordered what is under
-    way. An explorer that stands by must not be among them.
+    way. A node that stands by must not be among them.
 
     :ivar topic_name: fully qualified.
     """
@@ -159,6 +160,7 @@ class OrderPublisher:
         self._node = node
         self._publisher: Publisher[Int64MultiArray] | None = None
         self._order = messages.StepEncoder()
+        self._guarded = messages.StepEncoder(node.get_fully_qualified_name())
         self._opened = -math.inf
 
     @property
@@ -180,15 +182,20 @@ class OrderPublisher:
         if publisher is not None:
             self._node.destroy_publisher(publisher)
 
-    def send(self, seq: int, action: int, meant: int | None = None) -> None:
+    def send(self, seq: int, action: int, here: int | None = None, guarded: bool = False) -> None:
         """
-        Give an order; an explorer that stands by gives none.
+        Give an order; a node that stands by gives none.
 
-        :param meant: the state that it is meant for, if the robot side is guarded.
+        :param here: the state that it is meant for.
+        :param guarded: whether the robot side is, and heeds that.
         """
-        if self._publisher is not None:
-            self._publisher.publish(self._order.encode(seq, action) if meant is None else
-                                    messages.encode_command(seq, action, meant))
+        if self._publisher is None:
+            return
+        if guarded:
+            meant = () if here is None or action == RESET else (here,)
+            self._publisher.publish(self._guarded.encode(seq, action, *meant))
+        else:
+            self._publisher.publish(self._order.encode(seq, action))
 
     def get_subscription_count(self) -> int:
         """Return how many subscribers an order reaches, or would reach."""
@@ -279,6 +286,7 @@ class CommanderWatch:
 
     :param node: the robot side.
     :param topic: fully qualified name of its topic ``action``.
+    :ivar explorers: the nodes that would command it if no other one did.
     """
 
     def __init__(self, node: NodeInterface, topic: str) -> None:
@@ -286,6 +294,7 @@ class CommanderWatch:
         self._topic = topic
         self._beats: dict[str, float] = {}    # when each node was last heard
         self._commanders: frozenset[str] = frozenset()
+        self.explorers: frozenset[str] = frozenset()
         self._looked = time.monotonic()
         node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
 
@@ -298,8 +307,9 @@ class CommanderWatch:
         held_up, self._looked = now > self._looked + _HELD_UP, now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
                        if held_up or now < beat + messages.LEASE}
-        publishers = frozenset(
-            map(full_name, self._node.get_publishers_info_by_topic(self._topic)))
+        publishers, self.explorers = (
+            frozenset(map(full_name, self._node.get_publishers_info_by_topic(topic)))
+            for topic in (self._topic, f'{self._topic}/driver'))
         well = publishers & self._beats.keys()
         lost = frozenset() if began is None else self._commanders - well
         # A node that is found long after the order has not given it.

@@ -3,7 +3,7 @@
 """
 What the node ``navigator`` is made of: what it has heard, and what it says of goals.
 
-Read ``learnt_policies`` (how to get there), ``whereabouts`` (where a goal begins), ``goal_board``,
+Read ``learnt_policies`` (how to get there), ``goal_board``,
 then what nav2's clients get: ``nav2_server``, ``place_finder``, ``pose_goals`` and
 ``path_answers``.
 """

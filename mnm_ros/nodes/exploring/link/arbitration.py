@@ -43,6 +43,7 @@ class Arbitration:
         self._earlier = self._heard = False    # an earlier claim: at all, since the last look
         self._heard_at = self._looked_at = now
         self._foreign_until = now
+        self._commander = ''    # as the robot side names it
         self._wait, self._wait_until = LISTENING, math.inf
         self._listen_until = -math.inf    # at the latest
         self._publisher = node.create_publisher(Int64, self._topic, messages.LATCHED)
@@ -71,6 +72,10 @@ class Arbitration:
         if self._node.count_publishers(self._action) > self.commands:
             self._foreign_until = now + _YIELD
 
+    def on_refusal(self, commander: str, now: float) -> None:
+        """Take note that the robot side takes orders of another node alone."""
+        self._commander, self._foreign_until = commander, now + _YIELD
+
     def reason_to_yield(self, now: float) -> str:
         """Return why the robot has to be left alone at present, or nothing."""
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
@@ -88,7 +93,11 @@ class Arbitration:
         self.commands = not self._earlier and now >= self._wait_until
         if not self.commands:
             return _OTHER if self._earlier else self._wait
-        return f'another node publishes {self._action}' if now < self._foreign_until else ''
+        if now >= self._foreign_until:
+            self._commander = ''
+            return ''
+        return (f'{self._commander} commands it' if self._commander
+                else f'another node publishes {self._action}')
 
     def _forget_what_is_not_repeated(self, now: float) -> None:
         """Let no claim stand for ever: an explorer repeats its own as long as it is well."""

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 import math
 import time
@@ -15,15 +15,14 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
-from mnm_ros.core.task.step_task import OVER
+from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface
+from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import OrderNumbers
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.view.telemetry import STAYS
 from std_msgs.msg import Int64, Int64MultiArray
@@ -38,8 +37,7 @@ class _Host(Protocol):
     """What a goal needs of the way to its robot."""
 
     loop: StepLoop
-    robot: str
-    last_seq: int | None
+    numbers: SequenceNumbers
 
     @property
     def refused(self) -> bool:
@@ -55,6 +53,9 @@ class _Host(Protocol):
     def ask(self, question: Callable[[Exploration], None]) -> None:
         """Call a function with the exploration, once that may be touched."""
 
+    def learn(self, state: int, action: int, after: int | None) -> None:
+        """Let the exploration learn from a step."""
+
     def lend(self, reason: str) -> None:
         """Let the exploration wait, because of a reason, or go on if it is empty."""
 
@@ -68,15 +69,13 @@ class GoalDrive:
     it wants the goal. So the explorer notices that the navigator has gone, and hears of the goal
     after a restart.
 
-    :param host: the link to the robot.
-    :param numbers: of orders.
+    :param host: the link to the robot, whose numbers the orders have.
     :ivar reason: why the exploration leaves the robot alone; empty if it does not.
     """
 
-    def __init__(self, node: NodeInterface, parameters: Parameters, host: _Host,
-                 numbers: OrderNumbers) -> None:
+    def __init__(self, node: NodeInterface, parameters: Parameters, host: _Host) -> None:
         self.reason = ''
-        self._node, self._given, self._host, self._numbers = node, parameters, host, numbers
+        self._node, self._given, self._host = node, parameters, host
         self._report: GoalReport | None = None
         self._over: dict[int, GoalReport] = {}    # the last goals, by id
         self._asked = messages.DriveGoal(0, 0, 0.0, True, 0)
@@ -84,8 +83,8 @@ class GoalDrive:
         self._way: Navigation | None = None
         self._loop: StepLoop | None = None    # from the first goal on
         self._home: HomeService | None = None
-        self._steps_to_go: dict[int, StepsToGo] = {}
-        self._here: int | None = None
+        self._ways = EarlierWays()
+        self._whereabouts = Whereabouts(node, node.resolve_topic_name('action'))
         self._told_at = self._seen_at = 0.0
         self._open = False
         messages.hear(node, Int64MultiArray, 'goal/drive', messages.STEP, messages.decode_drive,
@@ -99,10 +98,6 @@ class GoalDrive:
         """Whether a goal has the robot, or is to have it after the step under way."""
         return self._report is not None and (
             not self._report.status.over or self._leave_at < math.inf)
-
-    def sent(self, seq: int) -> bool:
-        """Return whether an order was one of a goal."""
-        return self._loop is not None and not self._loop.answers_another(seq)
 
     def open(self) -> None:    # noqa: A003
         """Take goals from now on."""
@@ -122,7 +117,7 @@ class GoalDrive:
     def _end_report(self, status: GoalStatus, how: str) -> None:
         """Say that the goal is over, if it is not."""
         if self._report is not None and not self._report.status.over:
-            self._tell(replace(self._figures(self._report, self._way), status=status, text=how,
+            self._tell(replace(self._report.on(self._way, self._seconds), status=status, text=how,
                                expected_steps_left=None, expected_seconds_left=None))
 
     def _stop(self, how: str) -> None:
@@ -130,8 +125,6 @@ class GoalDrive:
         self._leave_at = math.inf
         way, self._way = self._way, None
         if self._loop:
-            if self._loop.under_way:
-                self._here = None    # the robot may be anywhere until it is heard
             self._loop.running = False
         if way is not None and not way.outcome:
             way.pause(how)
@@ -143,7 +136,7 @@ class GoalDrive:
 
     def lose_place(self) -> None:
         """Forget where the robot is, as another node or person may have moved it."""
-        self._here = None
+        self._whereabouts.lose()
 
     def at_rest(self) -> None:
         """Begin a goal that waits: no order of the exploration is open."""
@@ -155,11 +148,7 @@ class GoalDrive:
         if self._way is not None and self._loop:
             self._loop.on_state(seq, state, now)
             self._settle()
-        own = self.sent(seq) or not self._host.loop.answers_another(seq)
-        if seq == REPORT or not own:
-            self._here = None
-        elif seq == self._host.last_seq:    # others are late, or come once more
-            self._here = state
+        self._whereabouts.heard(seq, state)
 
     def tick(self, now: float) -> None:
         """Watch the times; to be called often."""
@@ -177,7 +166,7 @@ class GoalDrive:
         self._loop.tick(now)
         self._settle()
         if self._way is not None and now >= self._told_at + _PERIOD:
-            figures = self._figures(self._report, self._way)
+            figures = self._report.on(self._way, self._seconds)
             if figures != self._report:
                 self._tell(figures)
 
@@ -214,8 +203,7 @@ class GoalDrive:
                 self._told_at = now
                 self._publish()
             return
-        if self._report is not None and not self._report.status.over:
-            self._end_report(GoalStatus.CANCELLED, f'goal {asked.target} came')
+        self._end_report(GoalStatus.CANCELLED, f'goal {asked.target} came')
         self._stop(f'goal {asked.target} came')
         self._asked, self._seen_at = asked, now
         goal = GoalReport(
@@ -253,9 +241,9 @@ class GoalDrive:
         if policy is None or exploration.home is None:
             self.end(GoalStatus.REFUSED, 'the explorer has no policy for it')
             return
-        here = self._here if self._asked.direct else None
+        here = self._whereabouts.here(self._host.numbers.last) if self._asked.direct else None
         direct = None if here in (None, exploration.home) else exploration.direct_way(goal.target)
-        way = Navigation(policy, exploration.home, self._known_ways(policy), here, direct)
+        way = Navigation(policy, exploration.home, self._ways.by(policy), here, direct)
         reason = objection(exploration, *way.policies)
         if reason:
             self.end(GoalStatus.REFUSED, reason)
@@ -266,7 +254,7 @@ class GoalDrive:
             service = self._given['reset_mode'] == 'service'
             self._home = HomeService(self._node, self._on_home) if service else None
             self._loop = StepLoop(
-                way, self._limits, self._numbers.first(), self._order,
+                way, self._limits, self._host.numbers, self._order,
                 self._home.call if self._home else None, seconds_of(self._node))
         self._loop.drive(way)
         self._tell(replace(goal, status=GoalStatus.UNDER_WAY,
@@ -277,8 +265,7 @@ class GoalDrive:
     def _learn(self, state: int, action: int, after: int | None) -> None:
         """Let the exploration learn from a step, unless the robot side has refused it."""
         if after is not None or not self._host.refused:
-            self._host.ask(lambda exploration: _learn(
-                exploration, state, action, after, self._host.robot))
+            self._host.learn(state, action, after)
 
     def _order(self, seq: int, action: int) -> None:
         self._host.order(seq, action, self._way.last_state if self._way else None)
@@ -287,21 +274,9 @@ class GoalDrive:
     def _limits(self) -> StepLimits:
         return replace(step_limits(self._given), max_steps=self._asked.most)
 
-    def _known_ways(self, policy: Policy) -> StepsToGo:
-        known = self._steps_to_go.get(policy.target)
-        if known is None or not known.policy.same_as(policy):
-            known = self._steps_to_go[policy.target] = StepsToGo(policy)
-        return known
-
-    def _figures(self, report: GoalReport, way: Navigation | None) -> GoalReport:
-        """Return the report with the present figures of a way."""
-        if way is None:
-            return report
-        left, times = way.expected_steps_left, self._loop.seconds if self._loop else {}
-        moves = [seconds for action, seconds in times.items() if action != RESET]
-        return replace(
-            report, steps=way.steps, attempts=way.attempts, expected_steps_left=left,
-            expected_seconds_left=left * sum(moves) / len(moves) if left and moves else None)
+    @property
+    def _seconds(self) -> Mapping[int, float]:
+        return self._loop.seconds if self._loop else {}
 
     def _settle(self) -> None:
         """End the goal if its way has ended."""
@@ -319,7 +294,7 @@ class GoalDrive:
         if stays:
             self._wait(f'{STAYS.removeprefix("paused: ")} state {self._report.target} for '
                        f'{stays:g} s, or until the next goal or mnm_ros resume')
-        self._tell(replace(self._figures(self._report, way), status=status, text=how,
+        self._tell(replace(self._report.on(way, self._seconds), status=status, text=how,
                            stays=stays or None))
 
     def _wait(self, reason: str) -> None:
@@ -354,8 +329,3 @@ def objection(exploration: Exploration, *policies: Policy) -> str:
     forbidden = exploration.support.all_forbidden
     return next(filter(None, (policy.objection(forbidden) for policy in policies)), '')
 
-
-def _learn(exploration: Exploration, state: int, action: int, after: int | None,
-           robot: str) -> None:
-    if exploration.state not in OVER:
-        exploration.observe_work(state, action, after, robot)

@@ -16,10 +16,9 @@ from typing import Any, cast
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.core.task.rest_rules import RestRules
-from mnm_ros.core.task.step_task import RunState, StepTask
+from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher, RobotSides
@@ -33,7 +32,7 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
-from mnm_ros.protocol.order_numbers import OrderNumbers
+from mnm_ros.protocol.order_numbers import OrderNumbers, SequenceNumbers
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
@@ -44,6 +43,7 @@ from std_msgs.msg import Int64MultiArray, String
 
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 _JUST_NOW = 0.5    # s, in which a robot side says that it was called
+_WAITING = 1000    # reports that wait for the end of a plan: none is lost
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
@@ -214,11 +214,12 @@ class CommandLink(RobotLink):
         self._orders = OrderPublisher(node)
         self._home = (HomeService(node, guard.while_open(self._on_home))
                       if parameters['reset_mode'] == 'service' else None)
-        self._numbers = numbers
+        self._kept_numbers = numbers
+        self.numbers = SequenceNumbers(numbers.first())
         self._arbitration = Arbitration(
             node, self._orders.topic_name, time.time_ns(), time.monotonic())
         self.loop = StepLoop(
-            task, step_limits(parameters), numbers.first(),
+            task, step_limits(parameters), self.numbers,
             lambda seq, action: self.order(seq, action, self.loop.task.last_state),
             self._home.call if self._home else None, seconds_of(node),
             parameters['by_seconds'])
@@ -227,11 +228,11 @@ class CommandLink(RobotLink):
         self.graph = GraphWatch(
             node, self._orders, states, self._home, sides=self._robots)
         self.robot, self._ask = robot, ask
-        self.last_seq: int | None = None    # of the orders of exploration and goals
-        self._refused: int | None = None    # the last that the robot side has refused
-        messages.hear(node, String, 'step_report', messages.STEP, messages.decode_refusal,
-                      guard.for_topic(self._on_refusal, messages.STEP.depth))
-        self._goals = GoalDrive(node, parameters, self, numbers)
+        self._refused: int | None = None    # the last order that the robot side has refused
+        self._actions = len(parameters['actions'])
+        messages.hear(node, String, 'step_report', messages.STEP, messages.decode_step_report,
+                      guard.for_topic(self._on_step_report, _WAITING))
+        self._goals = GoalDrive(node, parameters, self)
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
         """Call a function with the exploration, once that may be touched."""
@@ -243,10 +244,26 @@ class CommandLink(RobotLink):
     @property
     def refused(self) -> bool:
         """Whether the robot side has refused the last order."""
-        return self._refused is not None and self._refused == self.last_seq
+        return self._refused == self.numbers.last
 
-    def _on_refusal(self, seq: int | None) -> None:
-        self._refused = self._refused if seq is None else seq
+    def _on_step_report(self, report: messages.StepReport) -> None:
+        if not self.numbers.sent(report.seq):    # what another node has had executed
+            for state, action, after in report.legs:
+                if 0 <= action < self._actions:
+                    self.learn(state, action, after)
+        elif report.refused:
+            self._refused = report.seq
+        if report.commander and report.seq == self._refused:
+            now = time.monotonic()
+            self._arbitration.on_refusal(report.commander, now)
+            self._arbitrate(now)
+
+    def learn(self, state: int, action: int, after: int | None) -> None:
+        """Let the exploration learn from a step that is none of its own, unless it is over."""
+        def take(exploration: Exploration) -> None:
+            if exploration.state not in OVER:
+                exploration.observe_work(state, action, after, self.robot)
+        self.ask(take)
 
     def lend(self, reason: str) -> None:
         """Let the exploration wait for a goal, or go on if the reason is empty."""
@@ -341,17 +358,15 @@ class CommandLink(RobotLink):
 
     def order(self, seq: int, action: int, here: int | None) -> None:
         """Send an order that is meant for a robot in the state ``here``."""
-        self._numbers.use(seq)
-        self.last_seq = seq
+        self._kept_numbers.use(seq)
         self._single.sent(seq, time.monotonic())
-        guarded = self.profile.description.guarded and action != RESET
-        self._orders.send(seq, action, here if guarded else None)
+        self._orders.send(seq, action, here, self.profile.description.guarded)
 
     def _go_home(self, limit: float) -> None:
         self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
                                      'second Ctrl-C ends at once')
         self._last_reset = LastReset(
-            self._orders.send, self._home.call if self._home else None, self._numbers.first(),
+            self._orders.send, self._home.call if self._home else None, self.numbers,
             time.monotonic())
 
     def _say_how_it_was_left(self) -> None:
@@ -373,7 +388,7 @@ class CommandLink(RobotLink):
         if self._last_reset:
             self._last_reset.on_state(seq, state)
         self._look_who_answers()
-        foreign = self.loop.answers_another(seq) and not self._goals.sent(seq)
+        foreign = self.loop.answers_another(seq)
         if self.refused and seq == self._refused:
             seq = REPORT    # it was not executed, and the report of that was lost
         self._goals.on_state(seq, state, now)

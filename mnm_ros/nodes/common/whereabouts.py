@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the robot is, as far as a navigator without an explorer can tell."""
+"""Where the robot is, as far as a node that commands it can tell."""
 
 from __future__ import annotations
 
+from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.protocol.exchange import REPORT
-from rclpy.node import Node
-from rclpy.publisher import Publisher
-from std_msgs.msg import Int64MultiArray
 
 
 class Whereabouts:
@@ -17,10 +15,10 @@ class Whereabouts:
     The robot is there if that answers the last order of this node, no other node commands the
     robot, and the robot sides have been the same since.
 
-    :param actions: the publisher of orders of this node.
+    :param actions: fully qualified name of the topic ``action``.
     """
 
-    def __init__(self, node: Node, actions: Publisher[Int64MultiArray]) -> None:
+    def __init__(self, node: NodeInterface, actions: str) -> None:
         self._node = node
         self._actions = actions
         self._heard: tuple[int, int] | None = None
@@ -44,6 +42,6 @@ class Whereabouts:
 
         :param order: the last one of this node; None if it may be open.
         """
-        alone = self._node.count_publishers(self._actions.topic_name) == 1
+        alone = self._node.count_publishers(self._actions) == 1
         certain = alone and self._heard and order and self._heard[0] == order != REPORT
         return self._heard[1] if certain and self._heard else None
