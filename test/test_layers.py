@@ -50,6 +50,7 @@ ROOMS = {
     'view': 'core robot_description topics',
     'view/terminal': 'core robot_description simulation view',
     'view/web': 'core robot_description view',
+    'forked_query': '',
     'topics': '',
     'security': 'topics',
     # with ROS
@@ -71,7 +72,7 @@ ROOMS = {
     'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
                             ' nodes/common',
-    'nodes/exploring/output': 'core robot_description view messages nodes/common'
+    'nodes/exploring/output': 'core forked_query robot_description view messages nodes/common'
                               ' nodes/exploring/link',
     'nodes/exploring': 'version core protocol checkpoint declaration_file robot_description view'
                        ' messages'
@@ -96,7 +97,7 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
-    'simulation', 'study', 'trial', 'topics', 'security')
+    'simulation', 'study', 'trial', 'topics', 'security', 'forked_query')
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""
