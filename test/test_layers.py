@@ -51,6 +51,7 @@ ROOMS = {
     'view/terminal': 'core robot_description simulation view',
     'view/web': 'core robot_description view',
     'forked_query': '',
+    'lookout': 'forked_query',
     'topics': '',
     'security': 'topics',
     # with ROS
@@ -72,7 +73,7 @@ ROOMS = {
     'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
                             ' nodes/common',
-    'nodes/exploring/output': 'core forked_query robot_description view messages nodes/common'
+    'nodes/exploring/output': 'core lookout robot_description view messages nodes/common'
                               ' nodes/exploring/link',
     'nodes/exploring': 'version core protocol checkpoint declaration_file robot_description view'
                        ' messages'
@@ -97,7 +98,8 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
-    'simulation', 'study', 'trial', 'topics', 'security', 'forked_query')
+    'simulation', 'study', 'trial', 'topics', 'security', 'forked_query',
+    'lookout')
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""

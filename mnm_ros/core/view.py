@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.knowledge.expected_plays import ExpectedPlays
+from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.trust_ledger import TrustLedger
 
 
@@ -22,9 +23,13 @@ class View:
     :ivar plays: of the policies of the hypothesis.
     :ivar continuation: of the steps that are left.
     :ivar ledger: of how far policies may be trusted.
+    :ivar looks: how many of them may be worked out the next time.
+    :ivar told: what was said of them last.
     """
 
     def __init__(self, trusted: Iterable[tuple[int, str, int]] = ()) -> None:
         self.plays = ExpectedPlays()
         self.continuation = Continuation()
         self.ledger = TrustLedger(trusted)
+        self.looks = 1
+        self.told: tuple[TrustedPolicy, ...] = ()

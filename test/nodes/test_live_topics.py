@@ -9,11 +9,12 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+from mnm_ros import lookout
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.messages import decode_model, Model
 from mnm_ros.nodes.exploring.output import live_topics
-from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, Throttle
+from mnm_ros.nodes.exploring.output.live_topics import LiveTopics
 from mnm_ros.robot_description import RobotDescription
 import pytest
 from rclpy.serialization import deserialize_message
@@ -38,8 +39,8 @@ class Topic:
 def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the time on the clock by which it is measured how long something takes."""
     now = [0.0]
-    monkeypatch.setattr(live_topics, 'time', SimpleNamespace(
-        thread_time=lambda: now[0], monotonic=lambda: now[0]))
+    monkeypatch.setattr(live_topics, 'time', SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(lookout, 'time', SimpleNamespace(thread_time=lambda: now[0]))
     return now
 
 
@@ -158,7 +159,7 @@ def test_what_takes_long_is_done_rarely(clock: list[float]) -> None:
     def work(seconds: float) -> Callable[[], None]:
         return lambda: clock.__setitem__(0, clock[0] + seconds)
 
-    each = Throttle(1.0)
+    each = lookout.Throttle(1.0)
     assert each.due(0.0)
     each.do(work(0.001), 0.0)
     assert not each.due(0.9) and each.due(1.0)

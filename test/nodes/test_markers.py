@@ -11,11 +11,11 @@ import time
 from types import SimpleNamespace
 from typing import Any
 
+from mnm_ros import lookout
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
-from mnm_ros.nodes.exploring.output import live_topics
 from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.layout import STRIDE
@@ -205,7 +205,7 @@ def test_only_what_has_changed_is_sent() -> None:
 
 def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_topics, 'time', SimpleNamespace(
+    monkeypatch.setattr(lookout, 'time', SimpleNamespace(
         thread_time=lambda: 0.0))    # nothing takes any time
     heard: list = []
     viewers: list[SimpleNamespace] = []

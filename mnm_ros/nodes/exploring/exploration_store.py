@@ -177,10 +177,7 @@ class ExplorationStore:
         if self._store is None or text == self._described:
             return
         self._described = text
-        try:
-            write_whole(self._described_in, text, own=True)
-        except OSError as error:
-            self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
+        self._write(self._described_in, text)
 
     @property
     def trusted(self) -> Trusted:
@@ -198,10 +195,7 @@ class ExplorationStore:
         if self._store is None or trusted == before or now < when + _TRUSTED_EVERY:
             return
         self._trusted = trusted, now
-        try:
-            write_whole(self._trusted_in, json.dumps(trusted), own=True)
-        except OSError as error:
-            self._node.get_logger().warning(f'{self._trusted_in} is not written: {error}')
+        self._write(self._trusted_in, json.dumps(trusted))
 
     def keep_world(self, text: str, declared: Declaration | None) -> None:
         """
@@ -268,10 +262,13 @@ class ExplorationStore:
             return 0
 
     def _keep_bound(self, bound: int) -> None:
+        self._write(self._numbered_in, f'{bound}\n')
+
+    def _write(self, path: Path, text: str) -> None:
         try:
-            write_whole(self._numbered_in, f'{bound}\n', own=True)
+            write_whole(path, text, own=True)
         except OSError as error:
-            self._node.get_logger().warning(f'{self._numbered_in} is not written: {error}')
+            self._node.get_logger().warning(f'{path} is not written: {error}')
 
     @property
     def keeps(self) -> bool:

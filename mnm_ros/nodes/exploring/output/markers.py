@@ -11,8 +11,9 @@ from geometry_msgs.msg import Point, Vector3
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.knowledge.knowledge import Knowledge
+from mnm_ros.lookout import Throttle
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.exploring.output.live_topics import Lookout, Throttle
+from mnm_ros.nodes.exploring.output.live_topics import lookout
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption, Key, Picture, Shape
 from rclpy.serialization import serialize_message
@@ -96,7 +97,7 @@ class PictureTopic:
         self._node = node
         self._publisher = node.create_publisher(MarkerArray, _TOPIC, messages.LATCHED)
         self._markers = pickle.dumps(Markers())
-        self._lookout = Lookout(node, self._take, _PERIOD)
+        self._lookout = lookout(node, self._take, _PERIOD)
         self._look = Throttle(_PERIOD)
         self._viewers: frozenset[bytes] = frozenset()
         self._drawn: object = None    # what was drawn last
