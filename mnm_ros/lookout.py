@@ -11,8 +11,6 @@ from typing import Generic, TypeVar
 
 from mnm_ros.forked_query import ForkedQuery
 
-_COPIES = 0.01    # of the time, to make copies; the pages that are written then cost as much
-
 _T = TypeVar('_T')
 
 
@@ -61,12 +59,14 @@ class Lookout(Generic[_T]):
     :param take: called with each answer, in the thread that asks for it.
     :param warn: called with a sentence about what has gone wrong.
     :param period: in seconds, at least between two questions.
-    :ivar pace: of the questions: to make the copies takes a small share of the time.
+    :param share: of the time, at most, for making copies; the pages that this process writes
+        then cost as much.
+    :ivar pace: of the questions.
     """
 
     def __init__(self, take: Callable[[_T], object], warn: Callable[[str], object],
-                 period: float = 0.0) -> None:
-        self.pace = Throttle(period, _COPIES)
+                 period: float, share: float) -> None:
+        self.pace = Throttle(period, share)
         self._take, self._warn = take, warn
         self._query: ForkedQuery[_T] = ForkedQuery()
 

@@ -30,14 +30,16 @@ _ACTIVITY_PERIOD = 0.2    # s
 _LATEST = 0.8             # s, after which the activity is published again, though it is the same
 _TRUST_PERIOD = 1.0       # s
 _QUIET = 60.0             # s, between two warnings
+_SHARE = 0.005            # of the time, for copies of the process; the activity has twice as much
 
 _T = TypeVar('_T')
 
 
-def lookout(node: NodeInterface, take: Callable[[_T], object], period: float) -> Lookout[_T]:
+def lookout(node: NodeInterface, take: Callable[[_T], object], period: float,
+            share: float = _SHARE) -> Lookout[_T]:
     """Return what has something worked out for a node, which logs what goes wrong."""
     return Lookout(take, lambda text: node.get_logger().warning(
-        text, throttle_duration_sec=_QUIET), period)
+        text, throttle_duration_sec=_QUIET), period, share)
 
 
 class LiveTopics:
@@ -50,7 +52,7 @@ class LiveTopics:
     def __init__(self, node: NodeInterface) -> None:
         self._model = node.create_publisher(Int64MultiArray, 'model', messages.LATCHED)
         self._activity = node.create_publisher(String, 'activity', messages.LATCHED)
-        self._now = lookout(node, self._take, _ACTIVITY_PERIOD)
+        self._now = lookout(node, self._take, _ACTIVITY_PERIOD, 2 * _SHARE)
         self._later = lookout(node, self._played, _ACTIVITY_PERIOD)
         self._model_pace = Throttle(_MODEL_PERIOD)
         self._counted: object = None    # what the last model was of
