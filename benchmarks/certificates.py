@@ -16,6 +16,7 @@ from mnm_ros.core.inputs import InputListener, Observation, Update
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import Cmp, Outcomes
 from mnm_ros.simulation.ground_truth import expected_steps
 
@@ -38,7 +39,7 @@ class JudgedCertificates:
     def __init__(self, exploration: Exploration, cmps: Sequence[Cmp], limit: float) -> None:
         self.setting = 0
         self.wrong: dict[int, int] = {}
-        self._exploration = exploration
+        self._exploration, self._view = exploration, View()
         self._cmps = cmps
         self._limit = limit * _TOLERANCE
         self._here: int | None = None
@@ -86,7 +87,7 @@ class JudgedCertificates:
             if due <= steps:
                 self._told.settings[pair] = setting
                 del self._due[pair]
-        for told in self._exploration.trust():
+        for told in self._exploration.trust(None, self._view):
             if told.trust.rank <= Trust.CERTIFIED.rank and all(
                     expected_steps(cmp, told.policy) > self._limit
                     for cmp in (self._cmps[self.setting], self._told)):

@@ -24,6 +24,7 @@ from arguments import Arguments
 from batch import exit_with, run_batch
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.progress.activity import Progress
+from mnm_ros.core.view import View
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 from trials import Configuration, families, prepare
@@ -40,7 +41,7 @@ class Watcher:
 
     def __init__(self, exploration: Exploration) -> None:
         self.finished: list[PolicyTrust] = []
-        self._exploration = exploration
+        self._exploration, self._view = exploration, View()
         self._looks: list[tuple[int, Progress]] = []
         self._begun = self._next = 0
 
@@ -56,7 +57,7 @@ class Watcher:
                 self._end(steps)
             self._looks, self._begun, self._next = [], steps, steps + 1
         if steps >= self._next:
-            progress = self._exploration.activity().progress
+            progress = self._exploration.activity(self._view).progress
             if progress is not None and progress.aim == aim:
                 self._looks.append((steps, progress))
             self._next = steps + 1 + int((_GRAIN - 1) * (steps - self._begun))
@@ -81,12 +82,13 @@ def run(budget: int, base: str, task: tuple[str, int]) -> list[PolicyTrust]:
     exploration = Exploration(
         configuration.settings(len(scenario.actions), radius), explorer_seed)
     watcher, before, checks, done, changed = Watcher(exploration), None, 0, 0, False
+    view = View()
     while simulator.steps < budget:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
         if exploration.hypothesis is None:
             continue
-        progress = exploration.activity().progress if simulator.steps % 20 == 0 else None
+        progress = exploration.activity(view).progress if simulator.steps % 20 == 0 else None
         if progress is not None and progress.aim == 'check':
             checks += progress.done < done
             done = progress.done

@@ -27,6 +27,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import Cmp, Outcomes
 from mnm_ros.simulation.ground_truth import expected_steps, judge, reachable_states, Verdict
 from mnm_ros.simulation.scenario import load, Scenario, shipped
@@ -321,7 +322,7 @@ class _Exploration:
         self._problem = problem
         self._configuration = configuration
         self._outcome = outcome
-        self._machine = machine
+        self._machine, self._view = machine, View()
         self._changes = (machine if isinstance(machine, Mnm) else machine._mnm).log
         self._tell = tell
         # Most building phases of random CMPs take longer than this.
@@ -397,7 +398,7 @@ class _Exploration:
         return self._world.steps % 10 == 0 and isinstance(self._machine, Exploration) and any(
             told.trust is Trust.CERTIFIED
             and expected_steps(cmp, told.policy) > self._problem.limit
-            for told in self._machine.trust(1))
+            for told in self._machine.trust(1, self._view))
 
     @property
     def _promised(self) -> bool:

@@ -30,6 +30,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.navigation import Navigation
+from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
@@ -90,6 +91,7 @@ class Run:
         self._goals = np.random.default_rng([seed, 1])
         self.exploration = Exploration(settings(
             Problem(len(ACTIONS), RADIUS, EPSILON, DELTA), overrides={'base': base}), seed)
+        self._view = View()
         declared = support(cmp)
         self.exploration.declare(declared)
         places = [state for state in declared.successors if state != cmp.start]
@@ -111,7 +113,7 @@ class Run:
 
     def _look(self) -> None:
         tally, steps = self.tally, self.exploration.steps
-        certified = {told.policy.target for told in self.exploration.trust()
+        certified = {told.policy.target for told in self.exploration.trust(None, self._view)
                      if told.trust.rank <= Trust.CERTIFIED.rank}
         known = len(certified.intersection(self.places))
         if tally.half is None and 2 * known >= len(self.places):
@@ -153,7 +155,7 @@ class Run:
         assert exploration.next_action() == RESET
 
     def _policy(self, target: int) -> Policy | None:
-        return next((told.policy for told in self.exploration.trust()
+        return next((told.policy for told in self.exploration.trust(None, self._view)
                      if told.policy.target == target and told.trust is not Trust.DOUBTED), None)
 
 

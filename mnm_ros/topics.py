@@ -183,7 +183,7 @@ TOPICS = {
               'subscriber'),
         Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'what is being done now, as [JSON](operating.md#what-one-sees), at most five times '
-              'a second, while there is a subscriber'),
+              'a second and, if nothing changes, once a second, while there is a subscriber'),
         Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
               'the [map of states](operating.md#what-one-sees) for RViz and Foxglove: what has '
               'changed, and the whole for a new subscriber'),

@@ -51,6 +51,8 @@ ROOMS = {
     'view': 'core robot_description topics',
     'view/terminal': 'core robot_description simulation view',
     'view/web': 'core robot_description view',
+    'forked_query': '',
+    'lookout': 'forked_query',
     'topics': '',
     'security': 'topics',
     # with ROS
@@ -72,7 +74,7 @@ ROOMS = {
     'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
                             ' nodes/common',
-    'nodes/exploring/output': 'core robot_description view messages nodes/common'
+    'nodes/exploring/output': 'core lookout robot_description view messages nodes/common'
                               ' nodes/exploring/link',
     'nodes/exploring': 'version core protocol checkpoint declaration_file robot_description view'
                        ' messages'
@@ -84,7 +86,8 @@ ROOMS = {
     'nodes/mobile': 'core/model core/task driving plan robot_description messages parameters'
                     ' nodes/common',
     'nodes': 'core checkpoint protocol driving plan simulation trial robot_description messages'
-             ' parameters nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
+             ' parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
+             ' nodes/showing',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 
@@ -97,7 +100,8 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'places', 'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal',
-    'view/web', 'simulation', 'study', 'trial', 'topics', 'security')
+    'view/web', 'simulation', 'study', 'trial', 'topics', 'security',
+    'forked_query', 'lookout')
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""

@@ -63,7 +63,6 @@ if TYPE_CHECKING:
         BaseAlgorithm,
         BaseFactory,
         CarriedPair,
-        Provisional,
         ProvisionalPolicy,
         Recollection,
     )
@@ -90,6 +89,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.progress.trust import PolicyTrust, Trust, TrustedPolicy
     from mnm_ros.core.task.navigation import Navigation, StepsToGo
     from mnm_ros.core.task.step_task import Homing, PausableTask, play, RunState, StepTask
+    from mnm_ros.core.view import View
 
 __all__ = [
     'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
@@ -102,11 +102,11 @@ __all__ = [
     'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy',
     'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange', 'ParameterError', 'PausableTask',
     'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory', 'Policy', 'PolicyDetector',
-    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError', 'Provisional',
+    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError',
     'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation', 'RunState', 'Settings',
     'SnapshotError', 'StateKind', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support',
     'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError',
-    'Update', 'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
+    'Update', 'View', 'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -118,7 +118,7 @@ _NAMES = {
     'inputs': 'DeclarationInput ImproveInput InputListener Interruption LookInput Observation '
               'Preference Relocation TimesInput Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
-    'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair Provisional ProvisionalPolicy Recollection',
+    'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair ProvisionalPolicy Recollection',
     'mnm.checking_phase': 'NearlyBest',
     'mnm.options': 'Settings',
     'model.counts': 'Counts NextStates',
@@ -141,7 +141,8 @@ _NAMES = {
     'progress.prediction': 'Outlook',
     'progress.trust': 'PolicyTrust Trust TrustedPolicy',
     'task.navigation': 'Navigation StepsToGo',
-    'task.step_task': 'Homing PausableTask RunState StepTask play'}
+    'task.step_task': 'Homing PausableTask RunState StepTask play',
+    'view': 'View'}
 
 
 def __getattr__(name: str) -> Any:

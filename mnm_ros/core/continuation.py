@@ -18,6 +18,7 @@ PATIENCE = 1.0    # s of computing, after which it is given up, as nothing else 
 _PLAYS = 3
 _AGAIN = 0.25     # of the steps that were left, after which they are played once more
 _SHORTEST = 10    # steps
+_Counts = Mapping[Pair, Mapping[int, int]]
 _Table = Mapping[Pair, Sequence[tuple[int, float]]]
 
 
@@ -25,52 +26,60 @@ class Continuation:
     """
     Knows how many steps are left until the first hypothesis, for display alone.
 
-    :param mnm: whose steps they are.
-    :param understudy: returns an MNM that does the same from here on; None where there is none.
-    :param counts: returns how often each transition was observed.
+    It can be pickled, and holds nothing of the exploration.
     """
 
-    def __init__(self, mnm: Mnm, understudy: Callable[[], Mnm | None],
-                 counts: Callable[[], Mapping[Pair, Mapping[int, int]]]) -> None:
-        self._mnm = mnm
-        self._understudy = understudy
-        self._counts = counts
+    def __init__(self) -> None:
         self._left: int | None = None    # when it was played last
         self._begun = self._next = 0     # the step then, and at which it is played again
 
-    def steps_left(self, step: int, here: int | None) -> int | None:
+    def is_due(self, step: int) -> bool:
+        """Return whether it is to be played after so many steps."""
+        return step >= self._next or step < self._begun
+
+    def play(self, mnm: Mnm, step: int, here: int | None,
+             understudy: Callable[[], Mnm | None], counts: _Counts) -> None:
         """
-        Return the steps, at least one.
+        Find out how many steps are left, which may take ``PATIENCE``.
 
-        None where it is not declared where all that is within reach leads to, or where that takes
-        too long to play.
-
+        :param mnm: whose steps they are; it stays as it is.
         :param step: the number of steps so far.
         :param here: where the robot is; None where it is unknown.
+        :param understudy: returns an MNM that does the same from here on; None if there is none.
+        :param counts: how often each transition was observed.
         """
-        if step >= self._next or step < self._begun:
-            self._left = self._played(step, here)
-            self._begun = step
-            self._next = step + (max(_SHORTEST, int(_AGAIN * self._left))
-                                 if self._left is not None else max(_SHORTEST, step))
+        self._left = _played(mnm, step, here, understudy, counts)
+        self._begun = step
+        self._next = step + (max(_SHORTEST, int(_AGAIN * self._left))
+                             if self._left is not None else max(_SHORTEST, step))
+
+    def steps_left(self, step: int) -> int | None:
+        """
+        Return the steps by what was played last, at least one.
+
+        None if nothing was played. None, too, where it is not declared where all that is within
+        reach leads to, or where that takes too long to play.
+        """
         return None if self._left is None else max(1, self._left - (step - self._begun))
 
-    def _played(self, step: int, here: int | None) -> int | None:
-        """Return the median of some plays, as 6 of 63 took over 1.5 times the steps left."""
-        home, declared = self._mnm.home, self._mnm.support.declared
-        if home is None or not is_whole(home, declared):
-            return None
-        end = process_time() + PATIENCE
-        table = declared_outcomes(declared, self._counts())
-        taken: list[int] = []
-        for number in range(_PLAYS):
-            mnm = self._understudy()
-            steps = None if mnm is None else _play(
-                mnm, home, here, table, Random(f'{step} {number}'), end)
-            if steps is None:
-                break
-            taken.append(steps)
-        return round(median(taken)) if taken else None
+
+def _played(mnm: Mnm, step: int, here: int | None, understudy: Callable[[], Mnm | None],
+            counts: _Counts) -> int | None:
+    """Return the median of some plays, as 6 of 63 took over 1.5 times the steps left."""
+    home, declared = mnm.home, mnm.support.declared
+    if home is None or not is_whole(home, declared):
+        return None
+    end = process_time() + PATIENCE
+    table = declared_outcomes(declared, counts)
+    taken: list[int] = []
+    for number in range(_PLAYS):
+        playing = understudy()
+        steps = None if playing is None else _play(
+            playing, home, here, table, Random(f'{step} {number}'), end)
+        if steps is None:
+            break
+        taken.append(steps)
+    return round(median(taken)) if taken else None
 
 
 def _play(mnm: Mnm, home: int, here: int | None, table: _Table, random: Random,

@@ -12,7 +12,6 @@ from reprlib import repr as shortened
 from types import MappingProxyType
 from typing import Any, Union
 
-from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.errors import InvalidValueError, SnapshotError
 from mnm_ros.core.inputs import (
     DeclarationInput,
@@ -29,7 +28,7 @@ from mnm_ros.core.inputs import (
     Update,
     WorkObservation,
 )
-from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE
+from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
@@ -50,7 +49,7 @@ from mnm_ros.core.progress.events import Event, LastPairs, PairChange
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
-from mnm_ros.core.trust_ledger import TrustLedger
+from mnm_ros.core.view import View
 
 _BEGINNING: Mapping[str, Any] = MappingProxyType({
     'counts': (), 'news': 'waiting for the robot to come home', 'last_change': '', 'steps': 0,
@@ -85,6 +84,8 @@ class Exploration(PausableTask):
     :ivar problem: with the ends that were added to what is declared.
     :ivar steps: all that it has asked for and observed, RESETs included.
     :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
+    :ivar provisional: policies beside those of the hypothesis, as ``trust`` has returned them
+        last; whoever looks on says so, and goals may follow them.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
@@ -106,11 +107,8 @@ class Exploration(PausableTask):
         if self.home is not None:
             self._observed.met.add(self.home)
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        continuation = Continuation(self._mnm, lambda: understudy(self), lambda: self.counts)
         self._estimator = ProgressEstimator(
-            self._mnm, settings.problem, point.get('lost', ()),
-            lambda: continuation.steps_left(self.steps, self.last_state))
-        self._ledger = TrustLedger(self._mnm, settings, point.get('trust', ()))
+            self._mnm, settings.problem, point.get('lost', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
         self._mnm.log.on_outdated = self._outdate
@@ -123,6 +121,7 @@ class Exploration(PausableTask):
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = point['steps']
         self.work: int = point.get('work', 0)
+        self.provisional: tuple[TrustedPolicy, ...] = ()
         self._last_pairs = LastPairs()
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
@@ -148,8 +147,7 @@ class Exploration(PausableTask):
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'work': self.work} if self.work else {}),
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
-                **({'audits': audits} if (audits := self._audit.to_state()) else {}),
-                **({'trust': trust} if (trust := self._ledger.to_state()) else {})}
+                **({'audits': audits} if (audits := self._audit.to_state()) else {})}
 
     @property
     def phase(self) -> Phase:
@@ -220,28 +218,51 @@ class Exploration(PausableTask):
         """
         return self._observed.rows()
 
-    def activity(self) -> Activity:
-        """Return what is being done now, for display; the course of things stays as it is."""
+    def activity(self, view: View | None = None) -> Activity:
+        """
+        Return what is being done now, for display.
+
+        :param view: of the last look; without one, it is played on, which takes up to a second.
+        """
+        if view is None:
+            view = View()
+            self.play_on(view)
         doing = self._mnm.activity()
         running = self.state is RunState.RUNNING
-        expected_steps = self._estimator.expected_steps(self._observed.next_states)
+        expected_steps = {target: steps_of(plays) for target, plays in self._expected_plays(
+            view, MOST_AT_ONCE).items()}
+        played = view.continuation.steps_left(self.steps)
         return Activity(
             self.steps, doing.doing if running else 'idle', doing.target if running else None,
             doing.action if running else None, doing.sentence if running else self.status,
-            closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
+            closest(doing.tests), self._estimator.progress(self.steps, expected_steps, played),
             self.last_state, self.home, self.candidates, self.lost,
             self.problem.limit, expected_steps, self.revising, self.work)
 
-    def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
+    def play_on(self, view: View) -> None:
+        """Play on in simulation if it is due, so that a view knows how many steps are left."""
+        if self.hypothesis is None and view.continuation.is_due(self.steps):
+            view.continuation.play(
+                self._mnm, self.steps, self.last_state, lambda: understudy(self), self.counts)
+
+    def trust(self, at_most: int | None = None,
+              view: View | None = None) -> tuple[TrustedPolicy, ...]:
         """
         Return every policy that there is, home first, and how far it may be trusted.
 
-        :param at_most: so many are worked out anew; None for all, which may take long.
+        :param at_most: so many are worked out; None for all, which may take long.
+        :param view: of the last look, so that each policy has its turn.
         """
-        following = self._observed.next_states
-        most = None if at_most is None else MOST_AT_ONCE
-        return self._ledger.policies(
-            self.steps, self._estimator.expected_plays(following, most), following, at_most)
+        view = View() if view is None else view
+        return view.ledger.policies(
+            self._mnm, self._settings, self.steps,
+            self._expected_plays(view, None if at_most is None else MOST_AT_ONCE),
+            self._observed.next_states, at_most)
+
+    def _expected_plays(self, view: View, at_most: int | None) -> dict[int, Plays | None]:
+        """Return how often the published policies play each action, by target."""
+        return view.plays.of(self.hypothesis.policies if self.hypothesis else (), self._mnm.home,
+                             self._observed.next_states, at_most)
 
     def knowledge(self, trust: Iterable[TrustedPolicy] | None = None,
                   names: Mapping[int, str] | None = None,
@@ -268,14 +289,19 @@ class Exploration(PausableTask):
         for policy in known:
             if policy.target == target:
                 return policy
-        return next((told.policy for told in self.trust(0) if told.policy.target == target), None)
+        return next((told.policy for told in self._told if told.policy.target == target), None)
 
     def direct_way(self, target: int) -> DirectWay | None:
         """Return how to reach a state without going home first; None where that is no shorter."""
         policies = self.hypothesis.policies if self.hypothesis else tuple(
-            told.policy for told in self.trust(0) if told.trust.rank <= Trust.CERTIFIED.rank)
+            told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
         return direct_way(target, policies, self._observed, self.problem,
                           self._settings.steps_horizon) if policies else None
+
+    @property
+    def _told(self) -> tuple[TrustedPolicy, ...]:
+        """Return the policies that may be followed without a hypothesis."""
+        return self.provisional or self.trust(0)
 
     @property
     def round(self) -> int:    # noqa: A003

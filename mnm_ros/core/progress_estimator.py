@@ -4,17 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 import math
 
-from mnm_ros.core.knowledge.expected_plays import (
-    ExpectedPlays,
-    Following,
-    MOST_AT_ONCE,
-    Plays,
-    steps_of,
-)
+from mnm_ros.core.knowledge.expected_plays import Following
 from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
@@ -50,18 +44,15 @@ class ProgressEstimator:
     :param mnm: what is looked at.
     :param problem: with the delta of the exploration.
     :param lost: what ``lost`` was, to go on from there.
-    :param played: returns by simulation how many steps are left; None if that is not possible.
     :ivar lost: states whose policies were deleted since the last change was noticed, or whose
         certificates while it was built, and that were not found again, in that order.
     """
 
     def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = (),
-                 played: Callable[[], int | None] = lambda: None) -> None:
+                 ) -> None:
         self.lost = dict.fromkeys(lost)
         self._mnm = mnm
         self._problem = problem
-        self._played = played
-        self._expected = ExpectedPlays()
         self._noticed_at: int | None = None
         self._ways: dict[int, tuple[Pair, ...]] | None = None    # before the change that is open
 
@@ -98,23 +89,17 @@ class ProgressEstimator:
         for target in targets:
             self.lost.pop(target, None)
 
-    def expected_plays(self, following: Following,
-                       at_most: int | None = MOST_AT_ONCE) -> dict[int, Plays | None]:
-        """Return how often the published policies play each action, by target."""
-        hypothesis = self._mnm.hypothesis
-        return self._expected.of(hypothesis.policies if hypothesis else (), self._mnm.home,
-                                 following, at_most)
+    def progress(self, step: int, expected_steps: Mapping[int, float | None],
+                 played: int | None = None) -> Progress | None:
+        """
+        Return how far it is; None if unknown.
 
-    def expected_steps(self, following: Following) -> dict[int, float | None]:
-        """Return the expected steps of the published policies by target."""
-        return {target: steps_of(plays)
-                for target, plays in self.expected_plays(following).items()}
-
-    def progress(self, step: int, expected_steps: Mapping[int, float | None]) -> Progress | None:
-        """Return how far it is; None if unknown."""
+        :param expected_steps: of the published policies by target.
+        :param played: the steps that are left by simulation; None if that is not known.
+        """
         mnm = self._mnm
         if mnm.building is not None and mnm.hypothesis is None:
-            return self._first(mnm.building)
+            return self._first(mnm.building, played)
         if mnm.log.open:
             return self._relearning(step, expected_steps)
         if mnm.checking is None:
@@ -124,8 +109,7 @@ class ProgressEstimator:
         return Progress('check', done, expected, max(done, math.floor(low * expected)),
                         max(expected, math.ceil(high * expected))) if expected else None
 
-    def _first(self, building: BuildingPhase) -> Progress | None:
-        played = self._played()
+    def _first(self, building: BuildingPhase, played: int | None) -> Progress | None:
         left = self._until_built(building) if played is None else Prediction(
             played, *(factor * played for factor in PLAYED_RANGE))
         if left is None:

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Looks on at an exploration, to say how far each policy may be trusted; it changes nothing."""
+"""Says how far each policy of an exploration may be trusted; it changes nothing there."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from mnm_ros.core.knowledge.expected_plays import ExpectedPlays, Following, Plays, steps_of
-from mnm_ros.core.mnm.base import BaseAlgorithm, Provisional
-from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 
@@ -28,23 +28,18 @@ _CERTIFIED_BEFORE = 'it was certified, and what was seen since speaks against it
 
 class TrustLedger:
     """
-    Says of each policy that there is how far it may be trusted.
+    Remembers what was said of the policies of an exploration, each of which has its turn.
 
-    :param mnm: what is looked at.
-    :param settings: of the exploration.
+    It can be pickled, and holds nothing of the exploration.
+
     :param state: from ``to_state``, to go on from there.
     """
 
-    def __init__(self, mnm: Mnm, settings: Settings,
-                 state: Iterable[tuple[int, str, int]] = ()) -> None:
-        self._mnm = mnm
-        self._limit = settings.problem.limit
-        self._horizon = settings.steps_horizon
-        self._looking: dict[BaseAlgorithm, Provisional] = {}    # by stream
-        self._building: BuildingPhase | None = None
-        self._certified: dict[int, Policy] = {}    # in the building phase under way, at some time
-        self._declared: DeclaredPolicies | None = None
-        self._problem = replace(settings.problem, support=mnm.support)
+    def __init__(self, state: Iterable[tuple[int, str, int]] = ()) -> None:
+        self._looked: dict[int, Any] = {}    # memories of streams by number
+        self._round = 0    # of the building phase that they are of
+        self._certified: dict[int, Policy] = {}    # in that phase, at some time
+        self._declared = DeclaredPolicies()
         self._counted: dict[int, tuple[Policy, int, int]] = {}    # by target, with the changes
         self._turn = 0    # of the streams, one of which is looked at
         self._since: dict[int, tuple[Trust, int]] = {}
@@ -57,24 +52,29 @@ class TrustLedger:
         return [(target, trust.value, step)
                 for target, (trust, step) in {**self._before, **self._since}.items()]
 
-    def policies(self, step: int, expected_plays: Mapping[int, Plays | None],
-                 following: Following, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
+    def policies(self, mnm: Mnm, settings: Settings, step: int,
+                 expected_plays: Mapping[int, Plays | None], following: Following,
+                 at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
         Return all policies that there are, home first, then the hypothesis.
 
+        :param mnm: that has the policies.
+        :param settings: of the exploration.
         :param step: the steps so far.
         :param expected_plays: of the hypothesis.
         :param following: the counts.
         :param at_most: so many are worked out anew; None for all.
         """
         found: dict[int, TrustedPolicy] = {}
-        home = self._mnm.home
+        home, horizon = mnm.home, settings.steps_horizon
+        problem = replace(settings.problem, support=mnm.support)
         if home is None:
             return ()
         found[home] = TrustedPolicy(Trust.PROVEN, 0.0, 0.0, 0, 'RESET leads there',
-                                    Policy(home, self._horizon, (home,), ((RESET,),)))
-        for told in (*self._of_hypothesis(expected_plays), *self._on_the_way(at_most),
-                     *self._as_declared(home, at_most)):
+                                    Policy(home, horizon, (home,), ((RESET,),)))
+        for told in (*_of_hypothesis(mnm, problem.limit, expected_plays),
+                     *self._on_the_way(mnm, problem, at_most),
+                     *self._as_declared(problem, home, horizon, at_most)):
             target = told.policy.target
             if target not in found or _PREFERRED.index(told.trust) < _PREFERRED.index(
                     found[target].trust):
@@ -83,7 +83,7 @@ class TrustLedger:
                        for target, told in found.items()}
         others = [told.policy for target, told in found.items() if target not in expected_plays]
         plays = {**expected_plays, **self._plays.of(others, home, following, at_most)}
-        given = self._given(found.values(), home, following)
+        given = self._given(problem.support, found.values(), home, following)
         return tuple(replace(told, since_step=self._since[target][1], plays=plays[target],
                              declared=given.get(target, 0))
                      for target, told in found.items())
@@ -96,10 +96,9 @@ class TrustLedger:
             last = before
         return last if last is not None and last[0] is trust else None
 
-    def _given(self, told: Iterable[TrustedPolicy], home: int,
+    def _given(self, support: Support, told: Iterable[TrustedPolicy], home: int,
                following: Following) -> dict[int, int]:
         """Return by target how many declared pairs a policy may come to for which more holds."""
-        support = self._problem.support
         if not support:
             return {}
         before, self._counted = self._counted, {}
@@ -111,64 +110,65 @@ class TrustLedger:
             policy = each.policy
             if each.trust.rank <= Trust.CERTIFIED.rank:
                 was = before.get(policy.target)
-                same = was is not None and was[0] is policy and was[1] == support.changes
-                self._counted[policy.target] = was if was is not None and same else (
+                same = was and was[0].same_as(policy) and was[1] == support.changes
+                self._counted[policy.target] = was if was and same else (
                     policy, support.changes, sum(
                         support.ends(*pair) is not None
                         for pair in policy.may_play(home, after)))
         return {target: number for target, (_, _, number) in self._counted.items()}
 
-    def _of_hypothesis(self, expected_plays: Mapping[int, Plays | None],
-                       ) -> Iterator[TrustedPolicy]:
-        mnm = self._mnm
-        if mnm.hypothesis is None:
-            return
-        doubted = (dict.fromkeys(mnm.hypothesis.targets, NOT_PROVEN_SINCE)
-                   if mnm.checking is None else mnm.checking.doubted)
-        for policy in mnm.hypothesis.policies[1:]:
-            steps = steps_of(expected_plays.get(policy.target))
-            if policy.target in doubted:
-                yield TrustedPolicy(
-                    Trust.DOUBTED, steps, None, 0, doubted[policy.target], policy)
-            else:
-                best = mnm.nearly_best.get(policy.target)
-                yield TrustedPolicy(
-                    Trust.PROVEN, steps, best.at_most if best else self._limit, 0,
-                    f'of the hypothesis of round {mnm.hypothesis.round}'
-                    + (f', within {best.within:.0%} of the best' if best else ''), policy)
-
-    def _on_the_way(self, at_most: int | None) -> Iterator[TrustedPolicy]:
-        building = self._mnm.building
-        if building is not self._building:
-            self._building, self._certified = building, {}
-        streams = building.learning if building is not None else ()
-        self._looking = {stream: self._looking.get(stream) or stream.provisional()
-                         for stream in streams}
+    def _on_the_way(self, mnm: Mnm, problem: Problem,
+                    at_most: int | None) -> Iterator[TrustedPolicy]:
+        streams = mnm.building.numbered if mnm.building is not None else {}
+        if mnm.round != self._round or not streams:
+            self._round, self._certified, self._looked = mnm.round, {}, {}
+        self._looked = {number: self._looked.get(number) for number in streams}
         self._turn += 1
         doubted = {**self._certified}
-        for number, looking in enumerate(self._looking.values()):
-            has_turn = at_most is None or number == self._turn % len(streams)
-            for found in looking.look(at_most if has_turn else 0):
+        for place, (number, stream) in enumerate(streams.items()):
+            has_turn = at_most is None or place == self._turn % len(streams)
+            policies, self._looked[number] = stream.provisional(
+                self._looked[number], at_most if has_turn else 0)
+            for found in policies:
                 if found.certified:
                     self._certified[found.policy.target] = found.policy
                     doubted.pop(found.policy.target, None)
                     yield TrustedPolicy(
-                        Trust.CERTIFIED, found.expected_steps, found.at_most_steps or self._limit,
-                        0, 'certified; whether other states are within reach is not known yet',
+                        Trust.CERTIFIED, found.expected_steps,
+                        found.at_most_steps or problem.limit, 0,
+                        'certified; whether other states are within reach is not known yet',
                         found.policy)
                 else:
                     yield TrustedPolicy(
                         Trust.ASSUMED, found.expected_steps, None, 0,
                         'the best by what was seen so far', found.policy)
-        forbidden = self._problem.support.all_forbidden
+        forbidden = problem.support.all_forbidden
         for policy in (each for each in doubted.values() if not each.plays(forbidden)):
             yield TrustedPolicy(Trust.DOUBTED, None, None, 0, _CERTIFIED_BEFORE, policy)
 
-    def _as_declared(self, home: int, at_most: int | None) -> Iterator[TrustedPolicy]:
-        if not self._problem.support:
+    def _as_declared(self, problem: Problem, home: int, horizon: int,
+                     at_most: int | None) -> Iterator[TrustedPolicy]:
+        if not problem.support:
             return
-        if self._declared is None:
-            self._declared = DeclaredPolicies(self._problem, home, self._horizon)
-        for policy, steps in self._declared.look(at_most):
+        for policy, steps in self._declared.look(problem, home, horizon, at_most):
             yield TrustedPolicy(Trust.ASSUMED, steps, None, 0,
                                 'by what is declared of where actions lead', policy)
+
+
+def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | None],
+                   ) -> Iterator[TrustedPolicy]:
+    if mnm.hypothesis is None:
+        return
+    doubted = (dict.fromkeys(mnm.hypothesis.targets, NOT_PROVEN_SINCE)
+               if mnm.checking is None else mnm.checking.doubted)
+    for policy in mnm.hypothesis.policies[1:]:
+        steps = steps_of(expected_plays.get(policy.target))
+        if policy.target in doubted:
+            yield TrustedPolicy(
+                Trust.DOUBTED, steps, None, 0, doubted[policy.target], policy)
+        else:
+            best = mnm.nearly_best.get(policy.target)
+            yield TrustedPolicy(
+                Trust.PROVEN, steps, best.at_most if best else limit, 0,
+                f'of the hypothesis of round {mnm.hypothesis.round}'
+                + (f', within {best.within:.0%} of the best' if best else ''), policy)

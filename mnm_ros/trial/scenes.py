@@ -17,6 +17,7 @@ from mnm_ros.core.inputs import Update
 from mnm_ros.core.knowledge.knowledge import nested
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.view import View
 from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.view.event_words import told
 from mnm_ros.view.named import named, named_values
@@ -39,7 +40,7 @@ class Scenes:
     def __init__(self, path: Path) -> None:
         with refusing(path):
             self._saved = SavedInputs(path)
-            self._exploration = begun(self._saved)
+            self._exploration, self._view = begun(self._saved), View()
         self._description = replace(
             kept_beside(path), actions=tuple(self._saved.identity['actions']))
         self._kept = event_log.read(beside(path, event_log.KEPT))
@@ -75,8 +76,9 @@ class Scenes:
 
     def _scene(self, exploration: Exploration, last: bool) -> Telemetry:
         found, steps = exploration.hypothesis, exploration.steps
-        trust = exploration.trust(None if last else _LOOKS)
-        said, doing = self._said(steps), exploration.activity()
+        exploration.play_on(self._view)
+        trust = exploration.trust(None if last else _LOOKS, self._view)
+        said, doing = self._said(steps), exploration.activity(self._view)
         return Telemetry(
             phase=exploration.phase.value, status=named(exploration.status, said),
             events=self._events(steps),

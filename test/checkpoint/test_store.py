@@ -18,7 +18,6 @@ from kept_explorations import (
     explore,
     explored,
     IDENTITY,
-    keep,
     LONG,
     newest,
     restored,
@@ -36,7 +35,6 @@ from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Observation
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from tiers import strength
@@ -51,31 +49,6 @@ def test_it_goes_on_where_it_was_bit_for_bit(tmp_path: Path, steps: int) -> None
     drive(first, world, strength(500, 3000))
     drive(second, other, strength(500, 3000))
     assert same(first, second)
-    store.close()
-
-
-@pytest.mark.parametrize(('steps', 'trust'), [(200, Trust.CERTIFIED), (LONG, Trust.PROVEN)])
-def test_since_when_a_policy_is_trusted_is_kept(
-        tmp_path: Path, steps: int, trust: Trust) -> None:
-    """Issue: after each restart it was since then."""
-    exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
-    store = Store(tmp_path, 'explorer', IDENTITY)
-    keep(exploration, store)
-    for _ in range(steps // 20):
-        drive(exploration, simulator, 20)
-        told = exploration.trust()
-    assert exploration.can_snapshot
-    store.begin_generation(exploration.steps, exploration.to_state())
-    assert store.flush()
-    store.close()
-    since = {each.policy.target: each.since_step for each in told if each.trust is trust}
-    assert len(since) > 1 and max(since.values()) < steps
-    again, store = restored(tmp_path)
-    assert again is not None and again.steps == steps
-    drive(again, simulator, 10)
-    again.trust(at_most=0)    # as from the explorer, which looks at some in their turn
-    assert {each.policy.target: each.since_step for each in again.trust()
-            if each.policy.target in since} == since
     store.close()
 
 

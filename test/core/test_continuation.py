@@ -10,11 +10,12 @@ from pathlib import Path
 from random import Random
 
 from mnm_ros.core import continuation
-from mnm_ros.core.exploration import Exploration, understudy
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
+from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
@@ -88,10 +89,10 @@ def test_it_is_given_up_where_it_takes_too_long_or_not_all_is_declared(
         run = Run(scenario, 1, known)
         run.go_on(100)
         exploration = run.exploration
-        played = continuation.Continuation(
-            exploration._mnm, lambda at=exploration: understudy(at),
-            lambda at=exploration: at.counts)
-        left = played.steps_left(exploration.steps, exploration.last_state)
+        view, step = View(), exploration.steps
+        exploration.play_on(view)
+        left = view.continuation.steps_left(step)
         assert (left is not None) == possible
         if left is not None:    # counted down before it is played anew
-            assert played.steps_left(exploration.steps + 5, exploration.last_state) == left - 5
+            assert view.continuation.steps_left(step + 5) == left - 5
+            assert not view.continuation.is_due(step + 5)

@@ -11,6 +11,7 @@ from mnm_ros.core import Exploration, Problem, settings
 from mnm_ros.core.exploration import understudy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load
@@ -118,12 +119,13 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     world = played('disco', 0)
     while world.exploration.steps < world.at:
         world.step()
-    before = {told.policy.target for told in world.exploration.trust()
+    view = View()
+    before = {told.policy.target for told in world.exploration.trust(None, view)
               if told.trust is Trust.CERTIFIED}
     assert {1, 2, 3} <= before
     while not world.exploration.changes_noticed:
         world.step()
-    told = {told.policy.target: told for told in world.exploration.trust()}
+    told = {told.policy.target: told for told in world.exploration.trust(None, view)}
     assert told[1].trust is Trust.CERTIFIED
     assert {told[place].trust for place in before - {1}} == {Trust.DOUBTED}
     assert all('certified' in told[place].why for place in before - {1})

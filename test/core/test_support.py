@@ -21,6 +21,7 @@ from mnm_ros.core.paper.discovery import PerVisitDiscovery
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.statistics.certificate import ConfidenceSets
+from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
@@ -189,10 +190,11 @@ def test_a_declaration_while_states_are_sampled_as_printed_holds_nothing_up() ->
 def test_before_the_first_step_from_home_the_whole_declared_world_has_policies() -> None:
     run = Run(true_lists(load('grid_3x3')))
     run.step()
-    told = run.exploration.trust()
+    view = View()
+    told = run.exploration.trust(None, view)
     assert {each.policy.target for each in told} == set(range(9))
     assert [each.trust for each in told[1:]] == 8 * [Trust.ASSUMED]
-    assert len(run.exploration.trust(2)) == 9
+    assert len(run.exploration.trust(2, view)) == 9
 
 
 def test_a_declaration_in_the_middle_counts_from_then_on() -> None:

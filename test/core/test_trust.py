@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pickle
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -23,6 +24,7 @@ from mnm_ros.core.progress.trust import (
     TrustedPolicy,
 )
 from mnm_ros.core.trust_ledger import TrustLedger
+from mnm_ros.core.view import View
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -133,26 +135,45 @@ def test_to_look_changes_nothing() -> None:
 
 
 def test_trust_grows_and_is_lost_with_a_change() -> None:
-    run = Run(strength('broken_wheel', 'two_rooms'), 0)
+    run, view = Run(strength('broken_wheel', 'two_rooms'), 0), View()
     on_the_way = run.until_hypothesis(every=200)
     assert any(targets(told, Trust.ASSUMED) for _, told in on_the_way)
-    proven = run.exploration.trust()
+    proven = run.exploration.trust(None, view)
     assert {each.trust for each in proven} == {Trust.PROVEN}
     assert proven[0].policy.target == run.exploration.home and not proven[0].at_most_steps
     assert {each.at_most_steps for each in proven[1:]} == {(1 + EPSILON) * RADIUS}
     run.simulator.change()
     while not run.exploration._mnm.log.open:
         run.step()
-    told = run.exploration.trust()
+    told = run.exploration.trust(None, view)
     doubted = targets(told, Trust.DOUBTED)
     assert doubted and all('change' in each.why and each.at_most_steps is None
                            for each in told if each.trust is Trust.DOUBTED)
     since = {each.policy.target: each.since_step for each in told}
     run.step()
-    assert {each.policy.target: each.since_step for each in run.exploration.trust()} == since
+    told = run.exploration.trust(None, view)
+    assert {each.policy.target: each.since_step for each in told} == since
     while run.exploration._mnm.log.open:
         run.step()
-    assert {each.trust for each in run.exploration.trust()} == {Trust.PROVEN}
+    assert {each.trust for each in run.exploration.trust(None, view)} == {Trust.PROVEN}
+
+
+@pytest.mark.parametrize('trust', [Trust.CERTIFIED, Trust.PROVEN])
+def test_since_when_a_policy_is_trusted_is_kept(trust: Trust) -> None:
+    """Issue: after each restart it was since then."""
+    run, view = Run('broken_wheel', 0), View()
+    told: tuple[TrustedPolicy, ...] = ()
+    while len(targets(told, trust)) < 2 or run.exploration.steps % 60:
+        run.step()
+        if run.exploration.steps % EVERY == 0:
+            told = run.exploration.trust(None, view)
+    since = {each.policy.target: each.since_step for each in told if each.trust is trust}
+    assert max(since.values()) < run.exploration.steps or trust is Trust.CERTIFIED
+    run.step()
+    again = View(pickle.loads(pickle.dumps(view.ledger.to_state())))
+    run.exploration.trust(0, again)    # as from the explorer, which looks at some in their turn
+    assert {each.policy.target: each.since_step for each in run.exploration.trust(None, again)
+            if each.policy.target in since} == since
 
 
 def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
@@ -163,14 +184,15 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
     moves = {0: (RESET,) * 5, 1: (0, RESET, 0, 0, 0), 2: (0, 0, RESET, 0, 0),
              3: (0, 0, 0, RESET, 1), 4: (1, 0, 0, 0, RESET)}
     mnm = SimpleNamespace(
-        home=0, checking=SimpleNamespace(doubted={4: 'why'}), building=None, nearly_best={},
+        home=0, round=1, building=None, nearly_best={},
+        checking=SimpleNamespace(doubted={4: 'why'}),
         support=problem.support, hypothesis=Hypothesis(1, 3, 20, tuple(
             Policy(target, 20, states, (played,)) for target, played in moves.items())))
-    ledger = TrustLedger(cast(Any, mnm), settings(problem))
+    ledger = TrustLedger()
     following = {(2, 0): {3: 1}}
 
     def told() -> dict[int, tuple[Trust, int]]:
-        found = ledger.policies(5, dict.fromkeys(states),
+        found = ledger.policies(cast(Any, mnm), settings(problem), 5, dict.fromkeys(states),
                                 lambda *pair: following.get(pair, {}))
         _, heard = from_json(to_json((1, 3), found))
         assert {each.policy.target: each.declared for each in found} == {
@@ -194,11 +216,12 @@ def test_a_policy_that_is_doubted_is_told_before_one_that_is_only_declared() -> 
     ends = {0: ((1,), (0,)), 1: ((2,), (0,)), 2: ((2,), (0,))}
     problem = Problem(2, RADIUS, EPSILON, DELTA, Support(Declaration(ends)))
     doubted = Policy(1, 20, (0, 1), ((0, RESET),))
-    mnm = SimpleNamespace(home=0, checking=None, building=None, support=problem.support,
-                          hypothesis=Hypothesis(1, 3, 20, (
-                              Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted)))
-    ledger = TrustLedger(cast(Any, mnm), settings(problem))
-    told = ledger.policies(5, {1: None}, lambda state, action: {})
+    hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
+    hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
+    mnm = SimpleNamespace(home=0, round=1, checking=None, building=None,
+                          support=problem.support, hypothesis=hypothesis)
+    told = TrustLedger().policies(
+        cast(Any, mnm), settings(problem), 5, {1: None}, lambda state, action: {})
     assert {each.policy.target: each.trust for each in told} == {
         0: Trust.PROVEN, 1: Trust.DOUBTED, 2: Trust.ASSUMED}
     assert told[1].policy is doubted

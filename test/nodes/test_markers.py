@@ -6,21 +6,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 import math
+import pickle
+import time
 from types import SimpleNamespace
 from typing import Any
 
+from mnm_ros import lookout
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
-from mnm_ros.nodes.exploring.output import live_topics
 from mnm_ros.nodes.exploring.output.markers import Markers, PictureTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.layout import STRIDE
 from mnm_ros.view.shapes import Caption, NAMESPACES, spacing
 import pytest
+from rclpy.serialization import deserialize_message
 from screen import Screen
-from visualization_msgs.msg import Marker
+from visualization_msgs.msg import Marker, MarkerArray
 
 HYPOTHESIS = Hypothesis(1, 1, 8, tuple(
     Policy(target, 8, (3, 4), ((0, 1),)) for target in (3, 4)))
@@ -202,23 +205,31 @@ def test_only_what_has_changed_is_sent() -> None:
 
 def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live_topics.time, 'monotonic', lambda: 0.0)    # nothing takes any time
+    monkeypatch.setattr(lookout, 'time', SimpleNamespace(
+        thread_time=lambda: 0.0))    # nothing takes any time
     heard: list = []
     viewers: list[SimpleNamespace] = []
     node = SimpleNamespace(
         create_publisher=lambda *_: SimpleNamespace(
-            publish=heard.append, topic_name='/exploration_markers',
+            publish=lambda message: heard.append(deserialize_message(message, MarkerArray)),
+            topic_name='/exploration_markers',
             get_subscription_count=lambda: len(viewers)),
         get_subscriptions_info_by_topic=lambda name: viewers)
     topic, world = PictureTopic(node), SimpleNamespace(
         steps=9, work=0, last_state=4,
         knowledge=lambda trust: knowledge(last_state=world.last_state))
 
+    def settle() -> None:
+        end = time.monotonic() + 10.0
+        while not topic._lookout.collect():
+            assert time.monotonic() < end, 'no picture for 10 s'
+
     def news(now: float, state: int) -> list[str]:
         """Return for each message sent whether it is whole."""
         heard.clear()
         world.steps, world.last_state = world.steps + 1, state
-        topic.news(world, PLACED, Caption(), {}, now)
+        topic.news(world, PLACED, Caption(), pickle.dumps({}), now)
+        settle()
         return ['whole' if message.markers[0].action == Marker.DELETEALL else 'change'
                 for message in heard]
 
@@ -230,9 +241,11 @@ def test_a_late_viewer_gets_the_whole_and_nothing_is_drawn_without_one(
     assert [*news(4.0, 4), *news(5.0, 3), *news(6.0, 4)] == ['whole', 'whole', 'change']
     heard.clear()
     topic.greet(7.0)
+    settle()
     assert not heard
     viewers.append(SimpleNamespace(endpoint_gid=[3]))
     topic.greet(8.0)
+    settle()
     assert len(heard) == 1 and Screen(*heard).places('current') == [(10, 20.5)]
 
 

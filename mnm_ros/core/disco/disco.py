@@ -20,10 +20,16 @@ import math
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.disco.homeward import Homeward
-from mnm_ros.core.disco.provisional import ProvisionalPolicies
+from mnm_ros.core.disco.provisional import CertificateMemory, ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair, FEW_STATES, Step
+from mnm_ros.core.mnm.base import (
+    BaseAlgorithm,
+    CarriedPair,
+    FEW_STATES,
+    ProvisionalPolicy,
+    Step,
+)
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -160,10 +166,12 @@ class Disco(PhaseMachine, BaseAlgorithm):
     def estimates(self) -> Mapping[int, float]:
         return self._certifier.estimates
 
-    def provisional(self) -> ProvisionalPolicies:
-        """Return what looks for certificates on the way."""
-        return ProvisionalPolicies(
-            self._parts.counts, self._certifier, self._ruling_out, self._problem)
+    def provisional(self, memory: CertificateMemory | None = None, at_most: int | None = None,
+                    ) -> tuple[Sequence[ProvisionalPolicy], CertificateMemory]:
+        """Return the policies on the way, each of which it looks at again in its turn."""
+        found = ProvisionalPolicies(self._parts.counts, self._certifier, self._ruling_out,
+                                    self._problem, memory or CertificateMemory())
+        return found.look(at_most), found.memory
 
     def activity(self) -> PhaseActivity:
         return self._certifier.activity(self._here)

@@ -9,8 +9,8 @@ nothing of the delta. It takes no step either: what the run does depends on noth
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.rule_out import Exclusion
@@ -18,6 +18,24 @@ from mnm_ros.core.mnm.base import ProvisionalPolicy
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
+
+
+@dataclass
+class CertificateMemory:
+    """
+    The certificates that were found on the way, which can be pickled.
+
+    :ivar certified, assumed: policies by target.
+    :ivar rests_on: how often each pair of a certificate was forgotten when it was found.
+    :ivar changes: of the support, when the policies were found.
+    :ivar turns: states to be looked at, those first that have waited longest.
+    """
+
+    certified: dict[int, ProvisionalPolicy] = field(default_factory=dict)
+    assumed: dict[int, ProvisionalPolicy] = field(default_factory=dict)
+    rests_on: dict[int, list[int]] = field(default_factory=dict)
+    changes: int = 0
+    turns: dict[int, None] = field(default_factory=dict)
 
 
 class ProvisionalPolicies:
@@ -30,20 +48,17 @@ class ProvisionalPolicies:
 
     :param counts, certifier, ruling_out: of the run.
     :param problem: with the limit to certify.
+    :param memory: of the last look, which the next one changes.
     """
 
     def __init__(self, counts: Counts, certifier: Certifier, ruling_out: Exclusion,
-                 problem: Problem) -> None:
+                 problem: Problem, memory: CertificateMemory) -> None:
         self._counts = counts
         self._certifier = certifier
         self._ruling_out = ruling_out
         self._limit = problem.limit
         self._support = problem.support
-        self._certified: dict[int, ProvisionalPolicy] = {}
-        self._assumed: dict[int, ProvisionalPolicy] = {}
-        self._rests_on: dict[int, list[Mapping[int, int]]] = {}    # counts, when it was certified
-        self._changes = 0    # of the support, by when the certificates were made
-        self._turns: dict[int, None] = {}    # states to be looked at, those first that waited most
+        self.memory = memory
 
     def look(self, at_most: int | None = None) -> Sequence[ProvisionalPolicy]:
         """
@@ -52,56 +67,62 @@ class ProvisionalPolicies:
         :param at_most: so many states are looked at anew, each in its turn; None for all, and
             again as long as that opens new ways.
         """
-        known = self._certifier.known
-        if self._changes != self._support.changes:
-            self._changes = self._support.changes
-            self._certified.clear()
-            self._assumed.clear()    # some may play what is forbidden now
-        for target, found in tuple(self._certified.items()):
-            # What was forgotten is counted anew: that may be as much as before by now.
-            forgotten = any(now is not before for now, before in zip(
-                self._counted(found.policy), self._rests_on[target]) if before)
-            if target in known or forgotten:
-                del self._certified[target]
+        known, memory = self._certifier.known, self.memory
+        self._drop()
         near = [state for state in self._ruling_out.within_reach if state not in known]
-        due = dict.fromkeys((*self._certified, *near))
+        due = dict.fromkeys((*memory.certified, *near))
         if at_most is None:
-            for state in tuple(self._certified):
+            for state in tuple(memory.certified):
                 self._certify(state)
             while any(list(map(self._certify, (
-                    state for state in near if state not in self._certified)))):
+                    state for state in near if state not in memory.certified)))):
                 pass
         else:
-            self._turns = {state: None for state in (*self._turns, *due) if state in due}
-            for state in tuple(self._turns)[:at_most]:
-                del self._turns[state]
+            memory.turns = {state: None for state in (*memory.turns, *due) if state in due}
+            for state in tuple(memory.turns)[:at_most]:
+                del memory.turns[state]
                 self._certify(state)
         return (
             *(ProvisionalPolicy(policy, True, self._certifier.estimates.get(target), self._limit)
               for target, policy in tuple(known.items())[1:]),
-            *self._certified.values(),
-            *(self._assumed[target] for target in near if target in self._assumed))
+            *memory.certified.values(),
+            *(memory.assumed[target] for target in near if target in memory.assumed))
+
+    def _drop(self) -> None:
+        """Drop the certificates that do not hold any more."""
+        memory = self.memory
+        if memory.changes != self._support.changes:
+            memory.changes = self._support.changes
+            memory.certified.clear()
+            memory.assumed.clear()    # some may play what is forbidden now
+        memory.certified = {
+            target: found for target, found in memory.certified.items()
+            if target not in self._certifier.known
+            and self._forgotten(found.policy) == memory.rests_on[target]}
 
     def _certify(self, target: int) -> bool:
         """Look at a state, and return whether it has got a certificate that it had not."""
-        had = self._certified.pop(target, None)
+        memory = self.memory
+        had = memory.certified.pop(target, None)
         if had is not None:
             bound = self._certifier.bound(had.policy)
             if bound <= self._limit:
-                self._certified[target] = replace(had, at_most_steps=bound)
+                memory.certified[target] = replace(had, at_most_steps=bound)
                 return False
-        self._assumed.pop(target, None)
-        through = self._certifier.model((*self._certifier.known, *self._certified))
+        memory.assumed.pop(target, None)
+        through = self._certifier.model((*self._certifier.known, *memory.certified))
         found = self._certifier.look(target, through)
         if found is None:
             return False
         policy, steps, bound = found.policy, found.certificate.steps, found.certificate.bound
         if bound > self._limit:
-            self._assumed[target] = ProvisionalPolicy(policy, False, steps, None)
+            memory.assumed[target] = ProvisionalPolicy(policy, False, steps, None)
             return False
-        self._certified[target] = ProvisionalPolicy(policy, True, steps, bound)
-        self._rests_on[target] = self._counted(policy)
+        memory.certified[target] = ProvisionalPolicy(policy, True, steps, bound)
+        memory.rests_on[target] = self._forgotten(policy)
         return True
 
-    def _counted(self, policy: Policy) -> list[Mapping[int, int]]:
-        return [self._counts.next_states(*pair) for pair in zip(policy.states, policy.actions[0])]
+    def _forgotten(self, policy: Policy) -> list[int]:
+        """Return how often each pair of a policy was forgotten."""
+        return [self._counts.times_forgotten(*pair)
+                for pair in zip(policy.states, policy.actions[0])]

@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 import math
-from typing import Optional, Protocol
+from typing import Any, Optional, Protocol
 
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
@@ -66,13 +66,6 @@ class ProvisionalPolicy:
     certified: bool
     expected_steps: float | None
     at_most_steps: float | None
-
-
-class Provisional(Protocol):
-    """Looks at a run for the policies that it has before it finishes; changes nothing there."""
-
-    def look(self, at_most: int | None = None) -> Sequence[ProvisionalPolicy]:
-        """Return them, without home; at most so many are worked out anew, None for all."""
 
 
 class BaseAlgorithm(ABC):
@@ -162,9 +155,18 @@ class BaseAlgorithm(ABC):
         """Estimated expected steps to states that this run has certified, where it has any."""
         return {}
 
-    def provisional(self) -> Provisional:
-        """Return what looks for policies on the way; by default the output so far. Optional."""
-        return _OutputSoFar(self)
+    def provisional(self, memory: Any = None, at_most: int | None = None,
+                    ) -> tuple[Sequence[ProvisionalPolicy], Any]:
+        """
+        Return the policies on the way, without home, and what to hand over next time. Optional.
+
+        By default it is the output so far. The run stays as it is.
+
+        :param memory: what the last call has returned, which can be pickled; None at first.
+        :param at_most: so many policies are worked out; None for all.
+        """
+        return [ProvisionalPolicy(policy, True, self.estimates.get(policy.target), None)
+                for policy in self.policies[1:]], None
 
     def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display; it must not change anything. Optional."""
@@ -299,17 +301,6 @@ class BaseAlgorithm(ABC):
         returns is right at once, as well as its policies. Optional.
         """
         return -math.inf
-
-
-class _OutputSoFar:
-    """The policies that a run has made known, each of which it has evaluated."""
-
-    def __init__(self, run: BaseAlgorithm) -> None:
-        self._run = run
-
-    def look(self, at_most: int | None = None) -> Sequence[ProvisionalPolicy]:
-        return [ProvisionalPolicy(policy, True, self._run.estimates.get(policy.target), None)
-                for policy in self._run.policies[1:]]
 
 
 class BaseFactory(Protocol):

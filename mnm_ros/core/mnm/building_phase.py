@@ -184,6 +184,12 @@ class BuildingPhase:
         """Return all streams that learn, the latest first."""
         return (*reversed(self.streams), *self.replaced)
 
+    @property
+    def numbered(self) -> dict[int, BaseAlgorithm]:
+        """Return the same by number, which no two streams of the phase share."""
+        taking_turns = self._numbers[len(self.replaced):]
+        return dict(zip((*reversed(taking_turns), *self._numbers), self.learning))
+
     def transitions_of(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
         """Return the watch, with what it saw of known states since the start of ``stream``."""
         if self._transitions is not None:
@@ -276,7 +282,7 @@ class BuildingPhase:
         if change is not None:
             self.withdrawn.update(dict.fromkeys(
                 found.policy.target for stream in self.learning
-                for found in stream.provisional().look()
+                for found in stream.provisional()[0]
                 if found.certified and found.policy.plays(frozenset([pair]))))
             forgotten = [stream for stream in self.learning if stream.forget(state, action)]
             self._executed[pair] = 0

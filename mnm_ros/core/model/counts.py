@@ -40,11 +40,14 @@ class Counts:
         ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
     """
 
+    ADDED = ('_forgotten',)
+
     def __init__(self, sets: int = 1) -> None:
         self.sets = sets
         self._visits: dict[Pair, int] = {}
         self._next: dict[Pair, dict[int, int]] = {}
         self._dealt: dict[Pair, list[dict[int, int]]] = {}
+        self._forgotten: dict[Pair, int] = {}
 
     def add(self, state: int, action: int, next_state: int) -> tuple[int, int]:
         """
@@ -74,6 +77,11 @@ class Counts:
         """Forget all transitions of a pair."""
         for counted in (self._visits, self._next, self._dealt):
             counted.pop((state, action), None)
+        self._forgotten[state, action] = self.times_forgotten(state, action) + 1
+
+    def times_forgotten(self, state: int, action: int) -> int:
+        """Return how often the transitions of a pair were forgotten."""
+        return self._forgotten.get((state, action), 0)
 
     def visits(self, state: int, action: int) -> int:
         """Return ``N(s, a)``."""

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+import json
 import math
 from pathlib import Path
 import time
@@ -35,8 +36,14 @@ _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be lat
 _SHOWN = 600.0     # s, for which a refusal is told at least, unless somebody accepts it
 _QUIET = 10.0      # s, between two warnings that it is slower
 _NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
+_TRUSTED = '.trusted'
+_TRUSTED_EVERY = 10.0    # s, at least between two times that it is written
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
+
+
+Trusted = list[tuple[int, str, int]]
+"""Since when policies are trusted, as ``TrustLedger.to_state`` has it."""
 
 
 class RestoredExploration(NamedTuple):
@@ -87,6 +94,7 @@ class ExplorationStore:
         self._store: Store | None = None
         self._abandoned = False
         self._described = ''
+        self._trusted: tuple[Trusted, float] = [], -math.inf    # what is kept, and since when
         self._world: tuple[str, Declaration | None] = '', None
         self._read_worlds = False
         self.events: EventLog | None = None
@@ -107,7 +115,7 @@ class ExplorationStore:
         node, path = self._node, Path(folder).expanduser()
         name = node.get_fully_qualified_name().strip('/').replace('/', '.')
         self._described_in, self._numbered_in = path / f'{name}{KEPT}', path / f'{name}{_NUMBERS}'
-        self._worlds_in = path / f'{name}{WORLDS}'
+        self._worlds_in, self._trusted_in = path / f'{name}{WORLDS}', path / f'{name}{_TRUSTED}'
         try:
             self._store = Store(path, name, self.identity, transition_log)
             self.waiting = not self._store.empty
@@ -178,10 +186,25 @@ class ExplorationStore:
         if self._store is None or text == self._described:
             return
         self._described = text
+        self._write(self._described_in, text)
+
+    @property
+    def trusted(self) -> Trusted:
+        """Return since when policies were trusted before; nothing where that is not kept."""
         try:
-            write_whole(self._described_in, text, own=True)
-        except OSError as error:
-            self._node.get_logger().warning(f'{self._described_in} is not written: {error}')
+            return [] if self._store is None else [
+                (int(state), str(trust), int(step))
+                for state, trust, step in json.loads(read_own(self._trusted_in))]
+        except (OSError, ValueError, TypeError):
+            return []
+
+    def keep_trusted(self, trusted: Trusted, now: float) -> None:
+        """Keep since when policies are trusted, if that has changed and is due."""
+        before, when = self._trusted
+        if self._store is None or trusted == before or now < when + _TRUSTED_EVERY:
+            return
+        self._trusted = trusted, now
+        self._write(self._trusted_in, json.dumps(trusted))
 
     def keep_world(self, text: str, declared: Declaration | None) -> None:
         """
@@ -248,10 +271,13 @@ class ExplorationStore:
             return 0
 
     def _keep_bound(self, bound: int) -> None:
+        self._write(self._numbered_in, f'{bound}\n')
+
+    def _write(self, path: Path, text: str) -> None:
         try:
-            write_whole(self._numbered_in, f'{bound}\n', own=True)
+            write_whole(path, text, own=True)
         except OSError as error:
-            self._node.get_logger().warning(f'{self._numbered_in} is not written: {error}')
+            self._node.get_logger().warning(f'{path} is not written: {error}')
 
     @property
     def keeps(self) -> bool:

@@ -83,7 +83,7 @@ class ExplorationSession:
         events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(
             node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events,
-            self.exploration_store.kept_soon)
+            self.exploration_store.kept_soon, self.exploration_store.trusted)
         self._looks = LookTimes(lambda: parameters['first_look'], kept.past if kept else ())
         self._link = self._new_link()
         self._link.profile.recall(self.exploration_store.described)
@@ -322,6 +322,7 @@ class ExplorationSession:
         self._link.close()
         self._publishers.close(self.exploration, self._link)
         self.node.destroy_all()
+        self.exploration_store.keep_trusted(self._publishers.trusted, math.inf)
         self.exploration_store.close()
         if not self.exploration_store.waiting:    # what was recorded before is better than nothing
             write_record(self.node, self._parameters['record'],
@@ -390,6 +391,7 @@ class ExplorationSession:
             self.exploration_store.describe(self._link.profile.text)
         if not self.exploration_store.waiting:
             self.exploration_store.keep_world(self._link.profile.text, self._declared)
+            self.exploration_store.keep_trusted(self._publishers.trusted, now)
         self._call(self._publishers.news, self.exploration, self._link, now)
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:

@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+import pickle
 
 from geometry_msgs.msg import Point, Vector3
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.knowledge.knowledge import Knowledge
-from mnm_ros.core.progress.trust import TrustedPolicy
+from mnm_ros.lookout import Throttle
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.exploring.output.live_topics import Throttle
+from mnm_ros.nodes.exploring.output.live_topics import lookout
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.shapes import Caption, Key, Picture, Shape
+from rclpy.serialization import serialize_message
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -94,8 +96,8 @@ class PictureTopic:
     def __init__(self, node: NodeInterface) -> None:
         self._node = node
         self._publisher = node.create_publisher(MarkerArray, _TOPIC, messages.LATCHED)
-        self._markers = Markers()
-        self._throttle = Throttle(_PERIOD)
+        self._markers = pickle.dumps(Markers())
+        self._lookout = lookout(node, self._take, _PERIOD)
         self._look = Throttle(_PERIOD)
         self._viewers: frozenset[bytes] = frozenset()
         self._drawn: object = None    # what was drawn last
@@ -106,10 +108,18 @@ class PictureTopic:
         """Whether there was a viewer at the last look."""
         return bool(self._viewers)
 
+    def close(self) -> None:
+        """End what is under way."""
+        self._lookout.close()
+
     def news(self, exploration: Exploration, description: RobotDescription,
-             caption: Caption, trust: Mapping[int, TrustedPolicy], now: float) -> None:
-        """Publish what has changed, if it is due and there is a viewer."""
-        if not (self._throttle.due(now) and self._look.due(now)):
+             caption: Caption, trust: bytes, now: float) -> None:
+        """
+        Publish what has changed, if it is due and there is a viewer.
+
+        :param trust: as ``TrustTopics.told``.
+        """
+        if not (self._lookout.collect() and self._lookout.pace.due(now) and self._look.due(now)):
             return
         if self._new_viewers(now):
             self._whole = _WHOLE
@@ -117,28 +127,35 @@ class PictureTopic:
                  description, caption, trust)
         if self._viewers and (self._whole or shown != self._drawn):
             self._drawn = shown
-            self._throttle.do(
-                lambda: self._publish(exploration, description, caption, trust), now)
+            whole, self._whole = bool(self._whole), max(0, self._whole - 1)
+            self._lookout.ask(
+                lambda: self._draw(exploration, description, caption, trust, whole), now)
 
     def republish(self) -> None:
         """Publish the whole picture again, for viewers that lost some of it."""
-        if self._drawn is not None:
-            self._publisher.publish(self._markers.whole())
+        self._whole = max(self._whole, int(self._drawn is not None))
 
     def greet(self, now: float) -> None:
         """Publish the whole of what was drawn last to a new viewer, while a plan is made."""
-        if self._drawn is not None and self._look.due(now) and self._new_viewers(now):
-            self.republish()
+        if (self._lookout.collect() and self._drawn is not None and self._look.due(now)
+                and self._new_viewers(now)):
+            self._lookout.ask(lambda: (self._markers, serialize_message(
+                pickle.loads(self._markers).whole())), now)
 
-    def _publish(self, exploration: Exploration, description: RobotDescription,
-                 caption: Caption, trust: Mapping[int, TrustedPolicy]) -> None:
-        changes = self._markers.draw(
-            exploration.knowledge(trust.values()), description, caption)
-        if self._whole:
-            self._whole -= 1
-            changes = self._markers.whole()
-        if changes is not None:
-            self._publisher.publish(changes)
+    def _draw(self, exploration: Exploration, description: RobotDescription, caption: Caption,
+              trust: bytes, whole: bool) -> tuple[bytes, bytes | None]:
+        """Return the markers, pickled, and the message about them, if there is any."""
+        markers: Markers = pickle.loads(self._markers)
+        message = markers.draw(
+            exploration.knowledge(pickle.loads(trust).values()), description, caption)
+        if whole:
+            message = markers.whole()
+        return pickle.dumps(markers), None if message is None else serialize_message(message)
+
+    def _take(self, drawn: tuple[bytes, bytes | None]) -> None:
+        self._markers, message = drawn
+        if message is not None:
+            self._publisher.publish(message)
 
     def _new_viewers(self, now: float) -> bool:
         """Return whether there is a viewer that was not there before."""

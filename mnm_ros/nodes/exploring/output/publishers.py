@@ -43,6 +43,7 @@ class Publishers:
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
     :param keep: as ``HypothesisTopics`` has it.
+    :param trusted: as ``TrustTopics`` has ``since``.
     :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
     :ivar requests_dropped: returns how many requests were left out of the record.
     :ivar closed: which ways are closed, for people.
@@ -50,14 +51,15 @@ class Publishers:
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
                  profile: Callable[[], RobotProfile], events: EventTopic,
-                 keep: Keep = lambda: lambda now: True) -> None:
+                 keep: Keep = lambda: lambda now: True,
+                 trusted: Iterable[tuple[int, str, int]] = ()) -> None:
         self._node = node
         self._profile = profile
         self._events = events
         self.closed = ''
         self._learnt = HypothesisTopics(node, guard, policies_up_to, keep)
         self._live = LiveTopics(node)
-        self._trust = TrustTopics(node, policies_up_to)
+        self._trust = TrustTopics(node, policies_up_to, trusted)
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -85,6 +87,14 @@ class Publishers:
                 phase, status = Phase.PAUSED, 'paused: the node is ending'
             self._tell_stop(phase, status, exploration, link)
         self._tell_due(True)
+        self._live.close()
+        self._trust.close()
+        self._picture.close()
+
+    @property
+    def trusted(self) -> list[tuple[int, str, int]]:
+        """Return since when policies are trusted."""
+        return self._trust.since
 
     def republish(self, period: float, now: float) -> None:
         """Publish all values again every ``period`` s, for nodes that lost them; 0: never."""
@@ -211,6 +221,8 @@ class Publishers:
     def while_busy(self, now: float) -> None:
         """Publish what waits, and show a new viewer what was drawn last, while a plan is made."""
         self._learnt.publish_due(now)
+        self._live.while_busy(now)
+        self._trust.collect()
         self._picture.greet(now)
 
     def _publish(self, publisher: Publisher[_MsgT], message: _MsgT) -> None:

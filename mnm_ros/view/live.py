@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What an explorer publishes for those who look on, worked out in a copy of its process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+import os
+import time
+
+from mnm_ros.core.continuation import Continuation
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.progress.trust import TrustedPolicy
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.core.view import View
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.named import named
+
+_MOST_LOOKS = 8    # certificates worked out each time
+_LONG = 0.1        # s of computing, for these: among 1,000 states one may take as long
+_NICE = 10         # of what may take long
+
+
+def activity(exploration: Exploration, view: View, status: str, names: RobotDescription) -> str:
+    """Return the text of ``activity``; while nothing is done, it says why as ``status`` does."""
+    found = exploration.activity(view)
+    running = exploration.state is RunState.RUNNING
+    return replace(
+        found, sentence=named(found.sentence, names) if running else status).to_json()
+
+
+def played_on(exploration: Exploration, continuation: Continuation) -> Continuation:
+    """Play an exploration on, beside all that is more urgent."""
+    os.nice(_NICE)
+    view = View()
+    view.continuation = continuation
+    exploration.play_on(view)
+    return view.continuation
+
+
+def trusted(exploration: Exploration, view: View, seconds: Mapping[int, float],
+            names: RobotDescription) -> tuple[TrustedPolicy, ...]:
+    """Return the policies there are, each of which is looked at in its turn."""
+    begun = time.thread_time()
+    told = tuple(replace(each.timed(seconds), why=named(each.why, names))
+                 for each in exploration.trust(view.looks, view))
+    view.looks = (min(_MOST_LOOKS, view.looks + 1) if time.thread_time() < begun + _LONG
+                  else max(1, view.looks // 2))
+    return told
