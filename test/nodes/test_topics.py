@@ -28,7 +28,7 @@ KEYS = {
 
 def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,
                                      scenario: str) -> None:
-    start('cmp_sim', scenario=scenario, latency=0.002)
+    start('cmp_sim', scenario=scenario)
     explorer()
     early = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: early, 'a hypothesis')
@@ -63,7 +63,7 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
 
 
 def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: str) -> None:
-    start('cmp_sim', scenario=scenario, latency=0.005, namespace='/a')
+    start('cmp_sim', scenario=scenario, namespace='/a')
     explorer(namespace='/a')
     heard = peer.listen(DiagnosticArray, '/diagnostics', 10)
     status = peer.wait_for(
@@ -80,7 +80,7 @@ def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: 
 
 def test_two_namespaces(start: Callable, explorer: Callable, scenario: str) -> None:
     peers = [Peer('/a'), Peer('/b')]
-    start('cmp_sim', namespace='/a', scenario=scenario, latency=0.002)
+    start('cmp_sim', namespace='/a', scenario=scenario)
     explorer(namespace='/a')
     waiting = explorer(namespace='/b')
     policies = peers[0].listen(Int64MultiArray, 'policies')
