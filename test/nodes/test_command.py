@@ -29,16 +29,10 @@ from tiers import strength
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = 'mnm_ros.core.components:_disco'
-COMMAND = [sys.executable, '-m', 'mnm_ros']
 
 Command = Callable[..., Done]
 Commands = Callable[..., list[Done]]
 Begin = Callable[..., NodeProcess]
-
-
-def in_a_new_process(*words: str) -> subprocess.CompletedProcess:
-    """Run the command as a user does, with all that it imports."""
-    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=DEADLINE)
 
 
 def elsewhere() -> dict[str, str]:
@@ -251,10 +245,10 @@ def test_contract_without_a_robot_ends_in_a_sentence(
         f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n'))
 
 
-def test_explore_with_ones_own_robot(start: Callable) -> None:
+def test_explore_with_ones_own_robot(start: Callable, command: Command) -> None:
     start('cmp_sim', '/robot_1', scenario='corridor')
-    done = in_a_new_process('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout',
-                            str(DEADLINE), '--radius', '3', '-p', 'actions:=[east, west]')
+    done = command('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout',
+                   str(DEADLINE), '--radius', '3', '-p', 'actions:=[east, west]')
     assert done.returncode == 0, done.stdout
     assert re.search(r'^known +\d: 0 1 2', done.stdout, re.MULTILINE)
     assert 'The hypothesis is right' not in done.stdout and 'nobody here knows' in done.stdout

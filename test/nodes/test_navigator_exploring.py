@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 import signal
@@ -28,9 +29,10 @@ TARGETS = (0, 1, 2)
 class Nodes:
     """An explorer that has learnt the corridor, a simulated robot and a navigator."""
 
-    def __init__(self, start: Callable, knowing: Callable, learnt: Any, peer: Peer, scenario: str,
-                 folder: Path, dwell: float = 0.0, **mode: object) -> None:
-        self._folder, self._before = folder, learnt.counts
+    def __init__(self, start: Callable, explorer: Callable, before: Counter[Step], peer: Peer,
+                 scenario: str, folder: Path, pause: float = PAUSE, dwell: float = 0.0,
+                 **mode: object) -> None:
+        self._folder, self._before = folder, before
         self.by_service = False
         self.peer = peer
         self.operator = Operator(peer)
@@ -38,8 +40,8 @@ class Nodes:
         self.status = peer.listen(String, 'status')
         self._explore = peer.node.create_client(SetBool, 'explore')
         self.simulator: NodeProcess = start(
-            'cmp_sim', scenario=scenario, record=str(folder / 'simulator'))
-        self.explorer: NodeProcess = knowing(record=str(folder / 'explorer'), **mode)
+            'cmp_sim', scenario=scenario, latency=pause, record=str(folder / 'simulator'))
+        self.explorer: NodeProcess = explorer(record=str(folder / 'explorer'), **mode)
         self.policies: list[Int64MultiArray] = learns(peer)
         self.navigator: NodeProcess = start('navigator', dwell=dwell, **mode)
         self.operator.wait_for_navigator()
@@ -70,11 +72,11 @@ class Nodes:
 
 
 @pytest.fixture(params=['action', 'service'])
-def nodes(start: Callable, knowing: Callable, learnt: Any, peer: Peer, scenario: str,
-          tmp_path: Path, request: pytest.FixtureRequest) -> Nodes:
+def nodes(start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,
+          request: pytest.FixtureRequest) -> Nodes:
     # Longer than any deadline but that of the first hypothesis: the middleware may lose the first
     # response of a service, but from then on nothing but a fault may take a timeout.
-    nodes = Nodes(start, knowing, learnt, peer, scenario, tmp_path, reset_mode=request.param,
+    nodes = Nodes(start, explorer, Counter(), peer, scenario, tmp_path, reset_mode=request.param,
                   step_timeout=25.0)
     nodes.by_service = request.param == 'service'
     return nodes
@@ -83,20 +85,17 @@ def nodes(start: Callable, knowing: Callable, learnt: Any, peer: Peer, scenario:
 @pytest.fixture
 def slow(start: Callable, knowing: Callable, learnt: Any, peer: Peer, scenario: str,
          tmp_path: Path) -> Nodes:
-    """Nodes with a robot that takes its time from now on, and goes home before each goal."""
-    nodes = Nodes(start, knowing, learnt, peer, scenario, tmp_path)
+    """Nodes with a robot that takes its time, and goes home before each goal."""
+    nodes = Nodes(start, knowing, learnt.counts, peer, scenario, tmp_path, pause=0.3)
     assert peer.set_parameter('navigator', 'direct', False).successful
-    nodes.slow_down(0.3)
     return nodes
 
 
 @pytest.fixture
 def staying(start: Callable, knowing: Callable, learnt: Any, peer: Peer, scenario: str,
             tmp_path: Path) -> Nodes:
-    """Nodes with a robot that takes its time from now on, and stays at goals."""
-    nodes = Nodes(start, knowing, learnt, peer, scenario, tmp_path, dwell=60.0)
-    nodes.slow_down(0.1)
-    return nodes
+    """Nodes with a robot that takes its time, and stays at goals."""
+    return Nodes(start, knowing, learnt.counts, peer, scenario, tmp_path, pause=0.1, dwell=60.0)
 
 
 def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) -> None:

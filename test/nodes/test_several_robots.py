@@ -16,11 +16,11 @@ from logged_robot import played, start_logged
 from mnm_ros.checkpoint import event_log
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
-from node_processes import DEADLINE, Done, Peer, read_counts
+from node_processes import DEADLINE, Done, Peer, read_counts, slow_down
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from tiers import strength
+from tiers import strength, thorough
 
 ENDLESSLY = strength('thinking_base:quietly_endlessly', 'thinking_base:endlessly')
 
@@ -56,6 +56,8 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
     process = start('explorer', robots=['r1', 'r2', 'deck/r3'], radius=4.0, step_timeout=0.3,
                     record=str(tmp_path / 'record'))
     policies = learns(peer)
+    for name in records:
+        slow_down(peer, f'/{name}/cmp_sim', 0.03)
     killed.kill()
     peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.WARN, 'that r2 is missed')
     before = {name: reports.steps(name) for name in records}
@@ -211,6 +213,12 @@ def test_descriptions_are_those_of_each_robot(
     assert process.stop() == 0
 
 
+@thorough(shown_by=(
+    'console/test_arguments.py::test_a_fleet_has_simulators_of_its_own '
+    'console/test_view.py::test_it_shows_where_several_robots_are '
+    'console/test_live_run.py::test_the_real_nodes '
+    'nodes/test_telemetry.py::test_anything_may_come '
+    'nodes/test_several_robots.py::test_three_robots_one_of_which_is_killed_and_replaced'))
 def test_the_command_shows_each_robot_and_judges_what_came_of_it(
         scenario: str, tmp_path: Path, command: Callable[..., Done]) -> None:
     done = command(

@@ -16,6 +16,7 @@ from node_processes import Peer
 from screen import Screen
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
+from tiers import thorough
 from visualization_msgs.msg import MarkerArray
 
 KEYS = {
@@ -78,6 +79,7 @@ def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: 
     assert later
 
 
+@thorough(shown_by='nodes/test_flat.py::test_two_robots_side_by_side')
 def test_two_namespaces(start: Callable, explorer: Callable, scenario: str) -> None:
     peers = [Peer('/a'), Peer('/b')]
     start('cmp_sim', namespace='/a', scenario=scenario)
