@@ -16,7 +16,7 @@ from mnm_ros import messages
 from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from navigating import declare, HeldRobot, Operator
+from navigating import declare, describe, HeldRobot, Operator
 from node_processes import NodeProcess, PAUSE, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
@@ -231,6 +231,7 @@ def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
     robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
     trust = peer.listen(String, 'trust')
     robot.holding = False
+    described = describe(peer)    # an explorer gives goals up while it waits for a description
     exploring = explorer()
     learns(peer)
     start('navigator', direct=False, dwell=0.0)
@@ -245,7 +246,7 @@ def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
         robot.release_if_held()
         robot.wait_until_held()
     before = len(robot.executed)
-    declare(peer, (1, 0))
+    declare(peer, (1, 0), publisher=described)
     peer.wait_for(lambda: is_told('ends after this step: its policy plays'), 'that it ends')
     peer.wait_for(lambda: 'never to be commanded' in exploring.output and 'doubted' in (
         trust[-1].data), 'the explorer')
