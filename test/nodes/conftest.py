@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
+import shutil
+from typing import NamedTuple
 
 from driven_robot import DrivenRobot, FAST
+from faulty_robot import Step
+from kept_exploration import learn
 from mnm_ros import messages
 from navigating import Commander, KNOWN, Operator, PLACES, publish
-from node_processes import arguments, Done, end_all, NodeProcess, Peer, ScriptedRobot
+from node_processes import (
+    arguments,
+    Done,
+    end_all,
+    NodeProcess,
+    PAUSE,
+    Peer,
+    ScriptedRobot,
+)
 from node_server import COMMAND
 import pytest
 from std_msgs.msg import String
@@ -43,8 +56,9 @@ def start(tmp_path: Path) -> Start:
 
     def start_node(module: str, namespace: str = '', given: Sequence[str] = (),
                    **parameters: object) -> NodeProcess:
+        own = {'latency': PAUSE} if module == 'cmp_sim' else {}
         return NodeProcess(module, tmp_path / f'output_{next(numbers)}.txt',
-                           given or arguments(parameters, namespace))
+                           given or arguments({**own, **parameters}, namespace))
     return start_node
 
 
@@ -99,6 +113,31 @@ def scenario(tmp_path: Path) -> str:
     path = tmp_path / 'corridor.yaml'
     path.write_text(CORRIDOR)
     return str(path)
+
+
+class Learnt(NamedTuple):
+    """An exploration of the corridor with its first hypothesis: where it is kept, its counts."""
+
+    folder: Path
+    counts: Counter[Step]
+
+
+@pytest.fixture(scope='session')
+def learnt(tmp_path_factory: pytest.TempPathFactory) -> Learnt:
+    """Return what all tests of a run may go on from; its folder is to be copied."""
+    folder = tmp_path_factory.mktemp('learnt')
+    scenario = folder / 'corridor.yaml'
+    scenario.write_text(CORRIDOR)
+    return Learnt(folder / 'kept', learn(folder / 'kept', str(scenario)))
+
+
+@pytest.fixture
+def knowing(explorer: Start, learnt: Learnt, tmp_path: Path) -> Start:
+    """Start an explorer that goes on from what was learnt of the corridor."""
+    def start_knowing(**parameters: object) -> NodeProcess:
+        folder = shutil.copytree(learnt.folder, tmp_path / 'known')
+        return explorer(checkpoint_dir=str(folder), **parameters)
+    return start_knowing
 
 
 @pytest.fixture

@@ -43,6 +43,7 @@ class FaultyRobot(ScriptedRobot):
 
     def __init__(self, peer: Peer) -> None:
         super().__init__(peer)
+        self.pause = 0.0    # what it is asked for takes a number of steps
         self.misses = 0
         self.missed = 0
         self.stuck: set[int] = set()

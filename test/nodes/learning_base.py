@@ -9,7 +9,7 @@ from typing import Any
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from node_processes import ScriptedRobot
+from node_processes import Peer, ScriptedRobot
 
 WIDTH = 40                                              # actions, and states of the first level
 ACTIONS = [f'way_{number}' for number in range(WIDTH)]
@@ -91,7 +91,11 @@ def large(settings: Any, home: int, rng: Any, known: Any = ()) -> BaseAlgorithm:
 
 
 class TreeRobot(ScriptedRobot):
-    """The robot in the tree."""
+    """The robot in the tree, of which a test asks for a number of steps."""
+
+    def __init__(self, peer: Peer) -> None:
+        super().__init__(peer)
+        self.pause = 0.0
 
     def move(self, action: int) -> int:
         return following(self.state, action)

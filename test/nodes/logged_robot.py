@@ -9,14 +9,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from faulty_robot import Step
-from node_processes import arguments, NodeProcess
+from node_processes import arguments, NodeProcess, PAUSE
 
 
 def start_logged(start: Callable[..., NodeProcess], log: Path, scenario: str, seed: int = 0,
                  namespace: str = '') -> NodeProcess:
     """Start a simulator that adds its steps to a log."""
     log.touch()
-    given = arguments({'scenario': scenario, 'seed': seed}, namespace)
+    given = arguments({'scenario': scenario, 'seed': seed, 'latency': PAUSE}, namespace)
     return start('logged_sim', given=[str(log), *given])
 
 

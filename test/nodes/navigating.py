@@ -14,6 +14,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
 from rclpy.action import ActionClient
+from rclpy.publisher import Publisher
 from std_msgs.msg import Int64, Int64MultiArray, String
 
 EAST, WEST = 0, 1
@@ -95,12 +96,19 @@ def publish(peer: Peer, policies: messages.PolicySet) -> None:
         peer.node.create_publisher(Int64MultiArray, topic, messages.LATCHED).publish(message)
 
 
-def declare(peer: Peer, *forbidden: tuple[int, int]) -> None:
+def describe(peer: Peer) -> Publisher:
+    """Say which actions there are, and return what publishes more about them."""
+    publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    publisher.publish(String(data=RobotDescription(('east', 'west')).to_text()))
+    return publisher
+
+
+def declare(peer: Peer, *forbidden: tuple[int, int], publisher: Publisher | None = None) -> None:
     """Say that some actions lead nowhere, and the others where they do in the corridor."""
     lists = {state: tuple(() if (state, action) in forbidden else (end,)
                           for action, end in enumerate((min(state + 1, 2), max(state - 1, 0))))
              for state in range(3)}
-    publisher = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    publisher = publisher or peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     publisher.publish(String(data=RobotDescription(
         ('east', 'west'), declaration=Declaration(lists)).to_text()))
     peer.wait_for(publisher.get_subscription_count, 'the navigator')

@@ -38,6 +38,7 @@ except ImportError:    # Humble
 DEADLINE = 240.0    # s, for anything that ought to happen at once; generous on busy machines
 
 PAUSE = 0.005     # s between the steps of robots that need not be quick
+REST = 0.1        # s between those of robots that are not waited for: others have the processor
 
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only wait for it, busily
 
@@ -374,7 +375,7 @@ class ScriptedRobot:
         self.state = 0
         self.received: list[tuple[int, int]] = []
         self.executed: list[tuple[int, int, int]] = []    # state, action, next state
-        self.pause = 0.0
+        self.pause = PAUSE
         self.mute = 0
         self.deaf = 0
         self.around: Callable[[int, int], None] = lambda seq, state: None
@@ -416,6 +417,11 @@ class ScriptedRobot:
     def counts(self) -> dict[str, dict[str, dict[str, int]]]:
         """Return what has been executed in the layout of the record files."""
         return as_counts(self.executed)
+
+
+def slow_down(peer: Peer, robot: str = 'cmp_sim', pause: float = REST) -> None:
+    """Let a simulated robot take so many s for each step from now on."""
+    assert peer.set_parameter(robot, 'latency', pause).successful
 
 
 def as_counts(steps: Sequence[tuple[int, int, int]]) -> dict[str, dict[str, dict[str, int]]]:

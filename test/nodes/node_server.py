@@ -13,6 +13,7 @@ have the wheels of Kilted do so with SIGSEGV, which has nothing to do with the n
 
 from __future__ import annotations
 
+import atexit
 from collections.abc import Callable
 from contextlib import suppress
 import gc
@@ -24,7 +25,8 @@ from pathlib import Path
 import select
 import signal
 import sys
-from typing import Any
+import threading
+from typing import Any, NoReturn
 
 from mnm_ros.core import libraries
 
@@ -34,6 +36,9 @@ COMMAND = 'mnm_ros'
 """The name of the command, which is a program, too."""
 
 COMMAND_IMPORTS = ('call', 'knowledge', 'main', 'run', 'source', 'watch')
+LATE = {'dashboard': ('nodes.dashboard', 'nodes.showing.page')}
+"""What is imported when a program is started for the first time: it takes a second."""
+
 HERE = Path(__file__).resolve().parent    # a script with ``main`` that is there is a program, too
 FORKS = os.environ.get('MNM_FORK') != '0'
 
@@ -55,6 +60,13 @@ def get_ready() -> None:
     inspect.getmodule(sys._getframe())    # rclpy looks for who logs in the files of all modules
     gc.collect()
     gc.freeze()    # what is never to be collected is neither looked through nor copied
+
+
+def import_late(program: str) -> None:
+    """Import what only this program needs, if it is installed."""
+    for name in LATE.pop(program, ()) if FORKS else ():
+        with suppress(ImportError):
+            import_module(f'mnm_ros.{name}')
 
 
 def become(order: dict[str, Any]) -> Callable[[], Any]:
@@ -81,7 +93,25 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     sys.argv = [program, *order['arguments']]
     main = import_module('mnm_ros.command.main' if program == COMMAND else program
                          if beside.exists() else f'mnm_ros.nodes.{program}').main
-    return lambda: sys.exit(main())
+    return lambda: _end(main)
+
+
+def _end(main: Callable[[], Any]) -> NoReturn:
+    """
+    Run a program, and end this process without freeing its memory, which costs as much as a start.
+
+    With ``--all`` Python ends as usual, and after an exception in any case.
+    """
+    try:
+        sys.exit(main())
+    except SystemExit as ended:
+        if os.environ.get('MNM_TEST_ALL') or isinstance(ended.code, str):
+            raise
+        threading._shutdown()  # type: ignore[attr-defined]    # waits for threads, as Python does
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(int(ended.code or 0))
 
 
 def _only_adds(before: str | None, now: str | None) -> bool:
@@ -118,9 +148,11 @@ def serve() -> Callable[[], Any] | None:
                 break
             *lines, unread = (unread + read).split(b'\n')
             for line in lines:
+                order = json.loads(line)
+                import_late(order['program'])
                 pid = os.fork()
                 if not pid:
-                    return become(json.loads(line))
+                    return become(order)
                 running.add(pid)
                 tell(pid, None)
     for pid in running:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from builtin_interfaces.msg import Time
 from mnm_ros import messages
-from node_processes import NodeProcess, PAUSE, Peer, ScriptedRobot
+from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
@@ -34,7 +34,6 @@ def before_the_beginning_of_time(peer: Peer, node: str) -> None:
 @pytest.mark.parametrize('send', [unreadable_parameter, before_the_beginning_of_time])
 def test_one_bad_packet(
         explorer: Callable, peer: Peer, robot: ScriptedRobot, send: Callable) -> None:
-    robot.pause = PAUSE
     process = explorer(use_sim_time=True)
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     send(peer, 'explorer')
@@ -49,7 +48,6 @@ def test_one_bad_packet(
 def test_single_numbers_on_the_topic_of_claims(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """Their sender lives on, but does not repeat them, as an explorer would."""
-    robot.pause = PAUSE
     process = explorer()
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     claims = peer.node.create_publisher(Int64, 'action/driver', messages.LATCHED)

@@ -64,7 +64,6 @@ def owner(peer: Peer) -> Owner:
 
 def test_it_rests_at_home_because_of_battery_and_hours(
         explorer: Callable[..., NodeProcess], owner: Owner, robot: ScriptedRobot) -> None:
-    robot.pause = PAUSE
     process = explorer(battery_low=20.0)
     owner.explores()
     owner.charge = 0.199
@@ -113,7 +112,7 @@ def test_a_goal_while_it_rests(
         start: Callable, explorer: Callable[..., NodeProcess], owner: Owner,
         scenario: str) -> None:
     """It is not disturbed when the battery is charged, and the robot goes to the dock after it."""
-    start('cmp_sim', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', scenario=scenario)
     process = explorer(battery_low=20.0)
     learns(owner.peer)
     navigator, operator = start('navigator', dwell=0.0), Operator(owner.peer)
@@ -144,7 +143,7 @@ def test_a_goal_while_it_rests(
 def test_each_robot_of_a_fleet_has_a_battery(start: Callable, peer: Peer, scenario: str) -> None:
     robots = [Owner(peer, 'r1/'), Owner(peer, 'r2/')]
     for name in ('/r1', '/r2'):
-        start('cmp_sim', name, scenario=scenario, latency=PAUSE)
+        start('cmp_sim', name, scenario=scenario)
     process = start('explorer', robots=['r1', 'r2'], battery_low=20.0)
     robots[0].explores()
     robots[0].charge = 0.199

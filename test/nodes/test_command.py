@@ -18,9 +18,10 @@ from types import ModuleType
 import exploration_steps
 import false_alarms
 from mnm_ros import messages
+from mnm_ros.checkpoint.__main__ import main as checkpoint
 from mnm_ros.contract.__main__ import main as contract
 from mnm_ros.parameters import NODES
-from node_processes import DEADLINE, Done, NodeProcess, Peer
+from node_processes import DEADLINE, Done, NodeProcess, Peer, slow_down
 import promise
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String
@@ -28,16 +29,10 @@ from tiers import strength
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = 'mnm_ros.core.components:_disco'
-COMMAND = [sys.executable, '-m', 'mnm_ros']
 
 Command = Callable[..., Done]
 Commands = Callable[..., list[Done]]
 Begin = Callable[..., NodeProcess]
-
-
-def in_a_new_process(*words: str) -> subprocess.CompletedProcess:
-    """Run the command as a user does, with all that it imports."""
-    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, timeout=DEADLINE)
 
 
 def elsewhere() -> dict[str, str]:
@@ -56,13 +51,13 @@ def test_help_prints_the_parameters_and_starts_no_node(start: Callable, node: st
     assert f'ros2 run mnm_ros {node} {example[1]}' in process.output
 
 
-def test_help_through_the_command_is_the_same() -> None:
-    done = in_a_new_process('run', 'grid_driver', '--help')
+def test_help_through_the_command_is_the_same(command: Command) -> None:
+    done = command('run', 'grid_driver', '--help')
     assert done.returncode == 0 and done.stdout.startswith('usage: grid_driver ')
 
 
 def test_an_explorer_is_run_told_and_watched(
-        start: Callable, begin_command: Begin, commands: Commands, command: Command,
+        start: Callable, begin_command: Begin, commands: Commands, command: Command, peer: Peer,
         tmp_path: Path) -> None:
     # Slow enough for the first hypothesis to be built before the eyes of both.
     start('cmp_sim', '/robot_1', scenario='corridor', latency=0.004)
@@ -75,6 +70,7 @@ def test_an_explorer_is_run_told_and_watched(
         'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
         '-p', f'checkpoint_dir:={tmp_path / "kept"}', '-p', f'stop_dir:={tmp_path}')
     wait_for_line(watch, r'known 4: 0 1 2 3')
+    slow_down(peer, '/robot_1/cmp_sim')
     assert command('pause', *here).returncode == 0
     wait_for_line(watch, r'phase paused')
     policies, way, table, events = commands(*((*words, *here) for words in (
@@ -137,7 +133,7 @@ def test_goals(start: Callable, command: Command, commands: Commands, peer: Peer
     known = peer.listen(Int64MultiArray, 'known_states')
     peer.wait_for(
         lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
-    assert peer.set_parameter('cmp_sim', 'latency', 0.02).successful    # enough is known
+    slow_down(peer)    # enough is known
     there = command('goal', '3')
     assert there.returncode == 0 and re.fullmatch(r'reached 3 in \d+ steps\n', there.stdout), there
     unknown, nowhere = commands(('goal', '-7'), ('goal', 'kitchen'))
@@ -164,16 +160,19 @@ def test_a_policy_is_made_nearly_the_best(
     known = peer.listen(Int64MultiArray, 'known_states')
     peer.wait_for(
         lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
+    slow_down(peer)
     asked = command('improve', '1')
     assert asked.returncode == 0 and asked.stdout.endswith(': state 1\n'), asked
     assert asked.stdout.startswith('told to improve policies, by mnm_ros improve'), asked
     unknown, nowhere = commands(('improve', '99'), ('improve', 'kitchen'))
     assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
+    slow_down(peer, pause=strength(0.004, 0.0))
     peer.wait_for(lambda: any(f'policy to state 1 is {within}' in message.data
                               for message in heard), 'the end of the improvement')
     peer.wait_for(lambda: json.loads(trust[-1].data)['states']['1']['why'].endswith(within),
                   'what is told of it')
+    slow_down(peer)
     assert peer.set_parameter('explorer', 'improve_within', 0.1).successful
     assert command('improve', '3', '2').stdout.endswith(': state 3; state 2\n')
     peer.wait_for(lambda: any('improving the policy to state' in message.data
@@ -246,18 +245,18 @@ def test_contract_without_a_robot_ends_in_a_sentence(
         f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n'))
 
 
-def test_explore_with_ones_own_robot(start: Callable) -> None:
+def test_explore_with_ones_own_robot(start: Callable, command: Command) -> None:
     start('cmp_sim', '/robot_1', scenario='corridor')
-    done = in_a_new_process('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout',
-                            str(DEADLINE), '--radius', '3', '-p', 'actions:=[east, west]')
+    done = command('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout',
+                   str(DEADLINE), '--radius', '3', '-p', 'actions:=[east, west]')
     assert done.returncode == 0, done.stdout
     assert re.search(r'^known +\d: 0 1 2', done.stdout, re.MULTILINE)
     assert 'The hypothesis is right' not in done.stdout and 'nobody here knows' in done.stdout
     assert f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}' in done.stdout
 
 
-def test_explore_with_ones_own_robot_says_why_it_did_not_start() -> None:
-    done = in_a_new_process('explore', '--robot', '-p', 'actions:=[east, east]')
+def test_explore_with_ones_own_robot_says_why_it_did_not_start(command: Command) -> None:
+    done = command('explore', '--robot', '-p', 'actions:=[east, east]')
     assert done.returncode == 1 and "parameter 'actions' is ['east', 'east']" in done.stdout
 
 
@@ -322,10 +321,10 @@ def test_programs_refuse_a_base_that_is_nowhere(
     assert ended.value.code == 2 and 'nowhere:at_all' in capsys.readouterr().err
 
 
-def test_the_help_of_checkpoint() -> None:
-    done = subprocess.run([sys.executable, '-m', 'mnm_ros.checkpoint', '--help'],
-                          capture_output=True, text=True, timeout=DEADLINE)
-    assert done.returncode == 0 and done.stdout.startswith('usage: ')
+def test_the_help_of_checkpoint(capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit) as ended:
+        checkpoint(['--help'])
+    assert not ended.value.code and capsys.readouterr().out.startswith('usage: ')
 
 
 @pytest.mark.parametrize('word, status', [('--help', 0), ('many', 2)])

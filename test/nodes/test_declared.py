@@ -16,7 +16,7 @@ from mnm_ros.core.inputs import TimesInput
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.robot_description import RobotDescription
-from node_processes import NodeProcess, PAUSE, Peer, ScriptedRobot
+from node_processes import NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
@@ -41,7 +41,7 @@ def test_the_simulator_declares_its_first_setting_on_request(start: Callable, pe
 def test_an_explorer_relies_on_what_the_simulator_declares(start: Callable, peer: Peer) -> None:
     status = peer.listen(String, 'status')
     known = peer.listen(Int64MultiArray, 'known_states')
-    start('cmp_sim', scenario='corridor', declare_successors=True, latency=PAUSE)
+    start('cmp_sim', scenario='corridor', declare_successors=True)
     process = start('explorer', radius=2.0)
     peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
     took = 'declared by the robot side: where the actions of 4 states lead'
@@ -54,7 +54,7 @@ def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
     """The robot is never taken to the west of state 1, though the simulator declares that."""
     declaration, record = tmp_path / 'declared.yaml', tmp_path / 'counts.json'
     declaration.write_text('successors: {1: [[1, 2], []]}')
-    start('cmp_sim', scenario='corridor', declare_successors=True, latency=PAUSE)
+    start('cmp_sim', scenario='corridor', declare_successors=True)
     explorer = start('explorer', radius=2.0, declaration=str(declaration), record=str(record),
                      checkpoint_dir=str(tmp_path))
     steps = peer.listen(String, 'activity')
@@ -72,7 +72,7 @@ def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
 
 def test_what_was_declared_is_kept_until_it_is_ignored(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
-    start('cmp_sim', scenario='corridor', declare_successors=True, latency=PAUSE)
+    start('cmp_sim', scenario='corridor', declare_successors=True)
     for ignored, told in ((False, 'declared by the robot side: '),
                           (True, 'nothing is declared any more of where actions lead')):
         explorer = start('explorer', actions=['east', 'west'], radius=2.0,
@@ -93,8 +93,8 @@ def test_a_file_that_is_wrong_is_refused(start: Callable, tmp_path: Path) -> Non
 
 
 def test_a_fleet_takes_what_one_of_its_robots_declares(start: Callable, peer: Peer) -> None:
-    start('cmp_sim', '/r1', scenario='corridor', latency=PAUSE)
-    start('cmp_sim', '/r2', scenario='corridor', declare_successors=True, seed=1, latency=PAUSE)
+    start('cmp_sim', '/r1', scenario='corridor')
+    start('cmp_sim', '/r2', scenario='corridor', declare_successors=True, seed=1)
     known = peer.listen(Int64MultiArray, 'known_states')
     explorer = start('explorer', radius=2.0, robots=['r1', 'r2'])
     peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
@@ -104,7 +104,6 @@ def test_a_fleet_takes_what_one_of_its_robots_declares(start: Callable, peer: Pe
 def test_what_steps_take_is_told_once_and_kept(
         explorer: Callable[..., NodeProcess], robot: ScriptedRobot, tmp_path: Path) -> None:
     """The second explorer has it from the disk."""
-    robot.pause = PAUSE
     times = StepTimes({-1: 16.0, 0: 3.5}, {(2, -1): 20.0})
     robot.peer.node.create_publisher(String, 'robot_side', messages.LATCHED).publish(String(
         data=RobotDescription(('east', 'west'), times=times).to_text()))

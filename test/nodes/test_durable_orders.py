@@ -13,7 +13,7 @@ from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
-from node_processes import NodeProcess, PAUSE, Peer, ScriptedRobot
+from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from test_exploration_store import KILLS
@@ -24,12 +24,6 @@ FORBIDDEN = 1, EAST
 STEPS = 40
 KEEP_OUT = RobotDescription(('east', 'west'), declaration=Declaration(
     {0: ((1,), (0,)), 1: ((), (0,)), 2: ((2,), (1,))}))
-
-
-@pytest.fixture
-def robot(robot: ScriptedRobot) -> ScriptedRobot:
-    robot.pause = PAUSE
-    return robot
 
 
 @pytest.mark.parametrize('kill', range(strength(1, KILLS)))

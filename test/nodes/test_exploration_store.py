@@ -14,20 +14,18 @@ import signal
 import sqlite3
 import threading
 import time
-from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from kept_exploration import keeping
 from mnm_ros import messages
 from mnm_ros.checkpoint import input_log
-from mnm_ros.core.presets import OPTIONS
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.nodes.exploring import exploration_store
-from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from node_processes import DEADLINE, PAUSE, Peer, read_counts, ScriptedRobot, soon
+from node_processes import DEADLINE, Peer, read_counts, ScriptedRobot, slow_down, soon
 import pytest
 from std_msgs.msg import Header, Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
@@ -37,12 +35,6 @@ KILLS = int(os.environ.get('MNM_KILLS', strength(2, 5)))
 """How often the explorer is killed; the documentation tells of a run with 100."""
 
 Counts = dict[str, dict[str, dict[str, int]]]
-
-
-@pytest.fixture
-def robot(robot: ScriptedRobot) -> ScriptedRobot:
-    robot.pause = PAUSE
-    return robot
 
 
 def total(counts: Counts) -> int:
@@ -58,7 +50,7 @@ def within(part: Counts, whole: Counts) -> bool:
 
 def test_save(start: Callable, explorer: Callable, peer: Peer, scenario: str,
               tmp_path: Path) -> None:
-    start('cmp_sim', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', scenario=scenario)
     process = explorer()
     assert "'checkpoint_dir' is ''" in peer.call(Trigger, 'save').message
     assert process.stop() == 0
@@ -78,7 +70,7 @@ def saved(peer: Peer) -> Path:
 
 def test_a_restarted_node_publishes_at_once_what_it_knew(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
-    start('cmp_sim', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', scenario=scenario)
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies, 'a hypothesis')
@@ -101,9 +93,10 @@ def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
                   for pair in message.status[0].values}
         return text in values.get('checkpoint', '') and int(values['steps']) > 100
 
-    start('cmp_sim', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', scenario=scenario)
     explorer(checkpoint_dir=str(folder))
     peer.wait_for(lambda: told('ok'), 'exploring')
+    slow_down(peer)
     shutil.rmtree(folder)
     folder.write_text('in the way')
     peer.wait_for(lambda: told(str(folder)), 'the reason')
@@ -128,7 +121,7 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
               tmp_path: Path) -> None:
     """Neither more nor less is known afterwards than what happened, and it goes on."""
     folder = tmp_path / 'kept'
-    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+    simulator = start('cmp_sim', scenario=scenario,
                       record=str(tmp_path / 'simulator'))
     process = explorer(checkpoint_dir=str(folder), record=str(tmp_path / 'explorer'))
     policies = peer.listen(Int64MultiArray, 'policies')
@@ -165,7 +158,7 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
 def test_load_when_the_newest_file_is_damaged_and_when_all_are(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     folder = tmp_path / 'kept'
-    start('cmp_sim', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', scenario=scenario)
     process = explorer(checkpoint_dir=str(folder))
     phase = peer.listen(String, 'phase')
     policies = peer.listen(Int64MultiArray, 'policies')
@@ -230,20 +223,6 @@ def generations(folder: Path) -> list[Path]:
     return sorted(folder.glob('*.[0-9]*.sqlite'))
 
 
-def keeping(folder: Path, logged: list[str]) -> ExplorationStore:
-    """Return what keeps an exploration of a node that is none, and that logs into a list."""
-    logger = SimpleNamespace(**{
-        level: lambda text, level=level, **_: logged.append(f'{level}: {text}')
-        for level in ('info', 'warning', 'error')})
-    node = SimpleNamespace(
-        get_fully_qualified_name=lambda: '/explorer', get_logger=lambda: logger)
-    return ExplorationStore(node, {
-        'actions': ['east', 'west'], 'radius': 4.0, 'epsilon': 1.0, 'delta': 0.1,
-        'preset': 'onboard', 'seed': 0, 'checkpoint_dir': str(folder),
-        'transition_log': True, 'warm_start': '', 'overrides': '',
-        **{option.name: option.default for option in OPTIONS}})
-
-
 def test_a_lock_is_told_when_it_begins_and_when_it_ends(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(input_log, '_LONGEST_WAIT', 0.0)
@@ -302,7 +281,7 @@ def test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is(
 
 def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:
     simulator = Simulator(load('corridor'), 1)
-    for _ in range(strength(4, 8)):
+    for _ in range(strength(3, 8)):
         keeper = keeping(tmp_path, [])
         if keeper.waiting:
             keeper.adopt(keeper.restore())
@@ -315,7 +294,7 @@ def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> No
 
 def test_other_parameters_begin_anew_and_say_why(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
-    start('cmp_sim', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', scenario=scenario)
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     saved(peer)
     assert process.stop() == 0
@@ -339,7 +318,7 @@ def test_a_file_that_is_refused_is_told_until_somebody_accepts_it(
         status = diagnostics[-1].status[0] if diagnostics else None
         return status.message if status and status.level == level else ''
 
-    start('cmp_sim', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', scenario=scenario)
     explorer(checkpoint_dir=str(folder))
     peer.wait_for(lambda: 'checkpoint refused: ' in said(DiagnosticStatus.WARN), 'a warning')
     kept_as = 'kept as explorer.00000001.sqlite.aside.1'
@@ -396,7 +375,7 @@ def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     seed = int(os.environ.get('MNM_SEED', '0'))
     rng = random.Random(seed)
-    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+    simulator = start('cmp_sim', scenario=scenario,
                       record=str(tmp_path / 'simulator'))
     policies = peer.listen(Int64MultiArray, 'policies')
     phase = peer.listen(String, 'phase')

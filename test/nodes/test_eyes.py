@@ -69,6 +69,7 @@ def scan(peer: Peer, ranges: float) -> Callable[[], None]:
 def test_it_drives_only_while_it_sees(drive: Drive) -> None:
     robot = drive(**SEES, cell_size=2e3, origin_x=-1e3, origin_y=-1e3, columns=3, rows=1,
                   move_timeout=1e6, pose_timeout=3.0)
+    robot.platform.pause = 0.02    # s: it is waited for by the clock on the wall
     seq = robot.send(EAST)
     robot.peer.wait_for(
         lambda: 'waiting for a scan on /scan' in robot.process.output, 'that it waits')

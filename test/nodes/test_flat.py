@@ -22,13 +22,14 @@ from tiers import strength
 WORLD = load('two_room_flat')
 TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]
 RADIUS = 2.0
+TICK = strength(0.2, 0.1)    # s of a simulated robot
 SEED = 0
 
 
 def start_flat(start: Callable, **simulation: object) -> list:
     """Start simulator, driver and explorer."""
     return [
-        start('diff_drive_sim', world='two_room_flat', real_time_factor=0.0, tick=0.1, seed=SEED,
+        start('diff_drive_sim', world='two_room_flat', real_time_factor=0.0, tick=TICK, seed=SEED,
               publish_clock=False, **simulation),
         start('grid_driver', **driver_parameters(WORLD)),
         start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=60.0,
@@ -81,7 +82,7 @@ def test_two_robots_side_by_side(start: Callable, peer: Peer, tmp_path: Path) ->
 def test_home_by_service(start: Callable, peer: Peer) -> None:
     """The way home is a call, which ends with one report and not with a move by hand."""
     flat = load('one_room')
-    start('diff_drive_sim', world='one_room', real_time_factor=0.0, tick=0.1, publish_clock=False)
+    start('diff_drive_sim', world='one_room', real_time_factor=0.0, tick=TICK, publish_clock=False)
     driver = start('grid_driver', **driver_parameters(flat))
     start('explorer', actions=list(MOVES['compass']), radius=RADIUS, step_timeout=0.3,
           step_retries=100, reset_retries=100, reset_mode='service')

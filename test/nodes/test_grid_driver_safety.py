@@ -29,6 +29,7 @@ from unicycle import TICK, Unicycle
 
 Drive = Callable[..., DrivenRobot]
 SEQ = 7
+QUIET = 0.02     # s for a tick, of a robot that is waited for by the clock on the wall
 SIZE = 2000.0    # m: cells so large that nobody arrives meanwhile
 TIMEOUT = 3.0    # s without a pose: more than ``Unicycle`` waits for a command that is late
 LONG = {'cell_size': SIZE, 'origin_x': -SIZE / 2, 'origin_y': -SIZE / 2, 'columns': 3, 'rows': 1,
@@ -41,6 +42,7 @@ def driving(drive: Drive) -> DrivenRobot:
     robot = drive(**LONG)
     robot.send(EAST, SEQ)
     robot.wait_until_driving()
+    robot.platform.pause = QUIET
     return robot
 
 
@@ -311,6 +313,7 @@ def test_the_explorer_hangs(drive: Drive) -> None:
     heart.publish(Header(frame_id='/peer'))
     robot.send(EAST)
     robot.wait_until_driving()
+    robot.platform.pause = QUIET
     robot.wait_for_rest()
     robot.peer.wait_for(lambda: robot.outcomes, 'the outcome')
     assert robot.outcomes == [

@@ -16,6 +16,7 @@ from typing import Any
 from node_processes import Peer
 import numpy as np
 import pytest
+from tiers import thorough
 
 gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
 
@@ -61,6 +62,9 @@ def tail(successes: int, trials: int, probability: float) -> float:
     return min(sum(weights[:successes + 1]), sum(weights[successes:]))
 
 
+@thorough(shown_by=(
+    'nodes/test_command.py::test_the_documented_frozen_lake_learns_its_goal '
+    'nodes/test_gym_side.py::test_every_step_is_possible_and_ends_are_left_by_reset_only'))
 def test_frozen_lake_explored_over_topics(start: Callable, peer: Peer) -> None:
     robot = start('gym_side', environment=FROZEN_LAKE, options='{"is_slippery": false}')
     peer.wait_for(lambda: 'actions: [left, down, right, up]' in robot.output, 'the actions')

@@ -13,14 +13,14 @@ import signal
 from faulty_robot import as_steps, is_right, learns, Step
 from logged_robot import played, start_logged
 from mnm_ros import messages
-from node_processes import arguments, NodeProcess, PAUSE, Peer, read_counts
+from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
 from tiers import strength, thorough
 
 KILLS = strength(2, 5)
-PAUSES = strength(25, 100)
+PAUSES = strength(15, 100)
 OTHER = 'waiting for the robot: another explorer, which started earlier, commands it'
 
 
@@ -90,7 +90,7 @@ def test_the_robot_side_is_killed_again_and_again(
 def test_paused_and_resumed_again_and_again(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     rng = random.Random(0)
-    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+    simulator = start('cmp_sim', scenario=scenario,
                       record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
@@ -116,7 +116,7 @@ def test_a_second_explorer_leaves_the_robot_alone(
         service: bool) -> None:
     """Also if it lives elsewhere and comes to the robot by remapping."""
     mode = {'reset_mode': 'service' if service else 'action'}
-    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+    simulator = start('cmp_sim', scenario=scenario,
                       record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'first'), **mode)
     phase = peer.listen(String, 'phase')
@@ -157,7 +157,7 @@ def test_two_explorers_that_start_together(
         NodeProcess('explorer', tmp_path / f'output{name[1]}', arguments(
             {'actions': ['east', 'west'], 'record': str(tmp_path / name[1])}, name) + remapped)
         for name in names]
-    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE,
+    simulator = start('cmp_sim', scenario=scenario,
                       record=str(tmp_path / 'simulator'))
     phases = [peer.listen(String, f'{name}/phase') for name in names]
     statuses = [peer.listen(String, f'{name}/status') for name in names]
@@ -182,7 +182,7 @@ def test_two_explorers_that_start_together(
 def test_a_program_that_commands_without_asking(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """A robot side obeys both; the explorer keeps off, and learns from the robot side alone."""
-    simulator = start('cmp_sim', scenario=scenario, latency=PAUSE, commander_timeout=0.0,
+    simulator = start('cmp_sim', scenario=scenario, commander_timeout=0.0,
                       record=str(tmp_path / 'simulator'))
     process = explorer(record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')

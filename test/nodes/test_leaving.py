@@ -16,7 +16,6 @@ from node_processes import (
     arguments,
     DEADLINE,
     NodeProcess,
-    PAUSE,
     Peer,
     ScriptedRobot,
     soon,
@@ -28,12 +27,6 @@ from std_srvs.srv import SetBool, Trigger
 from tiers import thorough
 
 ENOUGH = 5.0    # s, until every node has ended
-
-
-@pytest.fixture
-def robot(robot: ScriptedRobot) -> ScriptedRobot:
-    robot.pause = PAUSE
-    return robot
 
 
 def end(peer: Peer, process: NodeProcess, number: int, limit: float = ENOUGH) -> float:

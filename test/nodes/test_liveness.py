@@ -29,6 +29,8 @@ from tiers import strength, thorough
 
 PLANS = strength(2, 3)
 STEPS = PLANS * EVERY + 10    # the first of which is none of the base
+QUIETLY = strength('thinking_base:quietly', 'thinking_base:shortly')
+ENDLESSLY = strength('thinking_base:quietly_endlessly', 'thinking_base:endlessly')
 SOON = 0.8                # s, much less than a plan takes
 
 Explore = Callable[..., NodeProcess]
@@ -36,11 +38,15 @@ Explore = Callable[..., NodeProcess]
 
 @pytest.fixture
 def thinking(explorer: Explore, monkeypatch: pytest.MonkeyPatch) -> Explore:
-    """Start an explorer that thinks for 1.5 s with each 40th step of its base."""
+    """
+    Start an explorer that thinks for 1.5 s with each 40th step of its base.
+
+    A test that is not about the processor lets it wait instead of computing, but with ``--all``.
+    """
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
 
-    def start(base: str = 'thinking_base:shortly', **parameters: object) -> NodeProcess:
+    def start(base: str = QUIETLY, **parameters: object) -> NodeProcess:
         return explorer(base=base, **parameters)
     return start
 
@@ -85,7 +91,7 @@ def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: 
     answered: list[float] = []
     robot.around = lambda seq, state: answered.append(time.monotonic())
     phase = peer.listen(String, 'phase')
-    process = thinking(max_steps=STEPS, record=str(tmp_path / 'record'))
+    process = thinking('thinking_base:shortly', max_steps=STEPS, record=str(tmp_path / 'record'))
     peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end')
     # However busy the machine is, a plan takes longer than the time between two of them.
     plans = [(answered[first], answered[first + 1]) for first in range(EVERY, STEPS - 1, EVERY)]
@@ -169,7 +175,7 @@ def test_lifecycle(thinking: Explore, peer: Peer, robot: ScriptedRobot,
 
 
 @pytest.mark.parametrize('base, number', [
-    ('thinking_base:shortly', signal.SIGTERM), ('thinking_base:endlessly', signal.SIGINT),
+    (QUIETLY, signal.SIGTERM), (ENDLESSLY, signal.SIGINT),
     *(pytest.param(base, number, marks=thorough('nodes/test_liveness.py::test_the_end'))
       for base, number in (('thinking_base:shortly', signal.SIGINT),
                            ('thinking_base:endlessly', signal.SIGTERM)))])

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from lifecycle_msgs.msg import Transition
-from node_processes import PAUSE, Peer, ScriptedRobot
+from node_processes import Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from test_lifecycle import change
@@ -46,12 +46,6 @@ class Bond:
             [self.id, active, self.heartbeat_period, self.heartbeat_timeout])))
 '''
 ALIVE, DEAD = ['explorer', True, 0.1, 4.0], ['explorer', False, 0.1, 4.0]
-
-
-@pytest.fixture
-def robot(robot: ScriptedRobot) -> ScriptedRobot:
-    robot.pause = PAUSE
-    return robot
 
 
 @pytest.fixture

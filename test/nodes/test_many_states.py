@@ -19,7 +19,7 @@ from mnm_ros.messages import (
     STEP,
 )
 from navigating import Operator
-from node_processes import Peer
+from node_processes import Peer, REST
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray
 
@@ -46,9 +46,10 @@ def test_policies_come_at_most_once_a_second_or_when_they_are_asked_for(
         lambda message: heard.append((time.monotonic(), message)), LATCHED)
     known = peer.listen(Int64MultiArray, 'known_states')
     explorer(**TREE, base='learning_base:one_by_one')
-    TreeRobot(peer)
+    robot = TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
                   f'{MANY} states')
+    robot.pause = REST
     peer.wait_for(lambda: len(heard) >= len(known), 'as many policies')
     last = PolicySet.from_msg(heard[-1][1])
     assert last.policies == policies(MANY)
@@ -83,9 +84,10 @@ def test_beyond_the_limit_policies_are_empty_and_the_navigator_asks(
     heard = peer.listen(Int64MultiArray, 'policies')
     known = peer.listen(Int64MultiArray, 'known_states')
     explorer(**TREE, base='learning_base:one_by_one', policies_up_to=MANY - 1)
-    TreeRobot(peer)
+    robot = TreeRobot(peer)
     peer.wait_for(lambda: known and len(decode_known_states(known[-1])[1]) == MANY,
                   f'{MANY} states')
+    robot.pause = REST
     stamp = decode_known_states(known[-1])[0]
     peer.wait_for(lambda: stamps(heard[-1:]) == [stamp], 'the same hypothesis on both topics')
     assert PolicySet.from_msg(heard[-1]).policies == ()

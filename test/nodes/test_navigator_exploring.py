@@ -4,9 +4,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 import signal
+from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
@@ -14,23 +16,23 @@ from mnm_ros import messages
 from mnm_ros.messages import PolicySet
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from navigating import declare, HeldRobot, Operator
-from node_processes import NodeProcess, Peer, read_counts
+from navigating import declare, describe, HeldRobot, Operator
+from node_processes import NodeProcess, PAUSE, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
 
 Step = tuple[int, int, int]
 TARGETS = (0, 1, 2)
-QUICK = 0.005    # s for a step: without any, explorer and robot would keep a processor busy
 
 
 class Nodes:
     """An explorer that has learnt the corridor, a simulated robot and a navigator."""
 
-    def __init__(self, start: Callable, explorer: Callable, peer: Peer, scenario: str,
-                 folder: Path, dwell: float = 0.0, **mode: object) -> None:
-        self._folder = folder
+    def __init__(self, start: Callable, explorer: Callable, before: Counter[Step], peer: Peer,
+                 scenario: str, folder: Path, pause: float = PAUSE, dwell: float = 0.0,
+                 **mode: object) -> None:
+        self._folder, self._before = folder, before
         self.by_service = False
         self.peer = peer
         self.operator = Operator(peer)
@@ -38,7 +40,7 @@ class Nodes:
         self.status = peer.listen(String, 'status')
         self._explore = peer.node.create_client(SetBool, 'explore')
         self.simulator: NodeProcess = start(
-            'cmp_sim', scenario=scenario, latency=QUICK, record=str(folder / 'simulator'))
+            'cmp_sim', scenario=scenario, latency=pause, record=str(folder / 'simulator'))
         self.explorer: NodeProcess = explorer(record=str(folder / 'explorer'), **mode)
         self.policies: list[Int64MultiArray] = learns(peer)
         self.navigator: NodeProcess = start('navigator', dwell=dwell, **mode)
@@ -63,7 +65,7 @@ class Nodes:
         """Return what the explorer has counted, and what was played besides."""
         for process in (self.navigator, self.explorer, self.simulator):
             assert process.stop() == 0, process.output
-        counted = as_steps(read_counts(self._folder / 'explorer'))
+        counted = as_steps(read_counts(self._folder / 'explorer')) - self._before
         played = as_steps(read_counts(self._folder / 'simulator'))
         assert not counted - played
         return counted, played - counted
@@ -74,29 +76,26 @@ def nodes(start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_pa
           request: pytest.FixtureRequest) -> Nodes:
     # Longer than any deadline but that of the first hypothesis: the middleware may lose the first
     # response of a service, but from then on nothing but a fault may take a timeout.
-    nodes = Nodes(start, explorer, peer, scenario, tmp_path, reset_mode=request.param,
+    nodes = Nodes(start, explorer, Counter(), peer, scenario, tmp_path, reset_mode=request.param,
                   step_timeout=25.0)
     nodes.by_service = request.param == 'service'
     return nodes
 
 
 @pytest.fixture
-def slow(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+def slow(start: Callable, knowing: Callable, learnt: Any, peer: Peer, scenario: str,
          tmp_path: Path) -> Nodes:
-    """Nodes with a robot that takes its time from now on, and goes home before each goal."""
-    nodes = Nodes(start, explorer, peer, scenario, tmp_path)
+    """Nodes with a robot that takes its time, and goes home before each goal."""
+    nodes = Nodes(start, knowing, learnt.counts, peer, scenario, tmp_path, pause=0.3)
     assert peer.set_parameter('navigator', 'direct', False).successful
-    nodes.slow_down(0.3)
     return nodes
 
 
 @pytest.fixture
-def staying(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+def staying(start: Callable, knowing: Callable, learnt: Any, peer: Peer, scenario: str,
             tmp_path: Path) -> Nodes:
-    """Nodes with a robot that takes its time from now on, and stays at goals."""
-    nodes = Nodes(start, explorer, peer, scenario, tmp_path, dwell=60.0)
-    nodes.slow_down(0.1)
-    return nodes
+    """Nodes with a robot that takes its time, and stays at goals."""
+    return Nodes(start, knowing, learnt.counts, peer, scenario, tmp_path, pause=0.1, dwell=60.0)
 
 
 def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) -> None:
@@ -129,7 +128,7 @@ def test_who_resumes_exploration_does_not_disturb_the_goal(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
     slow.explore(True)
-    slow.slow_down(QUICK)
+    slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 2 in ')
     slow.explores()
     slow.pause()
@@ -144,7 +143,7 @@ def test_a_pause_that_others_ask_for_at_the_same_time_holds(slow: Nodes) -> None
     slow.operator.send(1)
     slow.peer.wait_for(paused.done, 'a response')
     assert slow.operator.result() == 'cancelled 2: goal 1 came'
-    slow.slow_down(QUICK)
+    slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 1 in ')
     heard = len(slow.phase)
     slow.peer.spin(0.5)
@@ -207,7 +206,7 @@ def test_cancelled_before_exploration_has_paused(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.operator.send(1)
     assert slow.operator.result() == 'cancelled 2: goal 1 came'
-    slow.slow_down(QUICK)
+    slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 1 in ')
     slow.explores()
 
@@ -232,6 +231,7 @@ def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
     robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
     trust = peer.listen(String, 'trust')
     robot.holding = False
+    described = describe(peer)    # an explorer gives goals up while it waits for a description
     exploring = explorer()
     learns(peer)
     start('navigator', direct=False, dwell=0.0)
@@ -246,7 +246,7 @@ def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
         robot.release_if_held()
         robot.wait_until_held()
     before = len(robot.executed)
-    declare(peer, (1, 0))
+    declare(peer, (1, 0), publisher=described)
     peer.wait_for(lambda: is_told('ends after this step: its policy plays'), 'that it ends')
     peer.wait_for(lambda: 'never to be commanded' in exploring.output and 'doubted' in (
         trust[-1].data), 'the explorer')

@@ -357,7 +357,7 @@ class Storm:
 
     def start_simulator(self) -> NodeProcess:
         given = arguments({'scenario': self._scenario, 'drop_action': 0.05, 'drop_state': 0.05,
-                           'latency': 0.002, 'commander_timeout': 1.0})
+                           'latency': strength(0.01, 0.002), 'commander_timeout': 1.0})
         return self._start(str(Path(__file__).with_name('logged_sim.py')),
                            given=[str(self.log), '2', str(EAST), *given])
 
@@ -462,7 +462,7 @@ def test_each_robot_of_several_takes_goals_of_its_own(
         'known_states', 'policies', 'policy', 'policy/request', 'provisional_policies', 'trust',
         'phase', 'rest', 'model') for word in ('-r', f'{topic}:=/{topic}')]
     for name in ('r1', 'r2'):
-        start('cmp_sim', f'/{name}', scenario=scenario, latency=0.002)
+        start('cmp_sim', f'/{name}', scenario=scenario)
     explorer = start('explorer', actions=['east', 'west'], robots=['r1', 'r2'],
                      checkpoint_dir=str(tmp_path))
     learns(peer)
@@ -491,7 +491,7 @@ def test_each_robot_of_several_takes_goals_of_its_own(
 def test_a_goal_that_the_explorer_refuses_changes_nothing_else(
         start: Callable[..., NodeProcess], peer: Peer, scenario: str) -> None:
     """It comes as the navigator would send it, for a state to which there is no policy."""
-    start('cmp_sim', scenario=scenario, latency=0.002)
+    start('cmp_sim', scenario=scenario)
     explorer = start('explorer', actions=['east', 'west'])
     status = peer.listen(DiagnosticArray, 'goal/drive/status')
     goals = peer.node.create_publisher(Int64MultiArray, 'goal/drive', messages.STEP)

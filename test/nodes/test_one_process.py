@@ -29,6 +29,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import SetBool
+from tiers import thorough
 
 Make = Callable[..., Any]
 
@@ -80,6 +81,10 @@ def test_explored_and_used_by_three_nodes_in_this_process(
     assert as_steps(counted) and not as_steps(counted) - as_steps(played)
 
 
+@thorough(shown_by=(
+    'nodes/test_flat.py::test_two_robots_side_by_side '
+    'nodes/test_one_process.py::test_explored_and_used_by_three_nodes_in_this_process '
+    'nodes/test_one_process.py::test_every_node_takes_node_arguments'))
 def test_two_robots_do_not_meet(make: Make, peer: Peer, scenario: str) -> None:
     explorers = []
     for namespace in ('one', 'two'):

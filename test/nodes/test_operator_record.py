@@ -21,7 +21,7 @@ from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
-from node_processes import Done, PAUSE, Peer, ScriptedRobot
+from node_processes import Done, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Bool, String
 from std_srvs.srv import SetBool, Trigger
@@ -61,12 +61,6 @@ class World:
         self.record.tick(self.now)
         found, self.events[:] = [told(event, HOUSE) for event in self.events], []
         return found
-
-
-@pytest.fixture
-def robot(robot: ScriptedRobot) -> ScriptedRobot:
-    robot.pause = PAUSE
-    return robot
 
 
 @pytest.fixture
@@ -265,7 +259,7 @@ def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> No
 def test_bare_calls_are_told_by_the_nodes_that_are_called(
         start: Callable, peer: Peer, scenario: str) -> None:
     heard = peer.listen(String, 'events', messages.EVENTS)
-    start('cmp_sim', scenario=scenario, latency=0.005)
+    start('cmp_sim', scenario=scenario)
     start('navigator')
     start('explorer')
 
@@ -374,7 +368,7 @@ def test_a_flood_neither_hides_a_stop_nor_fills_the_events(
 def test_a_stop_of_which_the_word_comes_late_and_a_refused_call_are_told(
         start: Callable, peer: Peer, scenario: str, command: Callable[..., Done]) -> None:
     events = peer.listen(String, 'events', messages.EVENTS)
-    start('cmp_sim', scenario=scenario, latency=0.005)
+    start('cmp_sim', scenario=scenario)
     start('navigator')
     start('explorer')
 

@@ -18,7 +18,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import OPTIONS, settings
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from node_processes import DEADLINE, NodeProcess, Peer
+from node_processes import DEADLINE, NodeProcess, Peer, slow_down
 import pytest
 from tab import Tab
 
@@ -59,6 +59,8 @@ def test_looked_at_and_operated(
     with browser(tmp_path / 'profile') as driver:
         driver.get(address)
         tab = Tab(driver)
+        tab.wait_for_text('.tile-known .value', '3')
+        slow_down(peer)    # enough is known
         shown(tab, peer)
         in_sight_on_a_phone(tab)
         operated(tab, peer)
@@ -93,7 +95,6 @@ def test_looked_at_and_operated(
 
 
 def shown(tab: Tab, peer: Peer) -> None:
-    tab.wait_for_text('.tile-known .value', '3')
     tab.wait_for(lambda: tab.count('.state.known, .state.home') == 3, 'the states of the corridor')
     tab.wait_for(lambda: tab.count('.layer-links path') == 4, 'an arrow for each transition')
     tab.wait_for(lambda: tab.count('.machine .phase.lit') == 1, 'the phase lit')

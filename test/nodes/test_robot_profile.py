@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mnm_ros import messages
 from mnm_ros.robot_description import RobotDescription
-from node_processes import PAUSE, Peer, ScriptedRobot
+from node_processes import Peer, ScriptedRobot
 import pytest
 from screen import Screen
 from std_msgs.msg import Int64MultiArray, String
@@ -19,12 +19,6 @@ from visualization_msgs.msg import MarkerArray
 
 CORRIDOR = RobotDescription(('east', 'west'), 0, 'map', {1: 'middle'}, {
     0: (5.0, 5.0), 1: (6.0, 5.0), 2: (7.0, 5.0)})
-
-
-@pytest.fixture
-def robot(robot: ScriptedRobot) -> ScriptedRobot:
-    robot.pause = PAUSE
-    return robot
 
 
 def describe(peer: Peer, text: str) -> Callable[[str], None]:

@@ -3,9 +3,9 @@
 """
 Shipped scenarios over real topics: the first hypothesis is right.
 
-``test_promise`` has all of them, without nodes. Here is one of each kind: a world without an end,
-whose states are found as the robot meets them, and with all tests a table and a floor plan, of
-which others play the smallest.
+``test_promise`` has all of them, without nodes, and ``test_live_run`` the smallest with nodes.
+Here is one of each kind: a world without an end, whose states are found as the robot meets them,
+a table and a floor plan.
 """
 
 from __future__ import annotations
@@ -15,18 +15,17 @@ import sys
 
 from node_processes import DEADLINE
 import pytest
-from tiers import strength, thorough
+from tiers import thorough
 
 
-@pytest.mark.parametrize('scenario', [
-    'endless_tree', *(pytest.param(name, marks=thorough(shown_by=(
-        'core/test_promise.py::test_the_promise_is_kept '
-        'console/test_live_run.py::test_the_real_nodes')))
-        for name in ('broken_wheel', 'grid_3x3'))])
+@thorough(shown_by=(
+    'core/test_promise.py::test_the_promise_is_kept '
+    'console/test_live_run.py::test_the_real_nodes'))
+@pytest.mark.parametrize('scenario', ['endless_tree', 'broken_wheel', 'grid_3x3'])
 def test_the_first_hypothesis_is_right(scenario: str) -> None:
     done = subprocess.run(
         [sys.executable, '-m', 'mnm_ros.console', scenario, '--once', '--timeout', str(DEADLINE),
-         '--radius', strength('2.5', '4')],
+         '--radius', '4'],
         capture_output=True, text=True, timeout=2 * DEADLINE)
     assert done.returncode == 0, done.stdout + done.stderr
     assert 'The hypothesis is right.' in done.stdout

@@ -16,12 +16,13 @@ from logged_robot import played, start_logged
 from mnm_ros.checkpoint import event_log
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
-from node_processes import DEADLINE, Done, PAUSE, Peer, read_counts
-from paced import paced
+from node_processes import DEADLINE, Done, Peer, read_counts, slow_down
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from tiers import strength
+from tiers import strength, thorough
+
+ENDLESSLY = strength('thinking_base:quietly_endlessly', 'thinking_base:endlessly')
 
 
 class Reports:
@@ -47,14 +48,16 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
         start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """They name their actions, the hypothesis is right, and every step is one that was made."""
     records = {name: tmp_path / f'made_{number}' for number, name in enumerate(('r1', 'deck/r3'))}
-    others = [start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=PAUSE,
+    others = [start('cmp_sim', namespace=f'/{name}', scenario=scenario,
                     record=str(record)) for name, record in records.items()]
     log = tmp_path / 'log'    # which outlives SIGKILL
-    killed = start_logged(paced(start), log, scenario, namespace='/r2')
+    killed = start_logged(start, log, scenario, namespace='/r2')
     reports = Reports(peer)
     process = start('explorer', robots=['r1', 'r2', 'deck/r3'], radius=4.0, step_timeout=0.3,
                     record=str(tmp_path / 'record'))
     policies = learns(peer)
+    for name in records:
+        slow_down(peer, f'/{name}/cmp_sim', 0.03)
     killed.kill()
     peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.WARN, 'that r2 is missed')
     before = {name: reports.steps(name) for name in records}
@@ -62,7 +65,7 @@ def test_three_robots_one_of_which_is_killed_and_replaced(
         peer.wait_for(lambda: reports.steps(name) > steps + 50,  # noqa: B023
                       f'that {name} goes on')
     size = log.stat().st_size
-    start_logged(paced(start), log, scenario, namespace='/r2')
+    start_logged(start, log, scenario, namespace='/r2')
     peer.wait_for(lambda: log.stat().st_size > size + 300, 'that r2 goes on')
     peer.wait_for(lambda: reports.level('r2') == DiagnosticStatus.OK, 'that it is said')
     counted = end(peer, process, tmp_path / 'record')
@@ -79,7 +82,7 @@ def test_a_fleet_goes_on_where_it_was(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     """What the exploration has taken is kept; what waited to be taken is found out again."""
     for name in ('r1', 'r2'):
-        start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=PAUSE)
+        start('cmp_sim', namespace=f'/{name}', scenario=scenario)
     given = {'robots': ['r1', 'r2'], 'radius': 4.0, 'checkpoint_dir': str(tmp_path / 'kept'),
              'transition_log': True}
     first = explorer(**given)
@@ -103,7 +106,7 @@ def test_a_fleet_goes_on_where_it_was(
 def test_the_end_of_a_fleet_is_kept_with_the_times_of_its_actions(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     for name in ('r1', 'r2'):
-        start('cmp_sim', namespace=f'/{name}', scenario=scenario, latency=PAUSE)
+        start('cmp_sim', namespace=f'/{name}', scenario=scenario)
     process = explorer(robots=['r1', 'r2'], radius=4.0, checkpoint_dir=str(tmp_path))
     learns(peer)
     assert process.stop() == 0
@@ -163,7 +166,7 @@ def test_robots_stop_when_told_to_while_a_plan_is_made(
     """They are served meanwhile, and obey; the plan takes a minute."""
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
-    process = explorer(robots=['r1', 'r2'], radius=4.0, base='thinking_base:endlessly')
+    process = explorer(robots=['r1', 'r2'], radius=4.0, base=ENDLESSLY)
     reports = Reports(peer)
     peer.wait_for(lambda: min(len(robot.executed) for robot in two) > 60, 'steps meanwhile')
     for robot in ('r1', 'r2'):    # which are told of, too
@@ -177,7 +180,7 @@ def test_robots_stop_when_told_to_while_a_plan_is_made(
 def test_the_first_robot_may_come_last(
         explorer: Callable, peer: Peer, start: Callable, scenario: str) -> None:
     """Whoever is there says which actions there are."""
-    start('cmp_sim', namespace='/r2', scenario=scenario, latency=PAUSE)
+    start('cmp_sim', namespace='/r2', scenario=scenario)
     process = start('explorer', robots=['r1', 'r2'], radius=4.0)
     learns(peer)
     assert process.stop() == 0
@@ -210,6 +213,12 @@ def test_descriptions_are_those_of_each_robot(
     assert process.stop() == 0
 
 
+@thorough(shown_by=(
+    'console/test_arguments.py::test_a_fleet_has_simulators_of_its_own '
+    'console/test_view.py::test_it_shows_where_several_robots_are '
+    'console/test_live_run.py::test_the_real_nodes '
+    'nodes/test_telemetry.py::test_anything_may_come '
+    'nodes/test_several_robots.py::test_three_robots_one_of_which_is_killed_and_replaced'))
 def test_the_command_shows_each_robot_and_judges_what_came_of_it(
         scenario: str, tmp_path: Path, command: Callable[..., Done]) -> None:
     done = command(

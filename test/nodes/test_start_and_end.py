@@ -90,7 +90,7 @@ def test_refused_at_runtime(explorer: Callable, peer: Peer) -> None:
         'nodes/test_start_and_end.py::test_ends_cleanly'))])
 def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                       module: str, number: int) -> None:
-    processes = {'cmp_sim': start('cmp_sim', scenario=scenario, latency=0.005),
+    processes = {'cmp_sim': start('cmp_sim', scenario=scenario),
                  'explorer': explorer()}
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')

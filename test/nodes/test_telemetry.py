@@ -41,7 +41,7 @@ from mnm_ros.view.web.panels import (
     robots_table,
 )
 from nav_msgs.msg import OccupancyGrid
-from node_processes import NodeProcess, PAUSE, Peer, ScriptedRobot
+from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 import rclpy
 from rclpy.node import Node
@@ -399,7 +399,6 @@ def test_a_page_stays(start: Callable[..., NodeProcess], peer: Peer) -> None:
 
 def test_a_robot_that_hangs_is_told_of_long_before_it_is_asked_again(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot) -> None:
-    robot.pause = PAUSE
     phases = peer.listen(String, 'phase')
     observer = Node('observer', context=peer.context)
     subscriptions = Subscriptions(observer)

@@ -16,6 +16,7 @@ from node_processes import Peer
 from screen import Screen
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
+from tiers import thorough
 from visualization_msgs.msg import MarkerArray
 
 KEYS = {
@@ -28,7 +29,7 @@ KEYS = {
 
 def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,
                                      scenario: str) -> None:
-    start('cmp_sim', scenario=scenario, latency=0.002)
+    start('cmp_sim', scenario=scenario)
     explorer()
     early = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: early, 'a hypothesis')
@@ -63,7 +64,7 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
 
 
 def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: str) -> None:
-    start('cmp_sim', scenario=scenario, latency=0.005, namespace='/a')
+    start('cmp_sim', scenario=scenario, namespace='/a')
     explorer(namespace='/a')
     heard = peer.listen(DiagnosticArray, '/diagnostics', 10)
     status = peer.wait_for(
@@ -78,9 +79,10 @@ def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: 
     assert later
 
 
+@thorough(shown_by='nodes/test_flat.py::test_two_robots_side_by_side')
 def test_two_namespaces(start: Callable, explorer: Callable, scenario: str) -> None:
     peers = [Peer('/a'), Peer('/b')]
-    start('cmp_sim', namespace='/a', scenario=scenario, latency=0.002)
+    start('cmp_sim', namespace='/a', scenario=scenario)
     explorer(namespace='/a')
     waiting = explorer(namespace='/b')
     policies = peers[0].listen(Int64MultiArray, 'policies')

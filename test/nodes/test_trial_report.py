@@ -18,7 +18,7 @@ from std_msgs.msg import Int64MultiArray
 
 def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                        tmp_path: Path) -> None:
-    robot = start('cmp_sim', scenario=scenario, latency=0.001, record=str(tmp_path / 'robot'))
+    robot = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'robot'))
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'), transition_log=True)
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis')

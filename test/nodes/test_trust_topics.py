@@ -27,7 +27,7 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> No
     told = peer.listen(String, 'trust')
     policies = peer.listen(Int64MultiArray, 'policies')
     drawn = peer.listen(MarkerArray, 'exploration_markers')
-    start('cmp_sim', scenario='two_rooms', latency=0.005)
+    start('cmp_sim', scenario='two_rooms')
     start('explorer', actions=['east', 'west', 'south', 'north'], radius=RADIUS)
     peer.wait_for(lambda: policies and told[-1].data.count('proven') > 5, 'a hypothesis', 120.0)
     said = [json.loads(message.data) for message in told]
@@ -50,7 +50,7 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> No
     proven = said[-1]['states']
     assert {str(target) for target in hypothesis.targets} == {
         state for state, each in proven.items() if each['trust'] == 'proven'}
-    # By the mean times of the steps of cmp_sim, which waits 2 ms in each.
+    # By the mean times of the steps of cmp_sim, which waits 5 ms in each.
     slow = [each['expected_seconds'] / each['expected_steps'] for each in proven.values()
             if each['expected_steps']]
     assert slow and all(0.001 < seconds < 1.0 for seconds in slow)

@@ -33,6 +33,7 @@ from tiers import strength
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / 'docs' / 'turtlebot.md').read_text(encoding='utf-8')
 RADIUS = strength(1.5, 2.0)
+TICK = strength(0.2, 0.1)    # s of a simulated robot
 LEFT = strength(-1.55, -2.0)    # m: with the smaller radius, home is next to the door
 # Two rooms of 1.1 by 1.1 m with a door between; home, at 0, 0, is in the right one. It is closed.
 WALLS = ((0, 0, 2.5, 0.1), (0, 1.2, 2.5, 1.3), (0, 0, 0.1, 1.3), (2.4, 0, 2.5, 1.3),
@@ -74,7 +75,7 @@ def adapted() -> None:
 def simulated(start: Callable, peer: Peer) -> NodeProcess:
     """Start what is there instead of a robot, and close its door."""
     world = start('diff_drive_sim', given=[
-        *FILE, '-p', 'tick:=0.1', '-p', 'real_time_factor:=0.0', '-p', 'publish_clock:=false',
+        *FILE, '-p', f'tick:={TICK}', '-p', 'real_time_factor:=0.0', '-p', 'publish_clock:=false',
         '-p', 'battery_idle:=0.001', '-r', 'battery:=battery_state'])
     assert peer.call(Trigger, 'change').success
     return world

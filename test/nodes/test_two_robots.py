@@ -11,18 +11,11 @@ import signal
 from faulty_robot import as_steps
 from logged_robot import played, start_logged
 from mnm_ros import messages
-from node_processes import NodeProcess, PAUSE, Peer, read_counts, ScriptedRobot
-from paced import paced
+from node_processes import Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
 from tiers import strength
-
-
-@pytest.fixture
-def start(start: Callable[..., NodeProcess]) -> Callable[..., NodeProcess]:
-    """Start nodes; simulated robots, which are given arguments, take their time."""
-    return paced(start)
 
 
 @pytest.fixture
@@ -109,7 +102,6 @@ def test_an_adviser_learns_nothing_from_two(
 def test_who_records_or_commands_is_no_robot(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """Recorders subscribe action and state, navigators publish action and subscribe state."""
-    robot.pause = PAUSE
     explorer()
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')

@@ -11,17 +11,10 @@ import re
 
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from node_processes import arguments, NodeProcess, PAUSE, Peer, ScriptedRobot
-import pytest
+from node_processes import arguments, NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 
 DECISION = re.compile(r'\[explorer\]: (step \d+: .*)')
-
-
-@pytest.fixture
-def robot(robot: ScriptedRobot) -> ScriptedRobot:
-    robot.pause = PAUSE
-    return robot
 
 
 def said(process: NodeProcess) -> list[str]:

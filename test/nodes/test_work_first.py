@@ -105,7 +105,7 @@ def test_what_goals_need_comes_first_unless_it_is_always_the_same(
 def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
         start: Callable, explorer: Callable[..., NodeProcess], peer: Peer,
         scenario: str) -> None:
-    start('cmp_sim', scenario=scenario, latency=0.003)
+    start('cmp_sim', scenario=scenario)
     process = explorer(explore='idle', idle_after=600.0)
     status, phase = peer.listen(String, 'status'), peer.listen(String, 'phase')
     learns(peer)

@@ -18,7 +18,7 @@ from std_msgs.msg import Bool
 
 TICK = 0.05     # s, between two poses, by their stamps
 _LOOK = 0.005   # s by the clock on the wall, between two looks whether it is time to go on
-_ALONE = 0.02   # s, after which it goes on without a command,
+_ALONE = 0.05   # s, after which it goes on without a command,
 _LATE = 0.5     # or this long after a command or an order, as one may be late on a busy machine,
 _PATIENT = 1.0  # or this long while it moves, so that it does not drive on meanwhile
 
@@ -32,6 +32,8 @@ class Unicycle:
     shift: m along x by which the poses are wrong, and drift by how much more with each.
     pace: of the stamps, against the motion.
     ordered: how many of the next poses may be answered, as an order has been given.
+    pause: s by the clock on the wall that a tick takes at least; without any, two processors are
+        busy.
 
     commands: the time of the pose that each one followed, speed in m/s, turn in rad/s.
     """
@@ -46,6 +48,7 @@ class Unicycle:
         self.tells_bumps = True
         self.stuck = self.silent = self.frozen = False
         self.ordered = 0
+        self.pause = 0.0
         self.headers: list[Any] = []    # of velocities with a stamp
         self.commands: list[tuple[float, float, float]] = []
         self.poses = 0
@@ -56,6 +59,7 @@ class Unicycle:
         self._kind = kind or (Odometry if source == 'odom' else PoseWithCovarianceStamped)
         self._touching = False
         self._commanded = False    # since the last tick
+        self._ticked = -math.inf   # by the clock on the wall
         node = peer.node
         self._poses = node.create_publisher(self._kind, source, 10)
         self._bumps = node.create_publisher(Bool, 'bump', messages.LATCHED)
@@ -93,7 +97,8 @@ class Unicycle:
         self.ordered = max(0, self.ordered - 1)
         patience = _PATIENT if moving else _LATE if late else _ALONE
         self._commanded = False
-        self._lockstep.ticked(time.monotonic(), _ALONE if self.silent else patience)
+        self._ticked = time.monotonic()
+        self._lockstep.ticked(self._ticked, _ALONE if self.silent else patience)
 
     def touch(self) -> None:
         """Touch something."""
@@ -141,5 +146,5 @@ class Unicycle:
             self.x, self.y, self.yaw = self.goals[-1]
 
     def _go_on(self) -> None:
-        if time.monotonic() >= self._lockstep.due:
+        if time.monotonic() >= max(self._lockstep.due, self._ticked + self.pause):
             self.tick()
