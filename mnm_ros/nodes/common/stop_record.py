@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
-from mnm_ros.checkpoint.whole_files import flush_folder, write_whole
+from mnm_ros.files import flush_folder, user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 
 
@@ -24,7 +23,7 @@ class StopRecord:
         self._node = node
         name = node.get_fully_qualified_name().strip('/').replace('/', '.')
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        self._path = Path(folder).expanduser() / f'{name}.{domain}.stopped' if folder else None
+        self._path = user_path(folder) / f'{name}.{domain}.stopped' if folder else None
 
     @property
     def stopped(self) -> bool:
