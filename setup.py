@@ -72,7 +72,7 @@ setup(
     python_requires='>=3.10',
     install_requires=[
         'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'rich>=11.2', 'scipy>=1.8',
-        'transitions>=0.8.10'],
+        'transitions>=0.8.10', 'pytest>=6.2'],    # pytest for mnm_ros contract
     extras_require={
         'ros': ROS_WHEELS,
         'gym': GYM,
@@ -85,7 +85,7 @@ setup(
         'physics': PHYSICS,
         'report': REPORT,
         'study': STUDY,
-        'test': ['pytest>=6.2', 'pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
+        'test': ['pytest-xdist>=3.2,<4', 'py_trees>=2.2,<3',
                  'selenium>=4.15,<5', *CHECKERS, *BAGS, *BENCHMARKS, *CLUSTER, *DASHBOARD,
                  *COMPLETION, *DOCS, *GRAPHML, *GYM, *MAP, *MINARI, *MINIGRID, *PHYSICS,
                  *REPORT, *STUDY],

@@ -9,6 +9,7 @@ from pathlib import Path
 from launch import LaunchContext, LaunchDescription
 from launch.actions import OpaqueFunction
 from launch_ros.actions import Node
+from mnm_ros.files import user_path
 from mnm_ros.launching import (
     declared,
     EXPLORATION,
@@ -41,7 +42,7 @@ def generate_launch_description() -> LaunchDescription:
 def _nodes(context: LaunchContext) -> list[Node]:
     """Make the nodes; arguments that are not empty go on top of ``params_file``."""
     argument = values(context, ARGUMENTS)
-    params_file = str(Path(argument['params_file']).expanduser())
+    params_file = str(user_path(argument['params_file']))
     configured = ParameterFile(params_file, argument['namespace'])
     explorer = wanted_explorer(context, argument, configured)
     named = configured.value('explorer', 'actions')

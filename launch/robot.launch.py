@@ -13,6 +13,7 @@ from pathlib import Path
 from launch import LaunchContext, LaunchDescription
 from launch.actions import OpaqueFunction
 from launch_ros.actions import Node
+from mnm_ros.files import user_path
 from mnm_ros.launching import (
     declared,
     EXPLORATION,
@@ -49,7 +50,7 @@ def generate_launch_description() -> LaunchDescription:
 def _robot(context: LaunchContext) -> list[Node]:
     """Make the nodes; what follows from the world goes on top of ``params_file``."""
     argument = values(context, ARGUMENTS)
-    params_file = str(Path(argument['params_file']).expanduser())
+    params_file = str(user_path(argument['params_file']))
     simulated = argument['sim'] == 'true'
     configured = ParameterFile(params_file, argument['namespace'])
     robots = fleet(argument, configured)

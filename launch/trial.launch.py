@@ -19,6 +19,7 @@ from launch.action import Action
 from launch.actions import ExecuteProcess, IncludeLaunchDescription, LogInfo, OpaqueFunction
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 from mnm_ros.core.errors import LaunchError
+from mnm_ros.files import user_path
 from mnm_ros.launching import (
     declared,
     EXPLORATION,
@@ -67,7 +68,7 @@ def _trial(context: LaunchContext) -> list[Action]:
             'params_file is empty, expected a file that names the actions of the '
             'robot: "/**/explorer: {ros__parameters: {actions: [east, west]}}"')
     if argument['params_file']:
-        check(Path(argument['params_file']).expanduser(), gaps=True)    # prepare() fills them
+        check(user_path(argument['params_file']), gaps=True)    # prepare() fills them
     now = datetime.now()
     params_file = prepare(argument['params_file'], argument['trial_dir'], now)
     folder = params_file.parent

@@ -16,6 +16,7 @@ import re
 from typing import Any
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.files import read_regular
 import yaml
 
 MOST_BYTES = 32 * 2 ** 20    # of a file, which would take a minute if its values are short
@@ -92,6 +93,8 @@ class Entry:
             return 'a mapping' if self.kind is dict else 'a list'
         in_quotes = self._scalar_tag().endswith(':str') or self._tag is None and not self._plain
         text, quote = self.content, "'" if in_quotes else ''
+        if not text.isprintable():
+            text = repr(text)[1:-1]
         if len(text) > 60:
             text = f'{text[:40]}... ({len(text):,} characters)'
         return f'{quote}{text}{quote}' if text or quote else 'nothing'
@@ -191,15 +194,11 @@ class Keys(dict[Any, tuple[Entry, Entry]]):
 
 def read(path: Path, what: str = 'scenario') -> Entry:
     """Return the only document of a file, an empty text if it has none; or raise FileError."""
-    try:
-        with path.open('rb') as file:
-            data = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise FileError(
-            f'{path}: cannot be read ({error.strerror}), expected a {what} file') from None
-    if len(data) > MOST_BYTES:
-        raise FileError(f'{path}: the file has more than {MOST_BYTES:,} bytes, expected a '
-                        f'{what} of at most as many')
+    return parsed(read_regular(path, what, MOST_BYTES), path, what)
+
+
+def parsed(data: bytes, path: Path, what: str) -> Entry:
+    """Return the same of the bytes of a file that is, or is to be, at a path."""
     collecting = gc.isenabled()
     gc.disable()    # there are no cycles, and to look for them would double the time
     try:

@@ -26,6 +26,7 @@ from mnm_ros.core.model.declaration import check_state, Declaration, shown, stat
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.json_values import load
+from mnm_ros.files import read_regular
 
 MAX_ACTIONS = 1000
 MAX_STATES = 10_000
@@ -259,9 +260,9 @@ def kept_beside(path: Path) -> RobotDescription:
     """Return what is kept beside a file of an explorer; ``UNDESCRIBED`` if that is nothing."""
     kept = beside(path, KEPT)
     try:
-        text = kept.read_text(encoding='utf-8') if kept.is_file() else ''
-        return RobotDescription.from_text(text) if text else UNDESCRIBED
-    except ValueError:    # UnicodeError among them
+        return RobotDescription.from_text(
+            read_regular(kept, 'description', 4 * MAX_TEXT).decode('utf-8'))
+    except ValueError:    # FileError and UnicodeError among them
         return UNDESCRIBED
 
 

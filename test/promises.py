@@ -36,7 +36,7 @@ _DETECTOR, _PAIRS = 'core/detection/detector.py', 'core/detection/transition_det
 _REDISCOVERY, _REACH = 'core/watch/rediscovery.py', 'core/statistics/reach.py'
 _MONITOR, _PLAUSIBLE = 'core/watch/policy_monitor.py', 'core/planning/plausible.py'
 _LOG, _GENERATIONS = 'checkpoint/input_log.py', 'checkpoint/generations.py'
-_WHOLE, _MESSAGES = 'checkpoint/whole_files.py', 'messages.py'
+_FILES, _MESSAGES = 'files.py', 'messages.py'
 
 _OF_SPENDING = 'core/test_promised_deltas.py core/test_delta_spending.py'
 _OF_CERTIFICATE = 'core/test_certificate.py'
@@ -140,7 +140,7 @@ INEQUALITIES = (
             'core/test_watch_phase.py core/test_mnm.py'),
     Promise('renewal k has 1/(2 k (k + 1)) of the additions', _REDISCOVERY,
             'self._delta / (2 * self.renewals * (self.renewals + 1))',
-            'self._delta / (2 * self.renewals)', 'core/test_watch_phase.py core/test_mnm.py'),
+            'self._delta / (2 * self.renewals)', 'core/test_watch_changes.py'),
     Promise('a round is refuted after k in a row with d^k <= d / (j (j + 1))', _REDISCOVERY,
             'return self.in_a_row > more', 'return self.in_a_row >= more',
             'core/test_step_limit.py'),
@@ -185,13 +185,13 @@ DURABILITY = (
             'os.fsync(file.fileno())', 'pass', _OF_POWER),
     Promise('the name of a generation is flushed', _LOG,
             'flush_folder(path.parent)', 'pass', _OF_POWER),
-    Promise('a file that is written whole is flushed before it gets its name', _WHOLE,
+    Promise('a file that is written whole is flushed before it gets its name', _FILES,
             'os.fsync(file.fileno())', 'pass', _OF_POWER),
-    Promise('the name of a file that is written whole is flushed', _WHOLE,
-            'flush_folder(target.parent)', 'pass', _OF_POWER),
-    Promise('the old file stays until the new one is whole', _WHOLE,
-            'draft.replace(target)', 'target.unlink(missing_ok=True); draft.replace(target)',
-            'checkpoint/test_whole_files.py checkpoint/test_power_cut.py'),
+    Promise('the name of a file that is written whole is flushed', _FILES,
+            'flush_folder(path.parent)', 'pass', _OF_POWER),
+    Promise('the old file stays until the new one is whole', _FILES,
+            'draft.replace(path)', 'path.unlink(missing_ok=True); draft.replace(path)',
+            'test_files.py checkpoint/test_power_cut.py'),
     Promise('the generation before is kept', _GENERATIONS,
             'before[:-(_GENERATIONS_KEPT - 1)]', 'before', 'checkpoint'),
     Promise('a file that is refused is kept', _LOG,
@@ -199,9 +199,10 @@ DURABILITY = (
             'checkpoint/test_store.py checkpoint/test_damaged_files.py'),
     Promise('a damaged input is refused', _LOG,
             'number != self.number + 1 or chain != self.chain', 'number != self.number + 1',
-            'checkpoint'),
+            'checkpoint/test_damaged_files.py'),
     Promise('a resume point that was changed is refused', _LOG,
-            "if meta['sha256'] != _digest(text):", 'if False:', 'checkpoint'),
+            "if meta['sha256'] != _digest(text):", 'if False:',
+            'checkpoint/test_damaged_files.py'),
     Promise('files for other parameters are refused', _LOG,
             'if self.identity.get(name) != wanted.get(name):', 'if False:', 'checkpoint'),
     Promise('a replay that acts otherwise is refused', _LOG,

@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 ROOMS = {
     # without ROS
-    'located_yaml': '',
+    'files': '',
+    'located_yaml': 'files',
     'version': '',
     'core/errors': '',
     'core/model': '',
@@ -38,15 +39,16 @@ ROOMS = {
     'core/__init__': 'core core/detection core/fleet core/knowledge core/mnm core/model'
                      ' core/paper core/planning core/progress core/task',
     'protocol': 'core',
-    'checkpoint': 'core',
+    'checkpoint': 'core files',
     'driving': '',
-    'plan': 'driving located_yaml robot_description',
-    'places': 'core located_yaml robot_description',
-    'simulation': 'core driving located_yaml places plan robot_description',
-    'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
+    'plan': 'driving files located_yaml robot_description',
+    'places': 'core files located_yaml robot_description',
+    'simulation': 'core driving files located_yaml places plan robot_description',
+    'trial': 'core protocol checkpoint files located_yaml simulation robot_description version'
+             ' view',
     'export': 'core checkpoint simulation robot_description view',
     'study': 'core export simulation',
-    'robot_description': 'core',
+    'robot_description': 'core files',
     'declaration_file': 'core/model located_yaml',
     'view': 'core robot_description topics',
     'view/terminal': 'core robot_description simulation view',
@@ -65,27 +67,29 @@ ROOMS = {
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
     'contract': 'core protocol robot_description messages',
-    'console': 'core located_yaml places plan simulation robot_description view subscriptions'
-               ' topics parameters',
-    'command': 'core checkpoint driving plan robot_description export simulation topics trial'
-               ' version view messages subscriptions console parameters nodes/common'
+    'console': 'core files located_yaml places plan simulation robot_description view'
+               ' subscriptions topics parameters',
+    'command': 'core checkpoint driving files plan robot_description export simulation topics'
+               ' trial version view messages subscriptions console parameters nodes/common'
                ' nodes/showing',
     '__main__': 'command',
-    'nodes/common': 'core driving protocol checkpoint robot_description messages parameters',
+    'nodes/common': 'core driving files protocol checkpoint robot_description messages'
+                    ' parameters',
     'nodes/exploring/link': 'core protocol robot_description view messages parameters'
                             ' nodes/common',
     'nodes/exploring/output': 'core lookout robot_description view messages nodes/common'
                               ' nodes/exploring/link',
-    'nodes/exploring': 'version core protocol checkpoint declaration_file robot_description view'
-                       ' messages'
+    'nodes/exploring': 'version core protocol checkpoint declaration_file files robot_description'
+                       ' view messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
     'nodes/showing': 'core plan view robot_description subscriptions navigator_client messages'
                      ' parameters nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',
-    'nodes/mobile': 'core/model core/task driving plan robot_description messages parameters'
+    'nodes/mobile': 'core/model core/task driving files plan robot_description messages parameters'
                     ' nodes/common',
-    'nodes': 'core checkpoint protocol driving plan simulation trial robot_description messages'
+    'nodes': 'core checkpoint protocol driving files plan simulation trial robot_description'
+             ' messages'
              ' parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
              ' nodes/showing',
 }
@@ -98,7 +102,7 @@ may import a room from beside it may import the rooms within it, too.
 CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
-    *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
+    *CORE, 'files', 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
     'places', 'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal',
     'view/web', 'simulation', 'study', 'trial', 'topics', 'security',
     'forked_query', 'lookout')

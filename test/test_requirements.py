@@ -76,6 +76,22 @@ def test_a_pin_is_one_version_with_hashes_from_wherever() -> None:
         assert requirement.url is None
 
 
+def test_what_getting_started_types_is_installed_by_its_first_script() -> None:
+    """``mnm_ros contract`` runs its clauses with pytest."""
+    assert {'pytest', 'pluggy', 'iniconfig'} <= {
+        requirement.name for requirement, _ in pins('explore')}
+
+
+def test_nothing_is_installed_by_the_name_of_the_package() -> None:
+    """It is on no registry, so that anyone could take the name there."""
+    files = [path for folder in ('mnm_ros', 'docs', 'examples', 'launch')
+             for path in (ROOT / folder).rglob('*') if path.suffix in ('.py', '.md', '.ipynb')]
+    found = [f'{path}: {line}' for path in (*files, *ROOT.glob('*.md'))
+             for line in path.read_text(encoding='utf-8').splitlines()
+             if re.search(r"""pip3? install [^`]*?['" ]mnm_ros\b""", line)]
+    assert not found
+
+
 _PYTHON = r"""#!/bin/bash
 case "$1 $2" in
     '-m venv') mkdir -p "$3/bin"; cp "$0" "$3/bin/python3" ;;

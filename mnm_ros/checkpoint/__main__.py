@@ -11,7 +11,8 @@ from pathlib import Path
 import sys
 
 from mnm_ros.checkpoint.input_log import refusing, SavedInputs
-from mnm_ros.core.errors import CheckpointError
+from mnm_ros.core.errors import CheckpointError, FileError
+from mnm_ros.files import user_path
 
 
 def describe(path: Path) -> str:
@@ -47,8 +48,8 @@ def main(arguments: Sequence[str] | None = None,
                         help='a *.sqlite in the checkpoint_dir of an explorer')
     for path in parser.parse_args(arguments).files:
         try:
-            print(describe(path.expanduser()))
-        except CheckpointError as error:
+            print(describe(user_path(path)))
+        except (CheckpointError, FileError) as error:
             print(error, file=sys.stderr)
             return 1
     return 0

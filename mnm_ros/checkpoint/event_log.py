@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from mnm_ros.checkpoint.whole_files import (
+from mnm_ros.core.progress.events import Event
+from mnm_ros.files import (
     append_line,
     make_own,
     read_each,
@@ -15,7 +16,6 @@ from mnm_ros.checkpoint.whole_files import (
     unread_lines,
     write_whole,
 )
-from mnm_ros.core.progress.events import Event
 
 KEPT = '.events.jsonl'    # after the name of an explorer
 _MOST = 20_000            # lines; of more, only the last half is kept

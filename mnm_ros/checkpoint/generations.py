@@ -23,10 +23,10 @@ from mnm_ros.checkpoint.input_log import (
     set_aside,
     unreadable,
 )
-from mnm_ros.checkpoint.whole_files import flush_folder, open_own
 from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input
+from mnm_ros.files import flush_folder, open_own
 
 _GENERATIONS_KEPT = 2
 _LEAST_ROOM = 2**18    # bytes on the disk, without which SQLite cannot even read

@@ -41,10 +41,10 @@ from typing import Any
 import zlib
 
 from mnm_ros.checkpoint.input_rows import decoded, encoded
-from mnm_ros.checkpoint.whole_files import flush_folder, regular
 from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, Observation, Update
+from mnm_ros.files import flush_folder, regular
 
 FORMAT = 1
 COMPANIONS = ('', '-wal', '-shm', '-journal')

@@ -6,9 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import os
-from pathlib import Path
 
-from mnm_ros.checkpoint.whole_files import flush_folder, write_whole
+from mnm_ros.files import flush_folder, user_path, write_whole
 
 
 class StopRecord:
@@ -28,7 +27,7 @@ class StopRecord:
         self._complain, self._kind = complain, kind
         name = node.strip('/').replace('/', '.')
         domain = os.environ.get('ROS_DOMAIN_ID') or '0'
-        self._path = Path(folder).expanduser() / f'{name}.{domain}.{kind}' if folder else None
+        self._path = user_path(folder) / f'{name}.{domain}.{kind}' if folder else None
 
     @property
     def kept(self) -> bool:

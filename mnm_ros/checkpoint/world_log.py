@@ -10,8 +10,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from mnm_ros.checkpoint.whole_files import append_line, make_own, read_each, write_whole
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.files import append_line, make_own, read_each, write_whole
 
 KEPT = '.worlds.jsonl'       # after the name of an explorer
 _MOST = 200                  # of them, or

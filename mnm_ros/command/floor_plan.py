@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+import json
 import math
 from pathlib import Path
 import re
 
-from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.command.plan_forecast import forecast
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.files import write_whole
 from mnm_ros.plan.findings import Finding, findings
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.nav2_map import save_mask
@@ -33,11 +34,15 @@ def write(request: Request, output: Path, wishes: Wishes,
     :return: the plan, and whether nothing could be explored by it.
     :raises InvalidValueError: if it cannot be made, or a file is there.
     """
-    parameters = output.with_name('turtlebot.yaml')
-    for path in (output, parameters):
+    mask = wishes.mask
+    for path in (output, output.with_name('turtlebot.yaml'), *(
+            [] if mask is None else [mask, mask.with_suffix('.pgm')])):
+        if path.is_symlink():
+            raise InvalidValueError(f'{path} is a link, which is not followed: expected another '
+                                    'name, or that the link is removed')
         if path.exists() and not overwrite:
             raise InvalidValueError(f'{path} is there already, and may have been edited: expected '
-                                    'another --output, or --overwrite')
+                                    'another name, or --overwrite')
     made = make(request)
     for line in _told(made):
         print(line)
@@ -55,6 +60,8 @@ def written(plan: Plan, output: Path, source: str, wishes: Wishes) -> list[str]:
     Write a plan, and its picture and parameters beside it; return what was written where.
 
     :param source: what it was made of.
+    :raises FileError: if the plan could not be read again.
+    :raises OSError: if a file cannot be written.
     """
     parameters = output.with_name('turtlebot.yaml')
     write_whole(output, text_of(plan, source).encode())
@@ -118,9 +125,11 @@ def _parameters(plan: Plan, path: Path, radius: float) -> str:
     text = re.sub(r'    robot_radius: .*; .*\n', '', text)    # that of the plan
     text = re.sub(r'robot_radius: [\d.]+ .*', f'robot_radius: {plan.robot_radius:g}    # m', text)
     text = re.sub(r'    radius: [\d.]+', f'    radius: {float(radius)!r}', text)
-    said = f'    plan: {str(path.absolute())!r}'
-    text = re.sub(r'    use_map: .*\n', f'{said}    # in place of a map, a grid and home\n', text)
+    said = f'    plan: {json.dumps(str(path.absolute()), ensure_ascii=False)}'
+    text = re.sub(r'    use_map: .*\n',
+                  lambda _: f'{said}    # in place of a map, a grid and home\n', text)
     text = re.sub(r'\n    # The flat: yours\n(    .*\n)+', '', text)
-    text = re.sub(r'(/\*\*/diff_drive_sim:\n  ros__parameters:\n)', rf'\1{said}\n', text)
+    text = re.sub(r'(/\*\*/diff_drive_sim:\n  ros__parameters:\n)',
+                  lambda found: f'{found[1]}{said}\n', text)
     return (f'# A TurtleBot 3 Burger in {plan.name}, as docs/turtlebot.md uses it. Comments say '
             f'what another\n# TurtleBot needs.\n\n{text}')

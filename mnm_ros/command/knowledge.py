@@ -7,17 +7,18 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 import json
 from pathlib import Path
 import sys
 from typing import Any, TYPE_CHECKING
 
-from mnm_ros.checkpoint.whole_files import write_whole
-from mnm_ros.console.arguments import add_source, parser, split
+from mnm_ros.console.arguments import add_source, explained, parser, split
 from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
 from mnm_ros.core.plug_ins import installed
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.export.formats import FORMATS, named
+from mnm_ros.files import user_path, write_whole
 
 if TYPE_CHECKING:
     from mnm_ros.core.model.policy import Policy
@@ -218,7 +219,7 @@ def export(arguments: Sequence[str], program: str) -> int:
     made.add_argument('--format', choices=(*FORMATS, *elsewhere), default='json',
                       help='one of those below (default %(default)s)')
     made.add_argument('--output', '--out', metavar='FILE',
-                      type=lambda text: Path(text).expanduser(),
+                      type=partial(explained, user_path),
                       help='where to write it (default: the standard output)')
     made.add_argument('--follow', nargs='?', const=ROUTE_SERVER, metavar='SERVICE',
                       help="with nav2-route and a running explorer: then tell nav2's route server "
@@ -273,4 +274,4 @@ def _write(path: Path | None, content: bytes) -> None:
     elif path.exists() and not path.is_file():    # a pipe, or /dev/stdout
         path.write_bytes(content)
     else:
-        write_whole(path, content)
+        write_whole(path.resolve() if path.exists() else path, content)    # of a link, its end

@@ -10,9 +10,10 @@ import math
 from pathlib import Path
 import sys
 
-from mnm_ros.console.arguments import number, Parser
+from mnm_ros.console.arguments import explained, number, Parser
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.pose import Pose
+from mnm_ros.files import user_path
 from mnm_ros.plan.request import Request, SIZES, Wishes
 
 EPILOG = """\
@@ -64,7 +65,7 @@ def _parser(program: str) -> Parser:
     add('--cell', nargs='+', type=_positive, default=SIZES, metavar='M',
         help='side of a cell, or several to choose from (default: '
         f'{" ".join(f"{size:g}" for size in SIZES)})')
-    add('--yaw', type=float, metavar='DEG',
+    add('--yaw', type=_angle, metavar='DEG',
         help='by which the grid is turned (default: 0, or as most walls)')
     add('--specks', nargs=2, type=_least_zero, default=defaults.specks, metavar=('M2', 'M2'),
         help='up to which area unknown and occupied specks are taken for free '
@@ -93,40 +94,66 @@ def _parser(program: str) -> Parser:
 
 def _request(given: argparse.Namespace) -> Request:
     """Return what is asked for; InvalidValueError if arguments have the wrong form."""
+    from mnm_ros.plan.plan_file import MOST_POINTS
     if not 2 <= len(given.home) <= 3:
         raise InvalidValueError(f'argument --home: {len(given.home)} numbers, expected X Y or '
                                 'X Y DEG')
-    x, y, turned = (*given.home, 0.0)[:3]
+    x, y, turned = [*(_number('--home', str(each)) for each in given.home), 0.0][:3]
+    rooms, doors = _things(given.room, '--room'), _things(given.door, '--door')
+    keep_outs = {name: _polygon(name, numbers) for name, numbers in _things(
+        given.keep_out, '--keep-out').items()}
+    count = sum(map(len, keep_outs.values()))
+    if count > MOST_POINTS:
+        raise InvalidValueError(f'argument --keep-out: {count:,} corners, expected at most '
+                                f'{MOST_POINTS:,} in all')
     return Request(
         given.file, Pose(x, y, math.remainder(math.radians(turned), math.tau)),
         given.robot_radius, given.clearance, tuple(sorted(given.cell, reverse=True)),
         None if given.yaw is None else math.radians(given.yaw), tuple(given.specks),
         given.door_width,
-        rooms={name: (_number('--room', x), _number('--room', y)) for name, x, y in given.room},
-        doors={name: ((_number('--door', x), _number('--door', y)),
-                      (_number('--door', to_x), _number('--door', to_y)))
-               for name, x, y, to_x, to_y in given.door},
-        keep_outs=dict(map(_polygon, given.keep_out)), mask=given.mask)
+        rooms={name: (x, y) for name, (x, y) in rooms.items()},
+        doors={name: ((x, y), (to_x, to_y)) for name, (x, y, to_x, to_y) in doors.items()},
+        keep_outs=keep_outs, mask=given.mask)
 
 
-def _polygon(words: Sequence[str]) -> tuple[str, tuple[tuple[float, float], ...]]:
-    name, *numbers = words
+def _things(given: Sequence[Sequence[str]], option: str) -> dict[str, list[float]]:
+    """Return the numbers of rooms, doors or keep-outs by their names."""
+    from mnm_ros.plan.plan_file import is_name, MOST_THINGS, NAME
+    found: dict[str, list[float]] = {}
+    for name, *numbers in given:
+        if not is_name(name):
+            raise InvalidValueError(f'argument {option}: {name!r}, expected {NAME}')
+        if name in found:
+            raise InvalidValueError(f"argument {option}: '{name}' twice, expected distinct names")
+        found[name] = [_number(option, each) for each in numbers]
+    if len(found) > MOST_THINGS:
+        raise InvalidValueError(f'argument {option}: {len(found):,} of them, expected at most '
+                                f'{MOST_THINGS:,}')
+    return found
+
+
+def _polygon(name: str, numbers: Sequence[float]) -> tuple[tuple[float, float], ...]:
     if len(numbers) < 6 or len(numbers) % 2:
         raise InvalidValueError(f"argument --keep-out: '{name}' has {len(numbers)} numbers, "
                                 'expected X and Y of at least 3 corners')
-    along = [_number('--keep-out', each) for each in numbers]
-    return name, tuple(zip(along[::2], along[1::2]))
+    return tuple(zip(numbers[::2], numbers[1::2]))
 
 
 def _number(option: str, text: str) -> float:
+    from mnm_ros.driving.grid import FARTHEST
     value = number(text)
-    if not math.isfinite(value):
-        raise InvalidValueError(f"argument {option}: '{text}', expected a number")
+    if not abs(value) <= FARTHEST:
+        raise InvalidValueError(f"argument {option}: '{text}', expected a number from "
+                                f'{-FARTHEST:g} to {FARTHEST:g}')
     return value
 
 
 def _path(text: str) -> Path:
-    return Path(text).expanduser()
+    return explained(user_path, text)
+
+
+def _angle(text: str) -> float:
+    return _in_range(text, 'a number of at least -360', -360.0)
 
 
 def _positive(text: str) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 import sys
 
 from mnm_ros.console.arguments import parser, ROS_ARGUMENTS, split, within
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.plug_ins import installed, load
 
 _FOLDER = Path(__file__).parents[1] / 'nodes'
@@ -107,7 +107,7 @@ def trial(arguments: Sequence[str], program: str) -> int:
     from mnm_ros.trial.report import prepare
     try:
         parameters = prepare(given.params_file, given.trial_dir, datetime.now())
-    except OSError as error:
+    except (FileError, OSError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
     except ValueError as error:

@@ -10,10 +10,10 @@ from difflib import get_close_matches
 from functools import partial
 import math
 import os
-from pathlib import Path
 import re
 from typing import Any, NoReturn, TypeVar
 
+from mnm_ros.files import user_path
 from mnm_ros.topics import namespace
 
 _T = TypeVar('_T')
@@ -99,7 +99,7 @@ def add_timeout(made: argparse.ArgumentParser) -> None:
 def add_source(made: argparse.ArgumentParser) -> None:
     """Let a parser know where what was learnt comes from: ``--from`` or a running explorer."""
     made.add_argument(
-        '--from', dest='source', type=lambda text: Path(text).expanduser(), metavar='FILE',
+        '--from', dest='source', type=partial(explained, user_path), metavar='FILE',
         help='a checkpoint, a transition log, or the folder with them (default: the running '
         'explorer)')
     made.add_argument(

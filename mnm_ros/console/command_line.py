@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 import json
 import math
-from pathlib import Path
 from typing import Any
 
 from mnm_ros import topics
@@ -18,6 +17,7 @@ from mnm_ros.console.arguments import explained, parser, seconds, split, whole
 from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
+from mnm_ros.files import user_path
 from mnm_ros.located_yaml import read
 from mnm_ros.places.graph_file import is_graph
 from mnm_ros.plan.plan_file import load as load_plan
@@ -100,7 +100,7 @@ def _subject(
     if given.robot:
         return None, None
     path_or_name = given.scenario or (FURNISHED if given.physics else SCENARIO)
-    path = Path(path_or_name).expanduser()
+    path = user_path(path_or_name)
     shipped = path.name == path_or_name and not (path.suffix and path.is_file())
     name = path_or_name.removesuffix('.yaml')
     if shipped and name not in (*scenarios.shipped(), *worlds.shipped()):
@@ -157,7 +157,7 @@ def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
         return ''
     if scenario is not None:
         raise InvalidValueError('argument --params-file: only allowed with --robot')
-    file = Path(path).expanduser()
+    file = user_path(path)
     if not file.is_file():
         raise InvalidValueError(f'argument --params-file: {path}, expected a file')
     return str(file.absolute())

@@ -25,6 +25,17 @@ Their texts say what was found, what was expected, and where.
 from __future__ import annotations
 
 
+def how_to_install(extra: str, *others: str) -> str:
+    """
+    Return what is to be typed for an extra of ``setup.py``, for the texts of errors.
+
+    The package is on no registry, where somebody else could take its name.
+
+    :param others: ways to get the same.
+    """
+    return ', or '.join((f"in the clone of mnm_ros, pip install -e '.[{extra}]'", *others))
+
+
 class MnmError(Exception):
     """Something of this package went wrong; the text is a sentence for people."""
 

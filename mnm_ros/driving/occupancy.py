@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -23,6 +23,7 @@ Points = NDArray[np.float64]
 """One point a row."""
 
 _AT_ONCE = 2**17    # pixels that are looked at together, which bounds what that needs of memory
+_BLOCK = 2**20      # the same, of what is looked at row by row
 
 _NEARER = 1 - 1e-9    # what is less than this part of a distance is nearer, not only rounded
 
@@ -109,6 +110,12 @@ class Map:
         cos, sin = math.cos(self.origin.yaw), math.sin(self.origin.yaw)
         return np.stack([self.origin.x + (cos * right - sin * up),
                          self.origin.y + (sin * right + cos * up)], axis=1)
+
+
+def blocks(height: int, width: int) -> Iterator[tuple[int, int]]:
+    """Yield the first row of each block of a large table, and the one after its last."""
+    rows = max(1, _BLOCK // max(width, 1))
+    yield from ((first, min(first + rows, height)) for first in range(0, height, rows))
 
 
 def _box(starts: Points, ends: Points, reach: float) -> tuple[Points, Points]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from mnm_ros.core.errors import ExportError
+from mnm_ros.core.errors import ExportError, how_to_install
 
 
 def library(module: str, how: str) -> Any:
@@ -29,7 +29,7 @@ def data_frame(columns: dict[str, list[Any]]) -> Any:
 
     :raises ExportError: if pandas is not there.
     """
-    pandas = library('pandas', "pip install 'mnm_ros[study]', or apt install python3-pandas")
+    pandas = library('pandas', how_to_install('study', 'apt install python3-pandas'))
     frame = pandas.DataFrame(columns)
     for name, cells in columns.items():
         # Through floats, ids of 2**53 and more would lose their last digits.

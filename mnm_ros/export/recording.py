@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Union
 
 from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.errors import ExportError, InvalidValueError
+from mnm_ros.core.errors import ExportError, how_to_install, InvalidValueError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     Input,
@@ -125,7 +125,7 @@ class Recording:
         :param more: for ``minari.create_dataset_from_buffers``.
         :raises ExportError: if Minari is not installed, or if there are no such steps.
         """
-        minari = library('minari', "pip install 'mnm_ros[minari]', with Python 3.11 or newer")
+        minari = library('minari', f'{how_to_install("minari")}, with Python 3.11 or newer')
         spaces = library('gymnasium', 'pip install gymnasium').spaces
         buffer = library('minari.data_collector', 'pip install minari').EpisodeBuffer
         episodes = [*_episodes(self)]

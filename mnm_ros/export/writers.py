@@ -26,6 +26,7 @@ import io
 import json
 from typing import Any
 
+from mnm_ros.core.errors import how_to_install
 from mnm_ros.core.inputs import (
     DeclarationInput,
     ImproveInput,
@@ -229,7 +230,7 @@ uint32 stride
 def log_mcap(learnt: ExportContents) -> bytes:
     """Return everything that the exploration has learnt from, in its order."""
     writing = library(
-        'mcap_ros2.writer', "pip install 'mnm_ros[bags]', or pip install mcap-ros2-support")
+        'mcap_ros2.writer', how_to_install('bags', 'pip install mcap-ros2-support'))
     saved = learnt.saved
     assert saved is not None
     written = io.BytesIO()

@@ -11,13 +11,13 @@ Only this node needs NiceGUI, which the extra ``dashboard`` installs.
 from __future__ import annotations
 
 import os
-from pathlib import Path
 import sys
 from threading import Thread
 import time
 from typing import Any
 
 from mnm_ros.core.errors import ParameterError
+from mnm_ros.files import user_path
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.showing.commands import Commands
@@ -83,7 +83,7 @@ class Dashboard(Node):
         log = PlayedLog()
         shared = SharedLayers(log, None, f'log {path}')
         try:
-            scenes = Scenes(Path(path).expanduser())
+            scenes = Scenes(user_path(path))
         except (ValueError, OSError) as error:
             raise ParameterError(f"parameter 'log' is {path!r}: {error}") from None
 

@@ -5,14 +5,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import nlargest
 from pathlib import Path
 
 from mnm_ros.driving.grid import Edge, Grid, Ways
-from mnm_ros.driving.occupancy import Map, OCCUPIED, Point, Points
+from mnm_ros.driving.occupancy import blocks, Map, OCCUPIED, Point, Points
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.rooms import label_at, labelled, Labels, Line, names_of
 import numpy as np
@@ -194,23 +194,54 @@ def _cross(first: Point, last: Point, start: Point, end: Point) -> bool:
 
 def covered(map_: Map, polygon: Polygon) -> NDArray[np.bool_]:
     """Return which pixels of a map a polygon covers, or its border passes; the lowest first."""
-    found = np.zeros((map_.height, map_.width), np.bool_)
-    corners = map_.pixels(polygon)
-    low = np.clip(np.floor(corners.min(axis=0)) - 1, 0, found.shape[::-1]).astype(int)
-    high = np.clip(np.ceil(corners.max(axis=0)) + 1, 0, found.shape[::-1]).astype(int)
-    rows, columns = np.mgrid[low[1]:high[1], low[0]:high[0]] + 0.5
-    inside = np.zeros(rows.shape, np.bool_)
-    for (ax, ay), (bx, by) in zip(corners, np.roll(corners, -1, axis=0)):
-        if ay != by:    # how often a ray to the right crosses the border
-            inside ^= ((ay > rows) != (by > rows)) & (
-                columns < (bx - ax) * (rows - ay) / (by - ay) + ax)
-    for (ax, ay), (bx, by) in zip(corners, np.roll(corners, -1, axis=0)):
-        squared = max((bx - ax) ** 2 + (by - ay) ** 2, 1e-12)
-        part = np.clip(((columns - ax) * (bx - ax) + (rows - ay) * (by - ay)) / squared, 0, 1)
-        inside |= np.hypot(columns - ax - part * (bx - ax),
-                           rows - ay - part * (by - ay)) < _TOUCHED
-    found[low[1]:high[1], low[0]:high[0]] = inside
-    return found
+    height, width = map_.height, map_.width
+    crossed = np.zeros((height, width + 1), np.bool_)
+    touched = np.zeros((height, width), np.bool_)
+    starts = map_.pixels(polygon)
+    edges = np.hstack([starts, np.roll(starts, -1, axis=0)])
+    for at, row in _repeated(edges[:, 1::2], height):
+        ax, ay, bx, by = edges[at].T
+        middle = row + 0.5
+        within = (ay > middle) != (by > middle)    # where a ray to the right crosses the border
+        x = (bx - ax)[within] * (middle - ay)[within] / (by - ay)[within] + ax[within]
+        # Of two that end in the same pixel, each counts.
+        np.logical_xor.at(crossed, (row[within], np.clip(np.ceil(x - 0.5), 0, width).astype(int)),
+                          True)
+        ends = np.clip(np.sort(_columns(edges[at], middle)) + (-0.5, 0.5), -1, width + 1)
+        for near, column in _repeated(ends, width):
+            ax, ay, bx, by = edges[at[near]].T
+            squared = np.maximum((bx - ax) ** 2 + (by - ay) ** 2, 1e-12)
+            x, y = column + 0.5 - ax, middle[near] - ay
+            part = np.clip((x * (bx - ax) + y * (by - ay)) / squared, 0, 1)
+            close = np.hypot(x - part * (bx - ax), y - part * (by - ay)) < _TOUCHED
+            touched[row[near][close], column[close]] = True
+    # A pixel is inside if the border is crossed an odd number of times on its right.
+    odd = np.logical_xor.accumulate(crossed[:, ::-1], axis=1)[:, ::-1]
+    return touched | odd[:, 1:]
+
+
+def _repeated(ends: NDArray[np.float64], most: int) -> Iterator[
+        tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """
+    Yield, in pieces, the number of each range once for each pixel in or beside it, and the pixel.
+
+    :param ends: the ends of ranges of pixels, shape (ranges, 2), in any order.
+    :param most: how many pixels there are.
+    """
+    first, last = (np.clip(np.floor(each), 0, most).astype(np.int64) for each in (
+        ends.min(axis=1) - 1, ends.max(axis=1) + 2))
+    counts = np.cumsum(last - first)
+    for begin, end in blocks(int(counts[-1]), 1):
+        at = np.searchsorted(counts, np.arange(begin, end), side='right')
+        yield at, last[at] - counts[at] + np.arange(begin, end)
+
+
+def _columns(edges: NDArray[np.float64], middle: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return between which x edges are within half a pixel of a height, shape (edges, 2)."""
+    ax, ay, bx, by = edges.T[:, :, np.newaxis]
+    rise = np.where(ay == by, 1.0, by - ay)
+    parts = np.clip((middle[:, np.newaxis] + (-0.5, 0.5) - ay) / rise, 0, 1)
+    return np.asarray(ax + (bx - ax) * np.where(ay == by, (0.0, 1.0), parts))
 
 
 def walls(map_: Map) -> tuple[tuple[float, float, float, float], ...]:

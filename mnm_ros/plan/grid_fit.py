@@ -15,7 +15,7 @@ import math
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import centres, Grid, Ways
-from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.occupancy import blocks, Map
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.plan.floor_plan import corners, crossing, moves_to, passable
 from mnm_ros.plan.rooms import depth_of, is_free, Line
@@ -32,6 +32,7 @@ _ENOUGH = 0.9         # of the area that any size covers; of such sizes the larg
 _STRAIGHT = 1.0       # deg, to which a direction of walls is 0
 _HALF_PIXEL = 0.5     # between a wall and the middle of the pixel next to it
 _SAME = 1e-9
+_BLURRED = 8          # pixels, no fewer than a blurred one is made of
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,13 @@ class Wish:
 
 def wall_direction(map_: Map) -> float:
     """Return by which angle most walls are turned against the map, from -45 to 45 degrees, rad."""
-    smooth = ndimage.gaussian_filter((~is_free(map_)).astype(np.float64), 1.5)
-    up, right = np.gradient(smooth)
-    size = np.hypot(up, right)
-    turned = np.angle(np.sum(size ** 2 * np.exp(4j * np.arctan2(up, right)))) / 4
+    taken, total = ~is_free(map_), 0j
+    for first, last in blocks(map_.height, map_.width):
+        low = max(first - _BLURRED, 0)
+        smooth = ndimage.gaussian_filter(taken[low:last + _BLURRED].astype(np.float64), 1.5)
+        up, right = (each[first - low:last - low] for each in np.gradient(smooth))
+        total += np.sum(np.hypot(up, right) ** 2 * np.exp(4j * np.arctan2(up, right)))
+    turned = np.angle(total) / 4
     return 0.0 if abs(turned) < math.radians(_STRAIGHT) else float(turned)
 
 
@@ -84,16 +88,20 @@ def best_fit(map_: Map, wish: Wish, doors: Sequence[Line], sizes: Iterable[float
     cuts as few doors as any, and covers nearly as much as any.
 
     :param map_: with keep-outs as what is not free.
-    :raises InvalidValueError: if home is in no free cell of any.
+    :raises InvalidValueError: if home is in no free cell of any, or all have too many.
     """
     angles = [*dict.fromkeys(yaws)]
-    found = []
-    for size in sizes:
-        if size < 2 * wish.radius:
+    found, refusal = [], None
+    for size in possible(map_, wish, sizes):
+        try:
+            fits = [fit for yaw in angles for fit in _fits(map_, wish, doors, size, yaw)]
+        except _TooManyCellsError as error:
+            refusal = refusal or error
             continue
-        fits = [fit for yaw in angles for fit in _fits(map_, wish, doors, size, yaw)]
         if fits:
             found.append(_best(fits))
+    if refusal and not found:
+        raise refusal
     if not found:
         raise InvalidValueError(
             f'home, {wish.home.x:g}, {wish.home.y:g}, is in no free cell of any grid, expected a '
@@ -103,6 +111,26 @@ def best_fit(map_: Map, wish: Wish, doors: Sequence[Line], sizes: Iterable[float
     return next(fit for fit, area in zip(found, areas) if area >= _ENOUGH * max(areas))
 
 
+def possible(map_: Map, wish: Wish, sizes: Iterable[float]) -> list[float]:
+    """
+    Return the sizes of cells in which the robot fits, unless they are surely too many on the map.
+
+    :raises InvalidValueError: if there are none.
+    """
+    sizes = [*sizes]
+    wide = [size for size in sizes if size >= 2 * wish.radius]
+    if not wide:
+        raise InvalidValueError(
+            f'cells of {", ".join(f"{size:g}" for size in sizes)} m, expected a side of at least '
+            f'{2 * wish.radius:g} m, twice the radius of the robot and its clearance')
+    across = {size: [int(pixels * map_.resolution / size) for pixels in (map_.width, map_.height)]
+              for size in wide}
+    found = [size for size in wide if math.prod(across[size]) <= MAX_STATES]
+    if not found:
+        raise _too_many(wide[0], *across[wide[0]])
+    return found
+
+
 def covered_area(map_: Map, fit: Fit) -> float:
     """
     Return how much of what is free is in cells that are reached, in m^2.
@@ -110,14 +138,16 @@ def covered_area(map_: Map, fit: Fit) -> float:
     What a wall divides from the centre of its cell does not count: a robot there would be taken
     for one at the centre.
     """
-    free = is_free(map_)
-    cells = np.full(free.shape, -1)
-    grid, at = fit.grid, np.argwhere(free)
-    along = (map_.points(at[:, ::-1] + 0.5) - (grid.origin_x, grid.origin_y)) @ _turn(grid.yaw).T
-    columns, rows = np.floor(along / grid.cell_size).astype(np.int64).T
-    inside = (0 <= columns) & (columns < grid.columns) & (0 <= rows) & (rows < grid.rows)
-    cells[at[inside, 0], at[inside, 1]] = (rows * grid.columns + columns)[inside]
-    numbers = np.arange(free.size).reshape(free.shape)
+    grid, free = fit.grid, is_free(map_)
+    cells = np.full(free.shape, -1, np.int32)
+    for first, last in blocks(*free.shape):
+        at = np.argwhere(free[first:last]) + (first, 0)
+        along = (map_.points(at[:, ::-1] + 0.5) - (grid.origin_x, grid.origin_y)
+                 ) @ _turn(grid.yaw).T
+        columns, rows = np.floor(along / grid.cell_size).astype(np.int64).T
+        inside = (0 <= columns) & (columns < grid.columns) & (0 <= rows) & (rows < grid.rows)
+        cells[at[inside, 0], at[inside, 1]] = (rows * grid.columns + columns)[inside]
+    numbers = np.arange(free.size, dtype=np.int32).reshape(free.shape)
     beside = (cells[:, :-1] == cells[:, 1:]) & (cells[:, 1:] >= 0)
     above = (cells[:-1] == cells[1:]) & (cells[1:] >= 0)
     parts = _components([(numbers[:, :-1][beside], numbers[:, 1:][beside]),
@@ -207,10 +237,17 @@ def _turn(yaw: float) -> NDArray[np.float64]:
 
 def _checked(grid: Grid) -> Grid:
     if grid.columns * grid.rows > MAX_STATES:
-        raise InvalidValueError(
-            f'cells of {grid.cell_size:g} m are {grid.columns} x {grid.rows} on this map, '
-            f'expected at most {MAX_STATES:,}, hence larger ones')
+        raise _too_many(grid.cell_size, grid.columns, grid.rows)
     return grid
+
+
+class _TooManyCellsError(InvalidValueError):
+    """A grid has more cells than a robot side may have states."""
+
+
+def _too_many(size: float, columns: int, rows: int) -> _TooManyCellsError:
+    return _TooManyCellsError(f'cells of {size:g} m are {columns} x {rows} on this map, expected '
+                              f'at most {MAX_STATES:,}, hence larger ones')
 
 
 class _Lattice:
@@ -237,17 +274,20 @@ class _Lattice:
     def _free(self, map_: Map) -> NDArray[np.bool_]:
         """Return whether a robot is free at each point."""
         depth = depth_of(is_free(map_))
-        columns, rows = self._count
-        up, right = np.mgrid[0:rows, 0:columns] * self._step
-        points = (np.stack([right, up], axis=-1).reshape(-1, 2) + self._low) @ self._turn
-        at = map_.pixels(points) - 0.5
-        found = ndimage.map_coordinates(depth, at[:, ::-1].T, order=1, mode='constant')
-        free = found > self._wish.radius / map_.resolution + _HALF_PIXEL
-        return np.asarray(free.reshape(rows, columns))
+        columns, rows = self._count.tolist()
+        free = np.empty((rows, columns), np.bool_)
+        for first, last in blocks(rows, columns):
+            up, right = np.mgrid[first:last, 0:columns] * self._step
+            points = (np.stack([right, up], axis=-1).reshape(-1, 2) + self._low) @ self._turn
+            at = map_.pixels(points) - 0.5
+            found = ndimage.map_coordinates(depth, at[:, ::-1].T, order=1, mode='constant')
+            free[first:last].ravel()[:] = (
+                found > self._wish.radius / map_.resolution + _HALF_PIXEL)
+        return free
 
     def _all(self, free: NDArray[np.bool_], axis: int) -> NDArray[np.bool_]:
         """Return whether all points from each one to that a cell further on are free."""
-        taken = np.cumsum(np.insert(~free, 0, 0, axis=axis), axis=axis)
+        taken = np.cumsum(np.insert(~free, 0, 0, axis=axis), axis=axis, dtype=np.int32)
         length = free.shape[axis] - self._parts
         if length <= 0:
             return np.zeros((0, 0), np.bool_)

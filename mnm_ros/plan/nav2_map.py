@@ -11,26 +11,36 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from mnm_ros.core.errors import FileError
+from mnm_ros.core.errors import FileError, how_to_install
 from mnm_ros.driving.grid import FARTHEST
-from mnm_ros.driving.occupancy import Map, Points
+from mnm_ros.driving.occupancy import blocks, Map, Points
 from mnm_ros.driving.pose import Pose, wrapped
-from mnm_ros.located_yaml import Entry, Keys, read
+from mnm_ros.files import open_regular, user_path, write_whole
+from mnm_ros.located_yaml import Keys, read
 from mnm_ros.plan.plan_file import numbers
 import numpy as np
 from numpy.typing import NDArray
 
-MOST_PIXELS = 25_000_000    # 250 by 250 m at 0.05 m; reading takes seconds and a GB
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+MOST_PIXELS = 50_000_000    # 350 by 350 m at 0.05 m; reading takes seconds and 300 MB
+MOST_BYTES = 2 ** 28        # of a picture
+FORMATS = ('PPM', 'PNG', 'BMP', 'JPEG')
+"""As Pillow names them; PPM is pgm and pbm, too. Others may run programs, or are for cameras."""
+
 LETHAL = 100                # the value of a keep-out in a mask
 MODES = ('trinary', 'scale', 'raw')
-INSTALL = ("to read the picture of a map, the Python package Pillow is needed: pip install "
-           "'mnm_ros[map]', or apt install python3-pil")
+INSTALL = ('to read the picture of a map, the Python package Pillow is needed: '
+           + how_to_install('map', 'apt install python3-pil'))
 
 _ANGLE = 1e3    # rad, at most, of an origin
 _UNKNOWN = -1
 
 _Shades = NDArray[np.float64]
+_Occupancy = Callable[[_Shades, '_Shades | None'], NDArray[np.int8]]
 
 
 def load(path: Path) -> Map:
@@ -47,13 +57,15 @@ def load(path: Path) -> Map:
     occupancy_of = _mode(keys)
     what = 'the path of a picture'
     image = keys.required('image', what)
-    colours, opacity = _picture(path.parent / Path(image.text(what)).expanduser(), image)
-    values = occupancy_of(colours, opacity)[::-1]    # a picture begins with its upper row
-    return Map(resolution, values.shape[1], values.shape[0],
-               Pose(x, y, wrapped(yaw)), values.ravel())
+    try:
+        rows = _picture(path.parent / user_path(image.text(what)), occupancy_of)
+    except FileError as error:
+        raise image.error(str(error)) from None
+    return Map(resolution, rows.shape[1], rows.shape[0], Pose(x, y, wrapped(yaw)),
+               rows[::-1].ravel())    # a picture begins with its upper row
 
 
-def _mode(keys: Keys) -> Callable[[_Shades, _Shades | None], NDArray[np.int8]]:
+def _mode(keys: Keys) -> _Occupancy:
     """Return what makes occupancy of shades of grey and opacity, each from 0 to 1."""
     mode = 'trinary'
     if 'mode' in keys:
@@ -94,47 +106,73 @@ def _negate(keys: Keys) -> bool:
     return bool(value)
 
 
-def _picture(path: Path, entry: Entry) -> tuple[_Shades, _Shades | None]:
-    """Return the mean of the colours of each pixel, and its opacity if the picture has any."""
+def _picture(path: Path, occupancy_of: _Occupancy) -> NDArray[np.int8]:
+    """Return the occupancy of each pixel of a picture, the upper row first; or FileError."""
     try:
-        from PIL import Image
+        from PIL import Image as pictures
     except ImportError:
         raise FileError(INSTALL) from None
-    try:
-        with Image.open(path) as image:
-            width, height = image.size
-            if width * height > MOST_PIXELS:
-                raise entry.error(f'{path} has {width} x {height} pixels, expected at most '
-                                  f'{MOST_PIXELS:,} in all')
-            if image.mode.startswith('I'):    # 16 bits of grey
-                return np.asarray(image, np.float64) / 65535, None
-            clear = image.mode in ('LA', 'PA', 'RGBA') or 'transparency' in image.info
-            pixels = np.asarray(image.convert('RGBA' if clear else 'RGB'), np.float64) / 255
-    except FileError:
-        raise
-    # Pillow raises these, and more, for files that are damaged or are no pictures.
-    except (OSError, ValueError, SyntaxError, EOFError, Image.DecompressionBombError) as error:
-        raise entry.error(f'{path} cannot be read ({error}), expected a picture such as pgm or '
-                          'png') from None
+    with open_regular(path, 'picture', MOST_BYTES) as file:
+        try:
+            with pictures.open(file, formats=FORMATS) as image:
+                width, height = image.size
+                if width * height > MOST_PIXELS:
+                    raise FileError(f'{path}: found {width} x {height} pixels, expected at most '
+                                    f'{MOST_PIXELS:,} in all')
+                return _read(image, occupancy_of)
+        except FileError:
+            raise
+        # Pillow raises errors of many kinds for files that are damaged or are no pictures.
+        except Exception as error:
+            raise FileError(f'{path}: cannot be read ({error}), expected a picture: pgm, ppm, '
+                            'pbm, png, bmp or jpeg') from None
+
+
+def _read(image: Image, occupancy_of: _Occupancy) -> NDArray[np.int8]:
+    """Return the occupancy of each pixel, some rows at a time, which bounds the memory."""
+    width, height = image.size
+    found = np.empty((height, width), np.int8)
+    image.load()
+    if image.mode == '1':
+        image = image.convert('L')
+    table = None
+    if image.mode == 'L' and 'transparency' not in image.info:    # of 256 shades, each once
+        table = occupancy_of(np.arange(256)[np.newaxis] / 255, None)[0]
+    for first, last in blocks(height, width):
+        part = image.crop((0, first, width, last))
+        found[first:last] = occupancy_of(*_shades(part)) if table is None else table[
+            np.asarray(part)]
+    return found
+
+
+def _shades(image: Image) -> tuple[_Shades, _Shades | None]:
+    """Return the mean of the colours of each pixel, and its opacity if the picture has any."""
+    if image.mode.startswith('I'):    # 16 bits of grey
+        return np.asarray(image, np.float64) / 65535, None
+    clear = image.mode in ('LA', 'PA', 'RGBA') or 'transparency' in image.info
+    pixels = np.asarray(image.convert('RGBA' if clear else 'RGB'), np.float64) / 255
     return pixels[:, :, :3].mean(axis=2), pixels[:, :, 3] if clear else None
 
 
 def lethal(mask: Map, map_: Map) -> NDArray[np.bool_]:
     """Return which pixels of a map have something of what a filter mask keeps robots out of."""
     kept_out = mask.pixel_rows >= LETHAL
-    there = sampled(kept_out, mask, map_)
-    columns, rows, inside = _pixels(map_, mask.points(np.argwhere(kept_out)[:, ::-1] + 0.5))
-    there[rows[inside], columns[inside]] = True    # of a mask whose pixels are smaller
+    there = np.zeros((map_.height, map_.width), np.bool_)
+    for first, last in blocks(map_.height, map_.width):
+        part = np.ones((last - first, map_.width), np.bool_)
+        columns, rows, inside = _pixels(mask, _centres(map_, part, first))
+        part.ravel()[~inside] = False
+        part.ravel()[inside] = kept_out[rows[inside], columns[inside]]
+        there[first:last] = part
+    for first, last in blocks(mask.height, mask.width):    # of a mask whose pixels are smaller
+        columns, rows, inside = _pixels(map_, _centres(mask, kept_out[first:last], first))
+        there[rows[inside], columns[inside]] = True
     return there
 
 
-def sampled(values: NDArray[np.bool_], of: Map, map_: Map) -> NDArray[np.bool_]:
-    """Return what each pixel of one map has of another one's, at its centre; outside False."""
-    corners = np.argwhere(np.ones((map_.height, map_.width), np.bool_))[:, ::-1]
-    columns, rows, inside = _pixels(of, map_.points(corners + 0.5))
-    found = np.zeros(len(corners), np.bool_)
-    found[inside] = values[rows[inside], columns[inside]]
-    return found.reshape(map_.height, map_.width)
+def _centres(map_: Map, wanted: NDArray[np.bool_], first: int) -> Points:
+    """Return the centres of some pixels in m, of a block of rows from ``first`` on."""
+    return map_.points(np.argwhere(wanted)[:, ::-1] + (0.5, first + 0.5))
 
 
 def _pixels(map_: Map, points: Points) -> tuple[
@@ -150,13 +188,14 @@ def save_mask(path: Path, map_: Map, kept_out: NDArray[np.bool_]) -> Path:
     Write a filter mask, and its picture beside it; return the path of the picture.
 
     :param kept_out: for each pixel of the map, the lowest row first.
+    :raises OSError: if one cannot be written, or is a link.
     """
     picture = path.with_suffix('.pgm')
     shades = np.where(kept_out[::-1], 0, 254).astype(np.uint8)    # as map_saver_cli does
-    picture.write_bytes(f'P5\n{map_.width} {map_.height}\n255\n'.encode() + shades.tobytes())
+    write_whole(picture, f'P5\n{map_.width} {map_.height}\n255\n'.encode() + shades.tobytes())
     x, y, yaw = map_.origin
-    path.write_text(
-        f'image: {picture.name}\nmode: trinary\nresolution: {map_.resolution:g}\n'
+    write_whole(
+        path, f'image: {picture.name}\nmode: trinary\nresolution: {map_.resolution:g}\n'
         f'origin: [{x:g}, {y:g}, {yaw:g}]\nnegate: 0\noccupied_thresh: 0.65\n'
-        'free_thresh: 0.25\n', encoding='utf-8')
+        'free_thresh: 0.25\n')
     return picture

@@ -15,10 +15,11 @@ from pathlib import Path
 import re
 from typing import Any, TypeVar
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import FARTHEST, Grid
 from mnm_ros.driving.occupancy import Map, OCCUPIED, Point
 from mnm_ros.driving.pose import Pose
-from mnm_ros.located_yaml import Entry, Keys, read
+from mnm_ros.located_yaml import Entry, Keys, MOST_BYTES, parsed, read
 from mnm_ros.plan.floor_plan import by_number, Plan, Polygon
 from mnm_ros.plan.rooms import Line
 from mnm_ros.robot_description import MAX_STATES
@@ -27,7 +28,9 @@ from numpy.typing import NDArray
 
 VERSION = 1
 
-NAME = 'a name of 1 to 60 characters that is no number'
+NAME = 'a name of 1 to 60 printable characters that is no number'
+MOST_THINGS = 1000     # rooms, doors or keep-outs
+MOST_POINTS = 10_000   # of all keep-outs: to find what these cover takes seconds
 
 _KEYS = ('plan', 'name', 'robot', 'home', 'grid', 'rooms', 'doors', 'keep_outs', 'names',
          'map')
@@ -53,7 +56,11 @@ def load(path: Path) -> Plan:
 
     :raises FileError: with the file, the line, what was found and what was expected.
     """
-    keys = read(path, 'plan').mapping('a plan', _KEYS)
+    return _plan(read(path, 'plan'), path)
+
+
+def _plan(root: Entry, path: Path) -> Plan:
+    keys = root.mapping('a plan', _KEYS)
     what = f'{VERSION}, the version of the format'
     version = keys.required('plan', what)
     if version.integer(what) != VERSION:
@@ -62,11 +69,11 @@ def load(path: Path) -> Plan:
     grid = _grid(keys.required('grid', 'cell, origin, columns and rows'))
     radius, clearance = _robot(keys.required('robot', 'radius and clearance'), grid.cell_size / 2)
     return Plan(
-        keys['name'][1].text('the name of the plan') if 'name' in keys else path.stem,
+        _printable(keys['name'][1]) if 'name' in keys else printable(path.stem),
         map_, grid, _pose(keys.required('home', 'the home pose'), 'the home pose'),
         radius, clearance,
         _named(keys, 'rooms', _point), _named(keys, 'doors', _line),
-        _named(keys, 'keep_outs', _polygon), masked if masked.any() else None,
+        _keep_outs(keys), masked if masked.any() else None,
         _cell_names(keys, grid), path)
 
 
@@ -86,10 +93,12 @@ def _map(entry: Entry) -> tuple[Map, NDArray[np.bool_]]:
         if len(row) != len(rows[0]):
             raise item.error(f'found {len(row)} pixels, expected {len(rows[0])} as in the first '
                              'row')
-    letters = np.array([list(row) for row in reversed(rows)])    # the first row is the upper one
-    values = np.select([letters == letter for letter in _PIXELS], [*_PIXELS.values()])
-    return Map(resolution, len(rows[0]), len(rows), origin,
-               values.astype(np.int8).ravel()), letters == 'x'
+    text = ''.join(reversed(rows)).encode('ascii')    # the first row is the upper one
+    letters = np.frombuffer(text, np.uint8)
+    values = np.zeros(256, np.int8)
+    values[[*map(ord, _PIXELS)]] = [*_PIXELS.values()]
+    masked = (letters == ord('x')).reshape(len(rows), -1)
+    return Map(resolution, len(rows[0]), len(rows), origin, values[letters]), masked
 
 
 def _robot(entry: Entry, most: float) -> tuple[float, float]:
@@ -149,10 +158,22 @@ def _polygon(entry: Entry) -> Polygon:
     return points
 
 
+def _keep_outs(keys: Keys) -> dict[str, Polygon]:
+    found = _named(keys, 'keep_outs', _polygon)
+    count = sum(map(len, found.values()))
+    if count > MOST_POINTS:
+        raise keys['keep_outs'][1].error(
+            f'found {count:,} points, expected at most {MOST_POINTS:,} of all keep-outs')
+    return found
+
+
 def _named(keys: Keys, what: str, read_one: Callable[[Entry], _T]) -> dict[str, _T]:
     """Return entries by their names."""
-    return {_name(key): read_one(entry) for key, entry in _mapping(
-        keys, what, f'{what}, a mapping of names').values()}
+    entries = _mapping(keys, what, f'{what}, a mapping of names')
+    if len(entries) > MOST_THINGS:
+        raise keys[what][1].error(f'found {len(entries):,} {what}, expected at most '
+                                  f'{MOST_THINGS:,}')
+    return {_name(key): read_one(entry) for key, entry in entries.values()}
 
 
 def _mapping(keys: Keys, name: str, what: str) -> Mapping[Any, tuple[Entry, Entry]]:
@@ -165,6 +186,18 @@ def is_name(text: str) -> bool:
     """Whether rooms, doors and the like can be called so, see ``NAME``."""
     return 0 < len(text.strip()) and len(text) <= 60 and text.isprintable() and (
         not text.isdecimal())
+
+
+def printable(text: str) -> str:
+    """Return a text with a question mark in place of each character that is not printable."""
+    return ''.join(each if each.isprintable() else '?' for each in text)
+
+
+def _printable(entry: Entry) -> str:
+    what = 'the name of the plan, in printable characters'
+    if not entry.text(what).isprintable():
+        raise entry.unexpected(what)
+    return entry.text(what)
 
 
 def _name(entry: Entry) -> str:
@@ -191,8 +224,19 @@ def _cell_names(keys: Keys, grid: Grid) -> dict[int, str]:
 
 
 def text_of(plan: Plan, source: str) -> str:
-    """Return the text of a plan file; ``source`` is what it was made of."""
-    return ''.join(f'{line}\n' for line in _lines(plan, source))
+    """
+    Return the text of a plan file.
+
+    :param source: what the plan was made of.
+    :raises FileError: if ``load`` would refuse the file.
+    """
+    text = ''.join(f'{line}\n' for line in _lines(plan, printable(source)))
+    data = text.encode('utf-8', errors='replace')
+    if len(data) > MOST_BYTES:
+        raise FileError(f'{source}: a plan of {len(data):,} bytes, expected at most '
+                        f'{MOST_BYTES:,}, hence a map with larger pixels')
+    _plan(parsed(data, Path(source), 'plan'), Path(source))
+    return text
 
 
 def _lines(plan: Plan, source: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan import grid_fit, nav2_map
 from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
 from mnm_ros.plan.rooms import (
     find_doors,
@@ -55,18 +56,20 @@ def make(request: Request) -> MadePlan:
     :raises FileError: if the map or the mask cannot be read.
     :raises InvalidValueError: if home is free in no grid.
     """
-    map_, specks = without_specks(_cropped(nav2_map.load(request.map_file)), *request.specks)
+    cropped = _cropped(nav2_map.load(request.map_file))
+    wish = grid_fit.Wish(request.home, request.robot_radius + request.clearance)
+    grid_fit.possible(cropped, wish, request.sizes)    # before what takes long
+    map_, specks = without_specks(cropped, *request.specks)
     masked = None if request.mask is None else nav2_map.lethal(nav2_map.load(request.mask), map_)
     lines = ([*request.doors.values()] if request.doors else
              find_doors(map_, request.door_width, request.room_area))
     labels = labelled(map_, lines)
     rooms = _rooms(map_, labels, request)
     doors = dict(request.doors) or _named(map_, labels, rooms, lines)
-    plan = Plan(request.map_file.stem, map_, Grid(0.0, 0.0, 1.0, 1, 1), request.home,
+    plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1), request.home,
                 request.robot_radius, request.clearance, rooms, doors, dict(request.keep_outs),
                 masked)
     yaws = ((0.0, grid_fit.wall_direction(map_)) if request.yaw is None else (request.yaw,))
-    wish = grid_fit.Wish(request.home, plan.ways_radius)
     fit = grid_fit.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
     return MadePlan(replace(plan, grid=fit.grid), specks,
                     grid_fit.counts(plan.driven_map, wish, fit.grid),

@@ -84,9 +84,11 @@ def sides(map_: Map, labels: Labels, line: Line) -> tuple[int, int]:
 
 def middle(map_: Map, labels: Labels, label: int) -> Point:
     """Return the point of a room that is farthest from its walls."""
-    deep = depth_of(labels == label)
+    within = labels == label
+    (top, *_), (left, *_) = first = [np.flatnonzero(within.any(axis=axis)) for axis in (1, 0)]
+    deep = depth_of(within[tuple(slice(at[0], at[-1] + 1) for at in first)])
     row, column = np.unravel_index(np.argmax(deep), deep.shape)
-    (x, y), = map_.points([(column + 0.5, row + 0.5)]).tolist()
+    (x, y), = map_.points([(left + column + 0.5, top + row + 0.5)]).tolist()
     return round(x, 3), round(y, 3)
 
 
@@ -114,31 +116,50 @@ def _basins(free: NDArray[np.bool_], depth: NDArray[np.float64], radius: float) 
         return np.zeros(free.shape, np.int32)
     away, near = ndimage.distance_transform_edt(labels == 0, return_indices=True)
     labels = np.where(free & (away < radius), labels[tuple(near)], 0)
-    while True:    # what no disc reaches, step by step, as a wall may be in between
-        grown = np.where(free & (labels == 0), ndimage.grey_dilation(labels, footprint=_AROUND),
-                         labels)
-        if np.array_equal(grown, labels):
-            return np.asarray(labels, np.int32)
-        labels = grown
+    return _grown(free, np.asarray(labels, np.int32))
+
+
+def _grown(free: NDArray[np.bool_], labels: Labels) -> Labels:
+    """
+    Return labels that have spread over all that is free and touches them, step by step.
+
+    A step looks at what the last one has reached alone, because a corridor may have many pixels.
+    """
+    from scipy import ndimage
+    wide = labels.shape[1] + 2
+    around = np.array([row * wide + column for row in (-1, 0, 1) for column in (-1, 0, 1)])
+    found = np.pad(labels, 1).ravel()
+    open_ = np.pad(free & (labels == 0), 1).ravel()
+    next_ = np.flatnonzero(open_ & np.pad(
+        ndimage.binary_dilation(labels > 0, _AROUND), 1).ravel())
+    while len(next_):
+        beside = next_[:, np.newaxis] + around
+        found[next_] = found[beside].max(axis=1)
+        open_[next_] = False
+        next_ = np.unique(beside[open_[beside]])
+    return found.reshape(-1, wide)[1:-1, 1:-1]
 
 
 def _borders(basins: Labels) -> Iterator[tuple[NDArray[np.int64], tuple[int, int]]]:
     """Yield the rows and columns of each border between two basins, and their numbers."""
     from scipy import ndimage
-    pairs: dict[tuple[int, int], list[NDArray[np.int64]]] = {}
+    found = []    # rows of the numbers of two basins, and of a place between them
     for axis in (0, 1):
         here, there = (basins[:-1], basins[1:]) if axis == 0 else (basins[:, :-1], basins[:, 1:])
         at = np.argwhere((here != there) & (here > 0) & (there > 0))
-        for place in at:
-            first, second = sorted((int(here[tuple(place)]), int(there[tuple(place)])))
-            pairs.setdefault((first, second), []).append(place)
-    for pair, places in sorted(pairs.items()):
-        drawn = np.zeros(basins.shape, np.bool_)
-        rows, columns = np.array(places).T
-        drawn[rows, columns] = True
+        both = np.stack([here[tuple(at.T)], there[tuple(at.T)]], axis=1)
+        found.append(np.hstack([np.sort(both, axis=1), at]))
+    pairs, which = np.unique(np.vstack(found)[:, :2], axis=0, return_inverse=True)
+    order = np.argsort(which.ravel(), kind='stable')
+    places = np.vstack(found)[order, 2:]
+    ends = np.cumsum(np.bincount(which.ravel(), minlength=len(pairs)))
+    for (first, second), of_pair in zip(pairs.tolist(), np.split(places, ends[:-1])):
+        low = of_pair.min(axis=0)
+        drawn = np.zeros(of_pair.max(axis=0) - low + 1, np.bool_)
+        drawn[tuple((of_pair - low).T)] = True
         parts, count = ndimage.label(drawn, _AROUND)
         for part in range(1, count + 1):
-            yield np.argwhere(parts == part), pair
+            yield np.argwhere(parts == part) + low, (first, second)
 
 
 def _merged(basins: Labels, smallest: float) -> Labels:
@@ -169,24 +190,37 @@ def _across(map_: Map, free: NDArray[np.bool_], depth: NDArray[np.float64],
     at = at[((at >= 0) & (at < free.shape)).all(axis=1)]
     deep = depth[at[:, 0], at[:, 1]]
     at = at[(deep >= _MIDDLE * depth[row, column]) & free[at[:, 0], at[:, 1]]]
-    found: list[tuple[float, float, Line]] = []
+    most = 3 * float(depth[row, column]) + 3
+    while True:    # the shortest line is mostly twice as long as the depth
+        width, _, line = min(_lines(map_, free, at, (row, column), most))
+        if width < most or most > sum(free.shape):
+            return line
+        most *= 2
+
+
+def _lines(map_: Map, free: NDArray[np.bool_], at: NDArray[np.int64], near: tuple[int, int],
+           most: float) -> Iterator[tuple[float, float, Line]]:
+    """
+    Yield the shortest line in each direction: its width, how far from ``near`` it is, and itself.
+
+    :param most: pixels from which on a width is not exact.
+    """
     for number in range(_DIRECTIONS):
         angle = math.pi * number / _DIRECTIONS
         way = np.array([math.sin(angle), math.cos(angle)])
-        ahead, behind = _run(free, at, way), _run(free, at, -way)
+        ahead, behind = _run(free, at, way, most), _run(free, at, -way, most)
         width = ahead + behind
         # Of equal ones, the one that is nearest to the border.
-        off = np.hypot(*(at - (row, column)).T)
+        off = np.hypot(*(at - near).T)
         pick = int(np.lexsort((off, width))[0])
         ends = at[pick] + 0.5 + np.outer((ahead[pick], -behind[pick]), way)
         (x, y), (to_x, to_y) = map_.points(ends[:, ::-1]).round(3).tolist()
-        found.append((float(width[pick]), float(off[pick]), ((x, y), (to_x, to_y))))
-    return min(found)[2]
+        yield float(width[pick]), float(off[pick]), ((x, y), (to_x, to_y))
 
 
 def _run(free: NDArray[np.bool_], starts: NDArray[np.int64],
-         way: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return how far what is free reaches from the middle of each pixel, in pixels."""
+         way: NDArray[np.float64], most: float) -> NDArray[np.float64]:
+    """Return how far what is free reaches from the middle of each pixel; ``most`` is enough."""
     reached = np.zeros(len(starts))
     going = np.ones(len(starts), np.bool_)
     height, width = free.shape
@@ -197,6 +231,7 @@ def _run(free: NDArray[np.bool_], starts: NDArray[np.int64],
         inside = (0 <= rows) & (rows < height) & (0 <= columns) & (columns < width)
         going &= inside & free[np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]
         reached[going] += step
+        going &= reached < most
     return reached
 
 

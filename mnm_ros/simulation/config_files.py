@@ -10,6 +10,7 @@ from pathlib import Path
 import sys
 
 from mnm_ros.core.errors import FileError
+from mnm_ros.files import user_path
 from mnm_ros.located_yaml import Keys
 
 MOST_CELLS = 250_000
@@ -24,7 +25,7 @@ def find(path_or_name: str, kind: str) -> Path:
     :param kind: ``scenario`` or ``world``.
     :raises FileError: if no shipped file of that kind has the name.
     """
-    path = Path(path_or_name).expanduser()
+    path = user_path(path_or_name)
     if path.name == path_or_name and not (path.suffix and path.is_file()):
         found = files(kind)
         name = path.stem if path.suffix == '.yaml' else path_or_name

@@ -12,7 +12,7 @@ import pickle
 from statistics import mean
 from typing import Any, Union
 
-from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.errors import how_to_install, InvalidValueError
 from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER
 from mnm_ros.core.mnm.options import Value
 from mnm_ros.export.libraries import data_frame, library
@@ -87,7 +87,7 @@ class Study:
         :param share: of the seeds that a band holds.
         :raises ExportError: if matplotlib is not installed.
         """
-        how = "pip install 'mnm_ros[study]', or apt install python3-matplotlib"
+        how = how_to_install('study', 'apt install python3-matplotlib')
         pyplot = library('matplotlib.pyplot', how)
         colour = pyplot.rcParams['axes.prop_cycle'].by_key()['color']
         worlds, methods, bases = self._distinct

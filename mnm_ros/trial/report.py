@@ -21,10 +21,10 @@ from typing import Any
 
 from mnm_ros.checkpoint import event_log
 from mnm_ros.checkpoint.input_log import COMPANIONS, refusing, SavedInputs
-from mnm_ros.checkpoint.whole_files import regular, write_whole
-from mnm_ros.core.errors import CheckpointError, InvalidValueError
+from mnm_ros.core.errors import CheckpointError, FileError, how_to_install, InvalidValueError
 from mnm_ros.core.presets import base_factory
-from mnm_ros.located_yaml import WithExponents
+from mnm_ros.files import append_line, make_own, read_lines, read_regular, user_path, write_whole
+from mnm_ros.located_yaml import MOST_BYTES, WithExponents
 from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
@@ -32,8 +32,8 @@ from mnm_ros.view.event_words import tone
 from mnm_ros.view.scene import KINDS, TRUSTED
 import yaml
 
-INSTALL = ('a report needs the Python packages jinja2 and matplotlib: pip install '
-           "'mnm_ros[report]', or apt install python3-jinja2 python3-matplotlib")
+INSTALL = ('a report needs the Python packages jinja2 and matplotlib: '
+           + how_to_install('report', 'apt install python3-jinja2 python3-matplotlib'))
 
 STARTS = 'starts.txt'
 """The file in the folder of a trial that has the time of each launch, a line each."""
@@ -148,7 +148,7 @@ def _span(folder: Path, last: float) -> str:
     starts = folder / STARTS
     if not starts.is_file():
         return f'until {end:%Y-%m-%d %H:%M:%S}'
-    first, *others = starts.read_text(encoding='utf-8', errors='replace').splitlines() or ['?']
+    first, *others = read_lines(starts) or ['?']
     again = f', launched {len(others) + 1} times' if others else ''
     return f'{first} to {end:%Y-%m-%d %H:%M:%S}{again}'
 
@@ -159,18 +159,17 @@ def prepare(params_file: str, folder: str, now: datetime) -> Path:
 
     :param params_file: of the explorer; '' for none.
     :param folder: '' for a new one in ``mnm_trials`` in the home folder.
-    :raises OSError: if the file cannot be read or the folder cannot be written.
-    :raises ValueError: if the file is no file of parameters.
+    :raises OSError: if the folder cannot be written.
+    :raises FileError: if the file cannot be read, with its name.
+    :raises ValueError: if it is no file of parameters.
     """
-    path = Path(folder or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').expanduser().resolve()
-    given = Path(params_file).expanduser()
-    text = regular(given).read_text(encoding='utf-8') if params_file else ''
-    kept = keeping(text, path)
+    path = user_path(folder or f'~/mnm_trials/{now:%Y-%m-%d_%H-%M-%S}').resolve()
+    given = read_regular(user_path(params_file), 'parameter', MOST_BYTES) if params_file else b''
+    kept = keeping(given.decode('utf-8'), path)
     path.mkdir(parents=True, exist_ok=True)
     parameters = write_whole(path / 'params.yaml', kept)
-    (path / STARTS).touch()
-    with regular(path / STARTS).open('a', encoding='utf-8') as file:
-        file.write(f'{now:%Y-%m-%d %H:%M:%S}\n')
+    make_own(path / STARTS)
+    append_line(path / STARTS, f'{now:%Y-%m-%d %H:%M:%S}')
     return parameters
 
 
@@ -230,14 +229,15 @@ def main(arguments: Sequence[str] | None = None,
     if given.output and len(given.paths) > 1:
         parser.error('--output is for one path')
     status = 0
-    for path in (path.expanduser() for path in given.paths):
+    for path in given.paths:
         try:
+            path = user_path(path)
             if path.is_dir():
                 written = write(path)
             else:
                 out = given.output or path.with_name(f'{path.name}.html')
                 written = [write_one(path, out)]
-        except (CheckpointError, OSError) as error:
+        except (CheckpointError, FileError, OSError) as error:
             print(error, file=sys.stderr)
             status = 1
         else:

@@ -22,10 +22,12 @@ from kept_explorations import (
     truncate,
 )
 from mnm_ros.checkpoint import generations
-from mnm_ros.checkpoint.input_log import SavedInputs
+from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
+from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.inputs import Observation
+from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 import pytest
 
@@ -59,6 +61,22 @@ def test_a_damaged_file_is_set_aside_and_the_older_generation_taken(
     assert path.name in store.refusals[0]
     assert path.with_name(path.name + '.aside.1').read_bytes() == content
     store.close()
+
+
+@pytest.mark.parametrize(('edit', 'reason'), [
+    ('UPDATE inputs SET state = state + 1 WHERE number = 2', 'its checksum'),
+    ('UPDATE inputs SET action = 1 - action WHERE number = 3', 'its checksum'),
+    ("UPDATE meta SET value = replace(value, '17', '18') WHERE key = 'point'", 'SHA-256')])
+def test_what_was_edited_does_not_fit_its_checksum(
+        tmp_path: Path, edit: str, reason: str) -> None:
+    path = tmp_path / 'log.sqlite'
+    log = InputLog.create(path, IDENTITY, {'steps': 17})
+    log.append([Observation(RESET, 0), Observation(0, 1), Observation(1, 0)])
+    log.close()
+    assert SavedInputs(path).number == 3
+    run_sql(edit)(path)
+    with pytest.raises(CheckpointError, match=reason):
+        SavedInputs(path)
 
 
 def test_a_file_that_leads_elsewhere_is_set_aside(tmp_path: Path) -> None:

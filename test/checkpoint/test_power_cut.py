@@ -11,9 +11,9 @@ from forgetful_disk import ForgetfulDisk
 from kept_explorations import CORRIDOR, drive, IDENTITY, keep, restored, same, SETTINGS
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.checkpoint.whole_files import write_whole
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Observation
+from mnm_ros.files import write_whole
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 

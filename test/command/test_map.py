@@ -107,12 +107,71 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     (['flat.yaml', '--keep-out', 'stairs', '0', '0', '1', '1'], "'stairs' has 4 numbers"),
     (['flat.yaml', '--keep-out', 'stairs', *'1234y6'], "--keep-out: 'y', expected a number"),
     (['flat.yaml', '--mask', 'none.yaml'], 'none.yaml: cannot be read'),
+    (['flat.yaml', '--home', 'nan', '0'], "--home: 'nan', expected a number from -1e+08"),
+    (['flat.yaml', '--room', 'kit\u202echen', '0', '0'],
+     "argument --room: 'kit\\u202echen', expected a name of 1 to 60 printable"),
+    (['flat.yaml', '--door', 'a\nb', '0', '0', '1', '1'], "--door: 'a\\nb', expected a name"),
+    (['flat.yaml', '--room', 'a', '0', '0', '--room', 'a', '1', '1'], "--room: 'a' twice"),
+    (['flat.yaml', '--keep-out', 'lake', *['1'] * 20_002],
+     '--keep-out: 10,001 corners, expected at most 10,000'),
+    (['flat.yaml', '--cell', '0.2'], 'cells of 0.2 m, expected a side of at least 0.45 m'),
 ])
 def test_what_is_wrong_is_said(
         words: list[str], complaint: str, capsys: pytest.CaptureFixture) -> None:
     assert main(['map', *words]) == 1
     assert complaint in capsys.readouterr().err
     assert not Path('turtlebot.yaml').exists()
+
+
+def test_nothing_is_written_where_a_link_leads(
+        folder: Path, tmp_path_factory: pytest.TempPathFactory,
+        capsys: pytest.CaptureFixture) -> None:
+    """A link whose end is not there yet would have made a file somewhere else."""
+    elsewhere = tmp_path_factory.mktemp('elsewhere') / 'file'
+    for name in ('flat.plan.yaml', 'turtlebot.yaml', 'mask.yaml', 'mask.pgm', 'flat.plan.svg'):
+        for there in (False, True):
+            if there:
+                elsewhere.write_text('precious')
+            (folder / name).symlink_to(elsewhere)
+            assert main(['map', 'flat.yaml', *SOON, '--overwrite', '--write-mask', 'mask.yaml'],
+                        ) == 1, name
+            assert name in (error := capsys.readouterr().err) and 'is not followed' in error
+            assert elsewhere.exists() is there
+            assert not there or elsewhere.read_text() == 'precious'
+            (folder / name).unlink()
+            elsewhere.unlink(missing_ok=True)
+
+
+def test_masks_that_are_there_are_not_overwritten(
+        folder: Path, capsys: pytest.CaptureFixture) -> None:
+    before = (folder / 'flat.pgm').read_bytes(), (folder / 'flat.yaml').read_bytes()
+    assert main(['map', 'flat.yaml', *SOON, '--write-mask', 'flat.yaml']) == 1
+    assert 'flat.yaml is there already' in capsys.readouterr().err
+    assert before == ((folder / 'flat.pgm').read_bytes(), (folder / 'flat.yaml').read_bytes())
+
+
+@pytest.mark.parametrize('words', [
+    ['~nosuchuser/flat.yaml'], ['flat.yaml', '--mask', '~nosuchuser/mask.yaml'],
+    ['flat.yaml', '--output', '~nosuchuser/flat.plan.yaml']])
+def test_a_home_that_nobody_has_is_named(
+        words: list[str], capsys: pytest.CaptureFixture) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(['map', *words])
+    assert end.value.code == 2
+    assert "'~nosuchuser' has no home folder on this machine" in capsys.readouterr().err
+
+
+def test_parameters_name_the_plan_whatever_its_folder_is_called(
+        folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = folder / "it's \\1 \"odd\""
+    odd.mkdir()
+    (folder / 'flat.yaml').rename(odd / 'flat.yaml')
+    (folder / 'flat.pgm').rename(odd / 'flat.pgm')
+    monkeypatch.chdir(odd)
+    assert main(['map', 'flat.yaml', *SOON]) == 0
+    given = yaml.safe_load((odd / 'turtlebot.yaml').read_text())
+    for node in ('/**/grid_driver', '/**/diff_drive_sim'):
+        assert given[node]['ros__parameters']['plan'] == str(odd / 'flat.plan.yaml')
 
 
 @pytest.mark.parametrize('words', [

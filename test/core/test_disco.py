@@ -12,12 +12,13 @@ from binomial import binomial_tail
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
-from mnm_ros.core.presets import new_base, new_mnm, settings, Value
+from mnm_ros.core.presets import new_base, new_mnm, settings, TRIES, Value
 from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting
@@ -244,3 +245,41 @@ def test_what_was_renewed_is_wrong_with_no_more_than_its_delta() -> None:
     runs, delta = 12, 0.3
     wrong = sum(certified(delta, 0.12, seed, 250) < 250 for seed in range(runs))
     assert binomial_tail(runs, delta, wrong) > SIGNIFICANCE, wrong
+
+
+LOOPS = {
+    (0, 0): ((1, 1.0),), (0, 1): ((0, 1.0),), (1, 0): ((2, 1.0),), (1, 1): ((0, 1.0),),
+    (2, 0): ((5, 1.0),), (2, 1): ((2, 1.0),), (3, 0): ((4, 1.0),), (3, 1): ((3, 1.0),),
+    (4, 0): ((4, 1.0),), (4, 1): ((0, 1.0),), (5, 0): ((5, 1.0),), (5, 1): ((0, 1.0),)}
+
+
+@pytest.mark.parametrize('pair', [(1, 0), (0, 1)], ids=['on a way', 'on no way'])
+def test_a_base_alone_finds_the_ends_that_are_not_declared(pair: tuple[int, int]) -> None:
+    """States 3 and 4 are behind an end of chance 0.3; nobody beside the base refutes the map."""
+    (declared, _), = LOOPS[pair]
+    table = {**LOOPS, pair: ((declared, 0.7), (3, 0.3))}
+    scenario = Scenario('loops', ('go', 'turn'), 0, (Setting(TableCmp(0, 2, table), None),),
+                        Path())
+    given = Support(Declaration({state: tuple(
+        tuple(end for end, _ in LOOPS[state, action]) for action in range(2))
+        for state in range(6)}))
+    runs, missed = strength(6, 100), 0
+    for seed in range(runs):
+        base = disco(Problem(2, 12.0, 1.0, DELTA, given), seed=seed)
+        finish(base, Simulator(scenario, seed), 20_000)
+        missed += {policy.target for policy in base.policies} != set(range(6))
+    # It misses the end with 0.7 ** 13, and is wrong with delta besides.
+    assert binomial_tail(runs, DELTA + 0.7 ** TRIES, missed) > SIGNIFICANCE
+    assert given.ends(*pair) == (declared,)    # each run has refuted it for itself
+
+
+def test_a_base_that_is_told_of_steps_refutes_by_them() -> None:
+    lists = {0: ((1,), (0,)), 1: ((0,), (1,))}
+    for tell in ('add_transition', 'load_transitions'):
+        problem = Problem(2, 4.0, 1.0, DELTA, Support(Declaration(lists)))
+        base = BASES['disco'](settings(problem), 0, np.random.default_rng(0))
+        if tell == 'add_transition':
+            base.add_transition(0, 0, 7)
+        else:
+            base.load_transitions([(0, 0, 7)])
+        assert problem.support.ends(0, 0) is None and problem.support.ends(0, 1) == (0,)

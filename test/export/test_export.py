@@ -273,7 +273,7 @@ def test_a_bag_has_every_input_in_its_order() -> None:
 
 def test_mcap_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__('sys').modules, 'mcap_ros2.writer', None)
-    with pytest.raises(ExportError, match=r"pip install 'mnm_ros\[bags\]'"):
+    with pytest.raises(ExportError, match=r"pip install -e '\.\[bags\]'"):
         FORMATS['log-mcap'].write(SHORT)
 
 

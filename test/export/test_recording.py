@@ -116,7 +116,7 @@ def test_a_recording_that_has_heard_nothing_has_empty_tables() -> None:
 def test_what_is_not_installed_is_named(
         library: str, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(ExportError, match=f"{library} cannot be imported: pip install 'mnm_ros"):
+    with pytest.raises(ExportError, match=f'{library} cannot be imported: in the clone'):
         call(recorded(20)[0])
 
 

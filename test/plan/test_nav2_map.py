@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 import sys
+import tracemalloc
 
 from flats import flat, saved, written
 from mnm_ros.core.errors import FileError
@@ -74,9 +76,9 @@ def test_the_first_row_of_a_picture_is_the_upper_one(tmp_path: Path) -> None:
     ({'free_thresh': '0.7'}, ':6: found 0.65, expected more than free_thresh, which is 0.7'),
     ({'occupied_thresh': 'high'}, ":6: found 'high', expected a number from 0 to 1"),
     ({'image': ''}, 'image is missing, expected the path of a picture'),
-    ({'image': 'none.pgm'}, 'none.pgm cannot be read'),
-    ({'image': 'flat.yaml'}, 'flat.yaml cannot be read'),
-    ({'image': 'cut.pgm'}, 'cut.pgm cannot be read'),
+    ({'image': 'none.pgm'}, 'none.pgm: cannot be read'),
+    ({'image': 'flat.yaml'}, 'flat.yaml: cannot be read'),
+    ({'image': 'cut.pgm'}, 'cut.pgm: cannot be read'),
 ])
 def test_mistakes_are_refused_with_their_line(
         tmp_path: Path, entries: dict, complaint: str) -> None:
@@ -87,11 +89,78 @@ def test_mistakes_are_refused_with_their_line(
     assert complaint in str(refusal.value) and str(path) in str(refusal.value)
 
 
+@pytest.mark.parametrize('suffix', ['eps', 'gif', 'tiff', 'webp', 'avif', 'ico'])
+def test_pictures_of_other_formats_are_not_opened(
+        tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pillow would run the program gs of the path for an eps, and others have had faults."""
+    program = tmp_path / 'gs'
+    program.write_text(f'#!/bin/sh\ntouch {tmp_path}/ran\n')
+    program.chmod(0o755)
+    monkeypatch.setenv('PATH', str(tmp_path), prepend=os.pathsep)
+    Image.new('RGB', (4, 4)).save(tmp_path / f'flat.{suffix}')
+    with pytest.raises(FileError, match=r'flat\.\w+: cannot be read .* pgm, ppm, pbm, png, bmp'):
+        load(written(tmp_path, image=f'flat.{suffix}'))
+    assert not (tmp_path / 'ran').exists()
+
+
+@pytest.mark.parametrize(('suffix', 'mode'), [
+    ('pgm', 'L'), ('ppm', 'RGB'), ('pbm', '1'), ('png', 'P'), ('bmp', 'RGB'), ('jpeg', 'L')])
+def test_pictures_of_these_formats_are_read(tmp_path: Path, suffix: str, mode: str) -> None:
+    black = Image.new('L', (8, 16))
+    black.paste(255, (0, 8, 8, 16))
+    black.convert(mode).save(tmp_path / f'flat.{suffix}')
+    rows = load(written(tmp_path, image=f'flat.{suffix}')).pixel_rows
+    assert rows.shape == (16, 8) and (rows[8:] == 100).all() and (rows[:8] == 0).all()
+
+
+@pytest.mark.parametrize('bytes_kept', range(8, 76, 4))
+def test_a_damaged_picture_is_refused(tmp_path: Path, bytes_kept: int) -> None:
+    Image.new('L', (64, 64)).save(tmp_path / 'flat.png')
+    data = (tmp_path / 'flat.png').read_bytes()
+    (tmp_path / 'flat.png').write_bytes(data[:bytes_kept] + data[bytes_kept + 1:])
+    try:
+        load(written(tmp_path, image='flat.png'))
+    except FileError as error:
+        assert 'flat.png: cannot be read' in str(error)
+
+
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / 'pipe')
+    (tmp_path / 'folder').mkdir()
+    (tmp_path / 'link').symlink_to('/dev/zero')
+    for name, reason in (('pipe', 'no regular file'), ('link', 'no regular file'),
+                         ('folder', 'Is a directory'), ('"a\\0b"', 'null byte'),
+                         ('~nosuchuser/a.png', "'~nosuchuser' has no home folder")):
+        with pytest.raises(FileError, match=rf'flat\.yaml:1: .*{reason}'):
+            load(written(tmp_path, image=name))
+    for name in ('pipe', 'link'):
+        with pytest.raises(FileError, match='no regular file'):
+            load(tmp_path / name)
+
+
+def test_too_many_pixels_are_refused_before_any_is_read(tmp_path: Path) -> None:
+    (tmp_path / 'flat.pgm').write_bytes(b'P5\n8000 8000\n255\n')    # and no more
+    with pytest.raises(FileError, match='found 8000 x 8000 pixels, expected at most 50,000,000'):
+        load(written(tmp_path))
+
+
+def test_a_large_picture_takes_little_memory(tmp_path: Path) -> None:
+    """Each pixel takes some bytes, although colours are looked at as numbers of 8 bytes each."""
+    Image.new('RGB', (2000, 2000), 'white').save(tmp_path / 'flat.png')
+    path = written(tmp_path, image='flat.png')
+    tracemalloc.start()
+    try:
+        assert not load(path).pixel_rows.any()
+        assert tracemalloc.get_traced_memory()[1] < 30 * 2000 * 2000
+    finally:
+        tracemalloc.stop()
+
+
 def test_without_pillow_it_is_said_what_to_install(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = saved(tmp_path, flat())
     monkeypatch.setitem(sys.modules, 'PIL', None)
-    with pytest.raises(FileError, match=r"Pillow is needed: pip install 'mnm_ros\[map\]'"):
+    with pytest.raises(FileError, match=r"Pillow is needed: .* -e '\.\[map\]', or apt"):
         load(path)
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 from pathlib import Path
+import time
 import xml.etree.ElementTree as ElementTree
 
 from flats import DOOR, flat
 from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import Grid
+from mnm_ros.driving.occupancy import Map, Points
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import covered, crossing, Plan
@@ -97,6 +99,30 @@ def test_what_is_missing_is_named(tmp_path: Path, name: str) -> None:
         load(path)
 
 
+def test_things_are_counted(tmp_path: Path) -> None:
+    corners = tuple((each * 1e-4, 0.0) for each in range(10_001))
+    plans = {
+        'found 10,001 points, expected at most 10,000': {'keep_outs': {'much': corners}},
+        'found 1,001 rooms, expected at most 1,000': {
+            'rooms': {f'room {number}': (0.5, 0.0) for number in range(1001)}}}
+    for complaint, changes in plans.items():
+        with pytest.raises(FileError, match=complaint):
+            text_of(replace(PLAN, **changes), 'flat.yaml')
+
+
+@pytest.mark.parametrize('changes', [
+    {'rooms': {'a\u202eb': (0.5, 0.0)}}, {'names': {54: 'a\x07b'}}, {'name': 'a\nb'},
+    {'home': Pose(1e9, 0.0, 0.0)}, {'robot_radius': 0.3}])
+def test_a_plan_that_could_not_be_read_again_is_not_written(changes: dict) -> None:
+    with pytest.raises(FileError, match=r'^flat\.yaml:\d+: found .*, expected'):
+        text_of(replace(PLAN, **changes), 'flat.yaml')
+
+
+def test_what_it_was_made_of_is_named_in_one_line() -> None:
+    text = text_of(PLAN, 'fl\nat\u202e.yaml')
+    assert '`mnm_ros map` has made of fl?at?.yaml.' in text
+
+
 def test_cells_are_named_by_their_rooms() -> None:
     names = PLAN.cell_names
     assert names[0] == 'kitchen 1' and names[10].startswith('hall ') and names[54] == 'window: 1'
@@ -127,6 +153,45 @@ def test_what_is_kept_out_of_is_not_driven() -> None:
     pixels = covered(PLAN.map, PLAN.keep_outs['stairs'])
     assert pixels.sum() * 0.05 ** 2 == pytest.approx(0.5 * 0.7, rel=0.15)
     assert (PLAN.driven_map.pixel_rows[pixels] == -1).all()
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_what_a_polygon_covers_is_what_each_pixel_finds(seed: int) -> None:
+    """Compared with a walk along the border for each pixel, also where corners are in line."""
+    random = np.random.default_rng(seed)
+    for _ in range(20):
+        height, width = random.integers(5, 30, 2).tolist()
+        map_ = Map(0.05, width, height, Pose(0.1, -0.2, 0.3 * (seed % 2)), [0] * height * width)
+        polygon = random.normal(0.5, 0.8, (int(random.integers(3, 9)), 2))
+        if seed > 1:
+            polygon = np.round(polygon / 0.025) * 0.025
+        corners = map_.pixels(polygon)
+        expected = np.array([[_covers(corners, column + 0.5, row + 0.5)
+                              for column in range(width)] for row in range(height)])
+        assert (covered(map_, polygon.tolist()) == expected).all()
+
+
+def _covers(corners: Points, x: float, y: float) -> bool:
+    inside = False
+    for (ax, ay), (bx, by) in zip(corners.tolist(), np.roll(corners, -1, axis=0).tolist()):
+        if (ay > y) != (by > y):
+            inside ^= x < (bx - ax) * (y - ay) / (by - ay) + ax
+        squared = max((bx - ax) ** 2 + (by - ay) ** 2, 1e-12)
+        part = min(max(((x - ax) * (bx - ax) + (y - ay) * (by - ay)) / squared, 0), 1)
+        if math.hypot(x - ax - part * (bx - ax), y - ay - part * (by - ay)) < 0.499:
+            return True
+    return inside
+
+
+def test_many_corners_take_no_time() -> None:
+    """Each edge is looked at near itself alone; at all pixels, this would take a minute."""
+    map_ = Map(0.05, 1000, 1000, Pose(0.0, 0.0, 0.0), np.zeros(1_000_000, np.int8))
+    around = np.linspace(0, math.tau, 10_000, endpoint=False)
+    began = time.process_time()
+    found = covered(map_, np.stack([25 + 20 * np.cos(around), 25 + 20 * np.sin(around)],
+                                   axis=1).tolist())
+    assert time.process_time() - began < 5.0
+    assert found.sum() * 0.05 ** 2 == pytest.approx(math.pi * 20 ** 2, rel=0.01)
 
 
 def test_a_thin_keep_out_covers_the_pixels_that_it_touches() -> None:

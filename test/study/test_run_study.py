@@ -156,7 +156,7 @@ def test_one_picture_of_all(study: Study, tmp_path: Path) -> None:
 def test_matplotlib_is_named_where_it_is_missing(
         study: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, 'matplotlib.pyplot', None)
-    with pytest.raises(ExportError, match="matplotlib cannot be imported: pip install 'mnm_ros"):
+    with pytest.raises(ExportError, match='matplotlib cannot be imported: in the clone'):
         study.plot()
 
 

@@ -198,6 +198,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
         here, self._here, self._asked = self._here, state, None
         self.episode_over = False
         if here is not None and action != RESET:
+            self._refute(here, action, state)
             self._learn(here, action, state)
         if self.evaluating:
             self._evaluate(here, action, state)
@@ -225,6 +226,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
         self._certifier.interrupt()
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
+        self._refute(state, action, next_state)
         self._learn(state, action, next_state)
         self._sampling.reopen(state)
         self._ruling_out.look_on(self._certifier.known)
@@ -242,6 +244,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
             if next_state is None:
                 self.add_censored(state, action)
             else:
+                self._refute(state, action, next_state)
                 self._learn(state, action, next_state)
         for state in tuple(self._sampling.sampled):
             self._sampling.reopen(state)
@@ -354,6 +357,13 @@ class Disco(PhaseMachine, BaseAlgorithm):
         if not attempts.under_way and self._here != home:
             return self._homeward.action(self._here)
         return attempts.action(self._here)
+
+    def _refute(self, state: int, action: int, next_state: int) -> None:
+        """Take back what a transition shows to be declared wrongly; within MNM, that is done."""
+        support = self._problem.support
+        if support.refuted_by(state, action, next_state):
+            support.refute(state, action, next_state)
+            self.support_changed([(state, action)])
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
         for evidence in self._certifier.evidence:

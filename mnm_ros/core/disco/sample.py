@@ -109,8 +109,9 @@ class Sampling:
     def _first_executions(self, pair: Pair) -> int:
         """Return how often a pair is wanted before anything is planned."""
         # Of a pair that is declared, or carried, it is known which samples tell anything.
-        known = self._rows.support.ends(*pair) is not None or self._rows.carried(pair)
-        return 0 if known else FIRST_EXECUTIONS
+        if self._rows.support.ends(*pair) is not None:
+            return self._rows.support.tries
+        return 0 if self._rows.carried(pair) else FIRST_EXECUTIONS
 
     def leave(self, state: int) -> None:
         """Sample a state no longer."""

@@ -72,6 +72,9 @@ class BaseAlgorithm(ABC):
     """
     One run of an autonomous-exploration algorithm in a stationary CMP.
 
+    A base that concludes anything from ``problem.support`` refutes it by what it observes
+    (``Support.refute``) before it learns from that; a run that is alone has nobody else to do so.
+
     Its promise: with probability ``1 - delta`` it finishes, every incrementally reachable
     state has a policy then, and each policy needs at most ``(1 + epsilon) L`` expected steps.
     It is driven one step at a time: ``next_action()``, then ``observe(action, state)``. Just after

@@ -30,7 +30,9 @@ class Support:
     :param declared: what is taken to be true.
     :param withdrawn: the pairs for which it is not any more (``Declaration.audit``).
     :param added: further ends by pair.
-    :ivar declared: the same.
+    :param tries: how often a run executes each declared pair of a state that it samples, to see
+        whether the declaration is true; 0 where somebody else audits.
+    :ivar declared, tries: the same.
     :ivar changes: how often it has changed.
     """
 
@@ -38,11 +40,13 @@ class Support:
 
     def __init__(self, declared: Declaration | None = None,
                  withdrawn: Iterable[Sequence[int]] = (),
-                 added: Mapping[Pair, tuple[int, ...]] | None = None) -> None:
+                 added: Mapping[Pair, tuple[int, ...]] | None = None,
+                 tries: int = 0) -> None:
         self.declared = declared or Declaration()
         self._withdrawn: dict[Pair, None] = dict.fromkeys(
             (state, action) for state, action in withdrawn)
         self._added = dict(added or {})
+        self.tries = tries
         self.changes = 0
 
     def __bool__(self) -> bool:
@@ -54,9 +58,9 @@ class Support:
         """Whether there is anything that a checkpoint has to have."""
         return bool(self.declared or self._added)
 
-    def copy(self) -> Support:
-        """Return another one, which changes by itself."""
-        return Support(self.declared, self._withdrawn, self._added)
+    def copy(self, tries: int = 0) -> Support:
+        """Return another one, which changes by itself; ``tries`` as above."""
+        return Support(self.declared, self._withdrawn, self._added, tries)
 
     def ends(self, state: int, action: int) -> tuple[int, ...] | None:
         """Return where a pair may lead; None if anywhere. RESET, -1, is never declared."""

@@ -18,8 +18,8 @@ import traceback
 from types import FrameType
 from typing import Any
 
-from mnm_ros.checkpoint.whole_files import write_whole
-from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.errors import FileError, ParameterError
+from mnm_ros.files import user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.parameters import check_files, is_required, NODES, ParameterSpec, REQUIRED
 import rclpy
@@ -99,7 +99,7 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
                 _spin_once(nodes[0], executor)
             for node in nodes:
                 _leave(node, executor, signals)
-        except (ParameterError, *_REFUSALS) as error:
+        except (FileError, ParameterError, *_REFUSALS) as error:
             if executor is not None:    # it is nothing given at the start
                 raise
             print(f'{name}: {refusal(error) or error}', file=sys.stderr)
@@ -194,9 +194,9 @@ def write_json(path: str | Path, content: Mapping[str, Any]) -> Path:
     """
     Write a file and return its path; a reader sees the old file or the new one, never a part.
 
-    Missing directories are made. OSError if that or the writing fails.
+    Missing directories are made. OSError or FileError if that or the writing fails.
     """
-    path = Path(path).expanduser().absolute()
+    path = user_path(path).absolute()
     path.parent.mkdir(parents=True, exist_ok=True)
     return write_whole(path, json.dumps(content))
 
@@ -217,7 +217,7 @@ def write_record(
     steps = sum(sum(following.values()) for following in counts.values())
     try:
         write_json(path, {'steps': steps, 'counts': record})
-    except OSError as error:
+    except (FileError, OSError) as error:
         node.get_logger().error(f'record not written: {error}')
 
 

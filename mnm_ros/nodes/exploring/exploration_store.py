@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 import json
 import math
-from pathlib import Path
 import time
 from typing import NamedTuple
 
@@ -17,14 +16,14 @@ from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
-from mnm_ros.checkpoint.whole_files import read_own, unread_lines, write_whole
 from mnm_ros.checkpoint.world_log import append, World
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
-from mnm_ros.core.errors import CheckpointError, InvalidValueError, ParameterError
+from mnm_ros.core.errors import CheckpointError, FileError, InvalidValueError, ParameterError
 from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
+from mnm_ros.files import read_own, unread_lines, user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import Parameters
@@ -112,18 +111,19 @@ class ExplorationStore:
             self._begin()
 
     def _open(self, folder: str, transition_log: bool) -> None:
-        node, path = self._node, Path(folder).expanduser()
+        node = self._node
         name = node.get_fully_qualified_name().strip('/').replace('/', '.')
-        self._described_in, self._numbered_in = path / f'{name}{KEPT}', path / f'{name}{_NUMBERS}'
-        self._worlds_in, self._trusted_in = path / f'{name}{WORLDS}', path / f'{name}{_TRUSTED}'
         try:
+            path = user_path(folder)
             self._store = Store(path, name, self.identity, transition_log)
             self.waiting = not self._store.empty
-        except OSError as error:
+        except (FileError, OSError) as error:
             self.close()
             raise ParameterError(
                 f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
                 f'written: {error}') from None
+        self._described_in, self._numbered_in = path / f'{name}{KEPT}', path / f'{name}{_NUMBERS}'
+        self._worlds_in, self._trusted_in = path / f'{name}{WORLDS}', path / f'{name}{_TRUSTED}'
         for remark in self._store.remarks():
             node.get_logger().warning(remark)
         self.events = EventLog(path / f'{name}{EVENTS}', node.get_logger().warning)
@@ -359,14 +359,14 @@ class ExplorationStore:
         """Return what the exploration begins with, and make it part of what is asked for."""
         if not log:
             return None
-        path = Path(log).expanduser().resolve()
         try:
-            if folder and path.parent == Path(folder).expanduser().resolve():
+            path = user_path(log).resolve()
+            if folder and path.parent == user_path(folder).resolve():
                 raise CheckpointError(
                     'it would be set aside there, expected another folder than '
                     'checkpoint_dir')
             found, self.identity[KEY] = warm_start(path, self.identity, ending)
-        except (CheckpointError, OSError) as error:
+        except (CheckpointError, FileError, OSError) as error:
             raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
         except LoadCancelled:
             raise ParameterError("parameter 'warm_start': broken off by a signal") from None

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 import math
-from pathlib import Path
 import time
 from typing import Any
 
@@ -24,6 +23,7 @@ from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
+from mnm_ros.files import user_path
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -439,7 +439,7 @@ def _file_declaration(parameters: Parameters) -> Declaration | None:
         return None
     try:
         return load_declaration(
-            Path(parameters['declaration']).expanduser(), len(parameters['actions']))
+            user_path(parameters['declaration']), len(parameters['actions']))
     except ValueError as error:
         raise ParameterError(f"parameter 'declaration': {error}") from None
 

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from mnm_ros.core.errors import FileError, ParameterError
+from mnm_ros.files import user_path
 from mnm_ros.parameters import Parameters
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
@@ -23,7 +22,7 @@ def plan_of(node: Node, given: Parameters) -> Plan | None:
     if not given['plan']:
         return None
     try:
-        plan = load(Path(given['plan']).expanduser())
+        plan = load(user_path(given['plan']))
     except FileError as error:
         raise ParameterError(f"parameter 'plan': {error}") from None
     for finding in findings(plan):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import math
 from typing import Any
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.nodes.showing.page_parts import box, button, card, STYLE, ThemeButton, title
 from mnm_ros.plan import picture
 from mnm_ros.plan.edits import Draft, THINGS
@@ -52,7 +53,7 @@ class SharedPlan:
         """Write the plan; return what came of it."""
         try:
             written = self._save(self.draft.plan)
-        except OSError as error:
+        except (FileError, OSError) as error:
             return f'not saved: {error}'
         self.draft.saved = self.draft.plan
         return f'saved: {", ".join(written)}'

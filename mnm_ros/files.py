@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Files that are read without waiting, and written whole or not at all.
+Files that are read without waiting and within limits, and written whole or not at all.
 
-What is kept beside checkpoints is opened by ``open_own`` alone, here or by ``read_own``,
-``append_line`` and ``write_whole`` with ``own``.
+Files from outside are opened by ``open_regular``, and read by ``read_regular``. Files kept beside
+checkpoints are opened by ``open_own`` alone, here or by ``read_own``, ``append_line`` and
+``write_whole`` with ``own``. No link is followed to where something is written.
 """
 
 from __future__ import annotations
@@ -15,7 +16,9 @@ import errno
 import os
 from pathlib import Path
 import stat
-from typing import TypeVar
+from typing import BinaryIO, TypeVar
+
+from mnm_ros.core.errors import FileError
 
 _T = TypeVar('_T')
 _OWN = 0o600    # its owner alone may read and write it
@@ -32,6 +35,67 @@ def regular(path: Path) -> Path:
     return path
 
 
+def user_path(text: str | Path) -> Path:
+    """
+    Return a path in which ``~`` and ``~name`` stand for the home folder of a user.
+
+    :raises FileError: if nothing is known of that user.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise FileError(f"{text}: '{Path(text).parts[0]}' has no home folder on this machine, "
+                        'expected ~, ~ and the name of a user, or a path without ~') from None
+
+
+def open_regular(path: Path, what: str, most: int) -> BinaryIO:
+    """
+    Return a file from outside, opened for reading; a link to it is followed.
+
+    :param what: was expected there, such as ``map``.
+    :param most: bytes that it may have.
+    :raises FileError: if it cannot be read, is no regular file, or has more bytes.
+    """
+    try:
+        _check_regular(os.stat(path))    # before it is opened, because that may set off a device
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        file = os.fdopen(descriptor, 'rb')
+        try:
+            found = os.fstat(descriptor)
+            _check_regular(found)    # another one may be there by now
+        except OSError:
+            file.close()
+            raise
+    except (OSError, ValueError) as error:    # ValueError of a name that has a NUL, for example
+        reason = getattr(error, 'strerror', None) or str(error)
+        raise FileError(f'{path}: cannot be read ({reason}), expected a {what} file') from None
+    if found.st_size > most:
+        file.close()
+        raise _too_long(path, what, most)
+    return file
+
+
+def _check_regular(found: os.stat_result) -> None:
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if not stat.S_ISREG(found.st_mode):
+        raise OSError(errno.EINVAL, 'no regular file')
+
+
+def read_regular(path: Path, what: str, most: int) -> bytes:
+    """Return what is in a file from outside; the arguments and errors are as of the above."""
+    with open_regular(path, what, most) as file:
+        data = file.read(most + 1)    # a file may grow, and some in /proc have no size
+    if len(data) > most:
+        raise _too_long(path, what, most)
+    return data
+
+
+def _too_long(path: Path, what: str, most: int) -> FileError:
+    return FileError(f'{path}: the file has more than {most:,} bytes, expected a {what} of at '
+                     'most as many')
+
+
 def open_own(path: Path, flags: int) -> int:
     """
     Return the descriptor of a file that is for its owner only, which is made so if it is written.
@@ -41,23 +105,28 @@ def open_own(path: Path, flags: int) -> int:
     :param flags: as ``os.open`` has them.
     :raises OSError: if that fails, or if anything but a regular file is there.
     """
-    always = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    try:
-        descriptor = os.open(path, flags | always, _OWN)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise OSError(errno.ELOOP, 'a link, which is not followed', str(path)) from None
-        raise
+    descriptor = _open_unfollowed(path, flags)
     try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise OSError(f'{path} is no regular file')
         if (flags & (os.O_WRONLY | os.O_RDWR) and stat.S_IMODE(found.st_mode) != _OWN
                 and found.st_uid == os.geteuid() and found.st_nlink == 1):
             os.fchmod(descriptor, _OWN)    # an earlier version has made it
     except OSError:
         os.close(descriptor)
         raise
+    return descriptor
+
+
+def _open_unfollowed(path: Path, flags: int) -> int:
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, _OWN)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise OSError(errno.ELOOP, 'a link, which is not followed', str(path)) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(f'{path} is no regular file')
     return descriptor
 
 
@@ -113,20 +182,19 @@ def write_whole(path: Path, content: str | bytes, own: bool = False) -> Path:
     """
     Write a file and return its path; a reader sees the old file or the new one, never a part.
 
-    A link is followed, and the rights of the old file are kept.
+    The rights of the old file are kept.
 
     :param own: that it is as ``open_own`` has it instead.
-    :raises OSError: if that fails, or if something else than a regular file is there; what was
-        there is as it was.
+    :raises OSError: if that fails, or if something else than a regular file is there, such as a
+        link, which is not followed; what was there is as it was.
     """
-    target = path if own else path.resolve()
-    draft = target.with_name(f'{target.name}.{os.getpid()}.tmp')
+    draft = path.with_name(f'{path.name}.{os.getpid()}.tmp')
     rights = None
-    if own and os.path.lexists(target):
-        os.close(open_own(target, os.O_WRONLY))
-    elif target.exists():
-        with regular(target).open('ab') as old:    # refused where it must not be written
-            rights = stat.S_IMODE(os.fstat(old.fileno()).st_mode)
+    if os.path.lexists(path):
+        # Refused where it must not be written.
+        old = open_own(path, os.O_WRONLY) if own else _open_unfollowed(path, os.O_WRONLY)
+        rights = None if own else stat.S_IMODE(os.fstat(old).st_mode)
+        os.close(old)
     draft.unlink(missing_ok=True)
     try:
         with open(draft, 'xb', opener=_opener_of_own if own else None) as file:
@@ -135,12 +203,12 @@ def write_whole(path: Path, content: str | bytes, own: bool = False) -> Path:
             if rights is not None:
                 os.fchmod(file.fileno(), rights)
             os.fsync(file.fileno())
-        draft.replace(target)
+        draft.replace(path)
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None    # no word of the draft
     finally:
         draft.unlink(missing_ok=True)
-    flush_folder(target.parent)
+    flush_folder(path.parent)
     return path
 
 
