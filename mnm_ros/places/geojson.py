@@ -19,6 +19,7 @@ from typing import Any
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.progress.json_values import load
+from mnm_ros.files import read_regular
 from mnm_ros.located_yaml import MOST_BYTES
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.robot_description import FARTHEST
@@ -62,15 +63,7 @@ def read_geojson(path: Path) -> PlaceGraph:
 
 def _features(path: Path) -> list[Any]:
     try:
-        with path.open('rb') as file:
-            data = file.read(MOST_BYTES + 1)
-        if len(data) > MOST_BYTES:
-            raise FileError(f'{path}: the file has more than {MOST_BYTES:,} bytes, expected at '
-                            'most as many')
-        found = load(str(path), data.decode())
-    except OSError as error:
-        raise FileError(f'{path}: cannot be read ({error.strerror}), expected a GeoJSON '
-                        'file') from None
+        found = load(str(path), read_regular(path, 'GeoJSON', MOST_BYTES).decode())
     except UnicodeDecodeError as error:
         raise FileError(f'{path}: byte {error.start} is no UTF-8, expected a GeoJSON '
                         'file') from None

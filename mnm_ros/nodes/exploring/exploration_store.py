@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 import json
 import math
+from pathlib import Path
 import time
 from typing import NamedTuple
 
