@@ -83,7 +83,8 @@ ROOMS = {
     'nodes/mobile': 'core/model core/task driving plan robot_description messages parameters'
                     ' nodes/common',
     'nodes': 'core checkpoint protocol driving plan simulation trial robot_description messages'
-             ' parameters nodes/common nodes/exploring nodes/mobile nodes/navigating nodes/showing',
+             ' parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
+             ' nodes/showing',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 
