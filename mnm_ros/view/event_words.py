@@ -74,7 +74,7 @@ def closed_way(pair: Pair, since: float | None, look: float, description: RobotD
     state, action = pair
     door = description.door(state, action)
     what = f'the door {door}' if door else (
-        f'"{description.action_name(action)}" in {description.place(state)}')
+        f'"{description.action_name(action, state)}" in {description.place(state)}')
     began = '' if since is None else f' since {moment(since)}'
     return f'{what} is closed{began}' + (
         f', next look at {moment(look)}' if math.isfinite(look) else '')
@@ -128,9 +128,9 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
     door = description.door(change.state, change.action)
     if door and (now == change.state) != (was == change.state):
         since += f'the door {door} is {"closed" if now == change.state else "open"}: '
-    return (f'{since}"{description.action_name(change.action)}" in '
-            f'{description.place(change.state)} {leads} (seen {times:,} of {tried:,} times; '
-            f'before {worked:,} of {before:,}{there})')
+    action = description.action_name(change.action, change.state)
+    return (f'{since}"{action}" in {description.place(change.state)} {leads} '
+            f'(seen {times:,} of {tried:,} times; before {worked:,} of {before:,}{there})')
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
