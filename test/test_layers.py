@@ -89,8 +89,7 @@ ROOMS = {
     'nodes/mobile': 'core/model core/task driving files plan robot_description messages parameters'
                     ' nodes/common',
     'nodes': 'core checkpoint protocol driving files plan simulation trial robot_description'
-             ' messages'
-             ' parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
+             ' messages parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
              ' nodes/showing',
 }
 """What the modules of a room may import of the package, beside its own and errors.

@@ -249,7 +249,7 @@ def test_the_way_home_fails_with_a_reason(drive: Drive) -> None:
     assert not reply.success and reply.message.startswith('bumped from cell 61 to ')
     robot.platform.wall = lambda x, y: False
     reply = home_by_service(robot)
-    assert reply.success and reply.message == f'at home in state {HOME}'
+    assert reply.success and reply.message == 'at home in r5c5'
     robot.peer.wait_for(lambda: list(robot.states[-1].data) == [-1, HOME], 'the report')
 
 

@@ -71,6 +71,7 @@ def test_the_log_of_a_run_has_every_step_and_whatever_came_between(
     peer.call(Trigger, 'save')
     process.kill()
     process = explorer(**kept)
+    explore(True)
     steps(25)
     assert process.stop() == 0
     log, = tmp_path.glob('*.log.sqlite')
