@@ -42,7 +42,6 @@ from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import Quaternion
 from mnm_ros.core.errors import InvalidValueError, MessageError
-from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import load
@@ -297,13 +296,14 @@ def decode_step_report(message: String) -> StepReport:
     report = report if isinstance(report, dict) else {}
     seq, legs = report.get('seq'), report.get('legs', [])
     if type(seq) is not int or not isinstance(legs, list) or not all(
-            isinstance(leg, list) and len(leg) == 3 for leg in legs):
+            isinstance(leg, list) and len(leg) == 3 and all(
+                type(number) is int and abs(number) < 2**63 for number in leg) for leg in legs):
         raise MessageError(f'step_report: {shortened(message.data)}, expected a JSON object with '
                            'an integer seq, and legs, if any, [[state, action, next], ...]')
     refused, commander = (plain(str(report.get(key) or '')[:_MOST_SAID])
                           for key in ('refused', 'commander'))
     return StepReport(seq, refused, commander, tuple(
-        (as_state(state), as_state(action), as_state(after)) for state, action, after in legs))
+        (state, action, after) for state, action, after in legs))
 
 
 class DriveGoal(NamedTuple):

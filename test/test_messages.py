@@ -29,9 +29,10 @@ from mnm_ros.messages import (
     PolicyAnswer,
     StepEncoder,
 )
+from mnm_ros.protocol.exchange import Command
 from mnm_ros.view.telemetry import RobotTelemetry
 import pytest
-from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout
+from std_msgs.msg import Int64MultiArray, MultiArrayDimension, MultiArrayLayout, String
 
 IDS = (7, -3, 2**62)
 
@@ -322,3 +323,35 @@ def test_the_robots_of_ones_own_explorer_are_told() -> None:
         RobotTelemetry('r3', 'error', 'so it is'))
     assert decode_robots(message, '/') == (RobotTelemetry('r1', 'ok', 'so it is'),)
     assert decode_robots(message, '/b') == ()
+
+
+def test_a_command_says_for_which_state_it_is_meant_and_who_sends_it() -> None:
+    plain, named = messages.StepEncoder(), messages.StepEncoder('/explorer')
+    assert messages.decode_command(plain.encode(7, 1)) == Command(7, 1)
+    assert messages.decode_command(named.encode(7, -1)) == Command(7, -1, None, '/explorer')
+    command = named.encode(7, 1, 4)
+    assert messages.decode_command(command) == Command(7, 1, 4, '/explorer')
+    # A reader who knows nothing of that finds the numbers where they always are.
+    assert list(command.data[command.layout.data_offset:][:2]) == [7, 1]
+    assert not plain.encode(7, 1).layout.dim
+
+
+@pytest.mark.parametrize('report', [
+    messages.StepReport(7, 'commanded by /a', '/a'), messages.StepReport(7, 'not in state 4'),
+    messages.StepReport(7, legs=((4, 1, 5), (5, 1, 6)))])
+def test_a_step_report_is_read_as_it_was_written(report: messages.StepReport) -> None:
+    assert messages.decode_step_report(messages.encode_step_report(report)) == report
+
+
+@pytest.mark.parametrize('text', [
+    '7', '[]', '{}', '{"seq": "7"}', '{"seq": 7, "legs": 4}', '{"seq": 7, "legs": [4]}',
+    '{"seq": 7, "legs": [[4, 1]]}', '{"seq": 7, "legs": [[4, 1, "5"]]}',
+    f'{{"seq": 7, "legs": [[4, 1, {2**63}]]}}'])
+def test_a_step_report_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(MessageError, match='expected a JSON object|step_report'):
+        messages.decode_step_report(String(data=text))
+
+
+def test_a_step_report_may_say_more() -> None:
+    said = '{"seq": 7, "refused": false, "touched": true, "seconds": 2.0}'
+    assert messages.decode_step_report(String(data=said)) == messages.StepReport(7)

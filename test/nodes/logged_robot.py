@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from faulty_robot import Step
@@ -13,11 +13,16 @@ from node_processes import arguments, NodeProcess, PAUSE
 
 
 def start_logged(start: Callable[..., NodeProcess], log: Path, scenario: str, seed: int = 0,
-                 namespace: str = '') -> NodeProcess:
-    """Start a simulator that adds its steps to a log."""
+                 namespace: str = '', forbidden: Sequence[int] = (),
+                 **parameters: object) -> NodeProcess:
+    """
+    Start a simulator that adds its steps to a log.
+
+    :param forbidden: a state and an action that is never to be commanded there.
+    """
     log.touch()
-    given = arguments({'scenario': scenario, 'seed': seed, 'latency': PAUSE}, namespace)
-    return start('logged_sim', given=[str(log), *given])
+    given = arguments({'scenario': scenario, 'seed': seed, 'latency': PAUSE, **parameters}, namespace)
+    return start('logged_sim', given=[str(log), *map(str, forbidden), *given])
 
 
 def played(*logs: Path) -> Counter[Step]:

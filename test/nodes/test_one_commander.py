@@ -16,7 +16,7 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
-from logged_robot import played
+from logged_robot import played, start_logged
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.progress.activity import Activity
@@ -243,31 +243,42 @@ def test_a_node_that_was_started_again_goes_on_and_of_two_with_one_name_one_comm
     again.node.destroy_node()
 
 
-def test_an_explorer_keeps_its_robot_from_another_commander(
+def test_an_explorer_keeps_its_robot_and_learns_once_another_node_has_it(
         start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
-    start('cmp_sim', scenario=scenario, latency=0.002)
-    explorer = start('explorer', actions=['east', 'west'], record=str(tmp_path / 'counts'))
-    status = peer.listen(String, 'status')
-    second = Commander(peer, 'second')
-    steps = second.answers
+    """The other node is refused until the explorer pauses; then the robot side is the witness."""
+    log, counts = tmp_path / 'played', tmp_path / 'counts'
+    start_logged(start, log, scenario, latency=0.002)
+    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    said = [peer.listen(String, topic) for topic in ('status', 'activity', 'phase')]
+    status, activity, phase = said
+    other = Commander(peer, 'other')
+    steps = other.answers
     peer.wait_for(lambda: len(steps) > 50, 'steps')
     status.clear()
     for _ in range(30):
-        assert not second.is_obeyed(peer, WEST)
-    assert {refusal.commander for refusal in second.refusals} == {'/explorer'}
+        assert not other.is_obeyed(peer, WEST)
+    assert {refusal.commander for refusal in other.refusals} == {'/explorer'}
     done = len(steps)
     peer.wait_for(lambda: len(steps) > done + 50, 'more steps')
-    assert not [said.data for said in status if said.data.startswith('waiting')]
+    assert not [message.data for message in status if message.data.startswith('waiting')]
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
+    peer.wait_for(lambda: other.is_obeyed(peer, -1), 'the robot')
+    for action in (EAST, EAST, WEST, EAST):
+        assert other.is_obeyed(peer, action)
+    peer.wait_for(
+        lambda: Activity.from_json(activity[-1].data).work == 4, 'the four executions')
     assert explorer.stop() == 0, explorer.output
+    counted = as_steps(read_counts(counts))
+    assert {step: times for step, times in played(log).items() if step[1] != -1} == {
+        step: times for step, times in counted.items() if step[1] != -1}
 
 
 def test_who_is_refused_says_who_commands_and_counts_nothing(
         start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
     """An explorer, which waits until the robot is free, and after it a navigator."""
     log, counts = tmp_path / 'played', tmp_path / 'counts'
-    log.touch()
-    start(str(Path(__file__).with_name('logged_sim.py')), given=[
-        str(log), *arguments({'scenario': scenario, 'commander_timeout': 4.0, 'latency': 0.01})])
+    start_logged(start, log, scenario, commander_timeout=4.0, latency=0.01)
     first = Commander(peer, 'first')
     assert first.is_obeyed(peer, -1)
     explorer = start('explorer', actions=['east', 'west'], record=str(counts))
@@ -289,29 +300,6 @@ def test_who_is_refused_says_who_commands_and_counts_nothing(
         return 'failed 2: /first commands the robot' in operator.results or (
             operator.send(2) or peer.spin(0.5))
     peer.wait_for(is_refused, 'the navigator to be refused')
-
-
-def test_a_paused_explorer_learns_from_the_robot_side_what_another_node_has_executed(
-        start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
-    log, counts = tmp_path / 'played', tmp_path / 'counts'
-    log.touch()
-    start(str(Path(__file__).with_name('logged_sim.py')), given=[
-        str(log), *arguments({'scenario': scenario, 'latency': 0.002})])
-    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
-    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
-    other = Commander(peer, 'other')
-    peer.wait_for(lambda: len(other.answers) > 50, 'steps')
-    peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
-    peer.wait_for(lambda: other.is_obeyed(peer, -1), 'the robot')
-    for action in (EAST, EAST, WEST, EAST):
-        assert other.is_obeyed(peer, action)
-    peer.wait_for(
-        lambda: Activity.from_json(activity[-1].data).work == 4, 'the four executions')
-    assert explorer.stop() == 0, explorer.output
-    steps = as_steps(read_counts(counts))
-    assert {step: times for step, times in played(log).items() if step[1] != -1} == {
-        step: times for step, times in steps.items() if step[1] != -1}
 
 
 def test_a_goal_begins_where_the_robot_is_only_if_no_other_node_may_have_moved_it(
@@ -344,7 +332,6 @@ class Storm:
         self.random = random.Random(seed)
         self._numbers = count()
         self.log, self.counts = folder / 'played', []
-        self.log.touch()
         self.untrue: list[str] = []    # results
         self._scenario = scenario
         self.operator = Operator(peer)
@@ -356,10 +343,9 @@ class Storm:
         self.other = Commander(peer, 'other')
 
     def start_simulator(self) -> NodeProcess:
-        given = arguments({'scenario': self._scenario, 'drop_action': 0.05, 'drop_state': 0.05,
-                           'latency': strength(0.01, 0.002), 'commander_timeout': 1.0})
-        return self._start(str(Path(__file__).with_name('logged_sim.py')),
-                           given=[str(self.log), '2', str(EAST), *given])
+        return start_logged(
+            self._start, self.log, self._scenario, forbidden=(2, EAST), drop_action=0.05,
+            drop_state=0.05, latency=strength(0.01, 0.002), commander_timeout=1.0)
 
     def start_explorer(self) -> NodeProcess:
         self.counts.append(self._folder / f'counts_{next(self._numbers)}')
