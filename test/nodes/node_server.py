@@ -36,9 +36,6 @@ COMMAND = 'mnm_ros'
 """The name of the command, which is a program, too."""
 
 COMMAND_IMPORTS = ('call', 'knowledge', 'main', 'run', 'source', 'watch')
-LATE = {'dashboard': ('nodes.dashboard', 'nodes.showing.page')}
-"""What is imported when a program is started for the first time: it takes a second."""
-
 HERE = Path(__file__).resolve().parent    # a script with ``main`` that is there is a program, too
 FORKS = os.environ.get('MNM_FORK') != '0'
 
@@ -60,13 +57,6 @@ def get_ready() -> None:
     inspect.getmodule(sys._getframe())    # rclpy looks for who logs in the files of all modules
     gc.collect()
     gc.freeze()    # what is never to be collected is neither looked through nor copied
-
-
-def import_late(program: str) -> None:
-    """Import what only this program needs, if it is installed."""
-    for name in LATE.pop(program, ()) if FORKS else ():
-        with suppress(ImportError):
-            import_module(f'mnm_ros.{name}')
 
 
 def become(order: dict[str, Any]) -> Callable[[], Any]:
@@ -148,11 +138,9 @@ def serve() -> Callable[[], Any] | None:
                 break
             *lines, unread = (unread + read).split(b'\n')
             for line in lines:
-                order = json.loads(line)
-                import_late(order['program'])
                 pid = os.fork()
                 if not pid:
-                    return become(order)
+                    return become(json.loads(line))
                 running.add(pid)
                 tell(pid, None)
     for pid in running:

@@ -60,7 +60,7 @@ def test_an_explorer_is_run_told_and_watched(
         start: Callable, begin_command: Begin, commands: Commands, command: Command, peer: Peer,
         tmp_path: Path) -> None:
     # Slow enough for the first hypothesis to be built before the eyes of both.
-    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.004)
+    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.02)
     here = ('--namespace', 'robot_1')
     look = ('watch', *here, '--timeout', str(DEADLINE))
     watch, objects = begin_command(*look), begin_command(*look, '--json')
