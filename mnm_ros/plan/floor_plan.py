@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from heapq import nlargest
 from pathlib import Path
+from typing import Any
 
 from mnm_ros.driving.grid import Edge, Grid, Ways
 from mnm_ros.driving.occupancy import blocks, Map, OCCUPIED, Point, Points
@@ -236,7 +237,8 @@ def _repeated(ends: NDArray[np.float64], most: int) -> Iterator[
         yield at, last[at] - counts[at] + np.arange(begin, end)
 
 
-def _columns(edges: NDArray[np.float64], middle: NDArray[np.float64]) -> NDArray[np.float64]:
+def _columns(edges: NDArray[np.float64], middle: NDArray[np.floating[Any]]) -> NDArray[
+        np.float64]:
     """Return between which x edges are within half a pixel of a height, shape (edges, 2)."""
     ax, ay, bx, by = edges.T[:, :, np.newaxis]
     rise = np.where(ay == by, 1.0, by - ay)

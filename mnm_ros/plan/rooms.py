@@ -221,18 +221,13 @@ def _lines(map_: Map, free: NDArray[np.bool_], at: NDArray[np.int64], near: tupl
 def _run(free: NDArray[np.bool_], starts: NDArray[np.int64],
          way: NDArray[np.float64], most: float) -> NDArray[np.float64]:
     """Return how far what is free reaches from the middle of each pixel; ``most`` is enough."""
-    reached = np.zeros(len(starts))
-    going = np.ones(len(starts), np.bool_)
-    height, width = free.shape
-    step = 0.5
-    while going.any():
-        rows, columns = np.floor(starts + 0.5 + (reached + step)[:, np.newaxis] * way).astype(
-            np.int64).T
-        inside = (0 <= rows) & (rows < height) & (0 <= columns) & (columns < width)
-        going &= inside & free[np.clip(rows, 0, height - 1), np.clip(columns, 0, width - 1)]
-        reached[going] += step
-        going &= reached < most
-    return reached
+    reached = 0.5 * np.arange(1, math.ceil(2 * most) + 1)
+    at = np.floor(starts[:, np.newaxis] + 0.5 + reached[:, np.newaxis] * way).astype(np.int64)
+    inside = ((at >= 0) & (at < free.shape)).all(axis=2)
+    at[~inside] = 0
+    going = inside & free[at[..., 0], at[..., 1]]
+    ended = np.where(going.all(axis=1), len(reached), np.argmin(going, axis=1))
+    return np.asarray(0.5 * ended)
 
 
 def drawn(map_: Map, line: Line) -> NDArray[np.int64]:
