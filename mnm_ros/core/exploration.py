@@ -212,6 +212,10 @@ class Exploration(PausableTask):
         """How many states it has ever met, candidates included."""
         return len(self._observed.met)
 
+    def has_met(self, state: int) -> bool:
+        """Return whether a state was ever met, as a candidate or otherwise."""
+        return state in self._observed.met
+
     def transitions(self) -> Iterator[Sequence[int]]:
         """
         Yield state, action, next state and how often, RESET included.

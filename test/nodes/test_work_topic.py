@@ -24,12 +24,12 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
     work = peer.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
     peer.wait_for(work.get_subscription_count, 'the subscription')
-    for numbers in ([5, -1, 0], [5], [5, 2, 0], [5, 1, 0, 3]):    # a RESET is no pair
+    for numbers in ([2, -1, 0], [2], [2, 2, 0], [2, 1, 0, 3]):    # a RESET is no pair
         work.publish(Int64MultiArray(data=numbers))
     peer.wait_for(lambda: 'work ignored: action is -1, expected an int from 0' in process.output,
                   'it said')
-    for after in (6, 6, None):
-        work.publish(messages.encode_work(5, 1, after))
+    for after in (1, 1, None):
+        work.publish(messages.encode_work(2, 1, after))
     peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 3, 'three executions')
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     count = len(robot.executed)
@@ -39,3 +39,29 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     with sqlite3.connect(log) as database:
         assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (3,)
     database.close()
+
+
+def test_invented_states_are_no_candidates_and_one_is_met_once_the_robot_side_has_seen_it(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    activity, status = peer.listen(String, 'activity'), peer.listen(String, 'status')
+    explorer(max_states=4)
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: status[-1].data.startswith('paused: service'), 'the pause')
+    work = peer.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
+    peer.wait_for(work.get_subscription_count, 'the subscription')
+
+    def report(state: int, after: int) -> None:
+        work.publish(messages.encode_work(state, 1, after))
+        peer.spin(0.002)
+
+    for invented in range(100, 130):
+        report(2, invented)
+        report(invented, 0)
+    report(0, 0)
+    peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 1, 'the last one')
+    robot.send(7, 100)    # in answer to a number that is not the explorer's
+    peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 2, 'what has waited')
+    peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')

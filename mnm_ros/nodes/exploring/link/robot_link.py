@@ -192,11 +192,9 @@ class CommandLink(RobotLink):
     :param robot: the namespace of one of several robots.
     :param ask: calls a function with the exploration, once that may be touched; None where the
         exploration is the task.
-    :ivar after_state: called after each message of the robot side.
     """
 
     loop: StepLoop
-    after_state: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard, numbers: OrderNumbers, robot: str = '',
