@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -85,6 +85,7 @@ class Exploration(PausableTask):
     :ivar problem: with the ends that were added to what is declared.
     :ivar steps: all that it has asked for and observed, RESETs included.
     :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
+    :ivar sources: how many transitions each source has reported, without RESETs.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
@@ -123,6 +124,7 @@ class Exploration(PausableTask):
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = point['steps']
         self.work: int = point.get('work', 0)
+        self.sources: Counter[str] = Counter(point.get('sources', {}))
         self._last_pairs = LastPairs()
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
@@ -147,6 +149,7 @@ class Exploration(PausableTask):
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'work': self.work} if self.work else {}),
+                **({'sources': dict(self.sources)} if self.sources else {}),
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
                 **({'audits': audits} if (audits := self._audit.to_state()) else {}),
                 **({'trust': trust} if (trust := self._ledger.to_state()) else {})}
@@ -234,7 +237,7 @@ class Exploration(PausableTask):
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
-            self.problem.limit, expected_steps, self.revising, self.work)
+            self.problem.limit, expected_steps, self.revising, self.work, dict(self.sources))
 
     def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
@@ -343,7 +346,8 @@ class Exploration(PausableTask):
         self.robot_answers()
         return self.take(made)
 
-    def observe_work(self, state: int, action: int, after: int | None, robot: str = '') -> Update:
+    def observe_work(self, state: int, action: int, after: int | None, robot: str = '',
+                     node: str = '') -> Update:
         """
         Learn from an execution that somebody else has ordered: a navigator, a driver, a person.
 
@@ -353,13 +357,15 @@ class Exploration(PausableTask):
         they lead it has to be certain that they will be.
 
         :param after: where it has led; None if the step was broken off.
+        :param robot: that has made it, if there are several.
+        :param node: that has reported it, if that was not the robot side.
         :raises InvalidTypeError: if one of them is no integer; nothing is counted.
         :raises InvalidValueError: if the action is none, or RESET, which teaches nothing, or if
             there is no such state.
         """
         return self.take(WorkObservation(
             as_state(state), as_action(action, self.problem.actions, 'action at work', False),
-            None if after is None else as_state(after), robot=robot))
+            None if after is None else as_state(after), robot=robot, node=node))
 
     def prefer(self, state: int) -> Update:
         """
@@ -476,6 +482,8 @@ class Exploration(PausableTask):
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
         before, relearnt, building = mnm.hypothesis, self.changes_relearnt, mnm.building
+        if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
+            self.sources[made.source] += 1
         if isinstance(made, Observation):
             self._take_step(made.action, made.state)
         else:

@@ -9,6 +9,7 @@ from pathlib import Path
 import sqlite3
 
 from mnm_ros import messages
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.progress.activity import Activity
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
@@ -39,6 +40,7 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     with sqlite3.connect(log) as database:
         assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (3,)
     database.close()
+    assert SavedInputs(log).sources()['/peer'] == 3
 
 
 def test_invented_states_are_no_candidates_and_one_is_met_once_the_robot_side_has_seen_it(

@@ -77,4 +77,5 @@ class WorkTopic:
         exploration = self._exploration()
         if exploration.state not in OVER:
             for made in free(*arguments):
-                exploration.observe_work(made.state, made.action, made.after)
+                exploration.observe_work(
+                    made.state, made.action, made.after, node=made.node)
