@@ -9,9 +9,11 @@ from pathlib import Path
 import sqlite3
 
 from mnm_ros import messages
+from mnm_ros.checkpoint.forget import forget
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.progress.activity import Activity
 from node_processes import Peer, ScriptedRobot
+import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
 
@@ -35,12 +37,15 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
+    with pytest.raises(OSError, match='end that explorer, call forget again'):
+        forget(tmp_path, '/peer')
     assert process.stop() == 0
     log, = tmp_path.glob('*.log.sqlite')
     with sqlite3.connect(log) as database:
         assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (3,)
     database.close()
     assert SavedInputs(log).sources()['/peer'] == 3
+    assert forget(tmp_path, '/peer').taken_back == 3
 
 
 def test_invented_states_are_no_candidates_and_one_is_met_once_the_robot_side_has_seen_it(
