@@ -308,6 +308,8 @@ DIAGNOSTICS = {
     'last_change': 'the last decision of the algorithm and the step of it',
     'changes_noticed': 'changes noticed so far',
     'changes_relearnt': 'those after which nothing more has to be revised',
+    'quarantined': 'robots and nodes that [contradict the others](operating.md#sources-that-'
+                   'contradict), and do not count',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'orders given again because no answer came in time',
     'requests_dropped': 'said on `requests` beyond 5 a second, and left out of `events`',

@@ -108,15 +108,14 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
             files.append(inputs)
     finally:
         files.close(0, '')
-    taken_back = saved.sources()[source] - Counter(
-        made.source for made in inputs if _is_transition(made))[source]
+    taken_back = _known(saved)[source] - exploration.sources[source]
     hypothesis = exploration.hypothesis
-    found = Forgotten(taken_back, exploration.sources, exact,
-                      len(hypothesis.policies) if hypothesis else 0, aside)
+    forgotten = Forgotten(taken_back, exploration.sources, exact,
+                          len(hypothesis.policies) if hypothesis else 0, aside)
     EventLog(folder / f'{name}{EVENTS}', lambda text: print(text, file=sys.stderr)).append(Event(
         exploration.steps, f'{taken_back:,} transitions reported by {source} were taken back',
         'source', time=time.time()))
-    return found
+    return forgotten
 
 
 def _named(folder: Path, name: str) -> str:
@@ -150,8 +149,7 @@ def _whole(log: Path, generations: list[Path]) -> SavedInputs:
 
 def _first(saved: SavedInputs, source: str, since: str) -> int:
     """Return the number of the input from which on the source does not count."""
-    before = Counter[str]((saved.point or {}).get('sources', {}))
-    known = before + saved.sources()
+    before, known = _before(saved), _known(saved)
     if source not in known:
         raise InvalidValueError(
             f'source {source!r} has reported nothing, expected one of: '
@@ -165,6 +163,16 @@ def _first(saved: SavedInputs, source: str, since: str) -> int:
             f'{(saved.point or {})["steps"]:,}; with transition_log: true from the beginning, all '
             'can be taken back')
     return first
+
+
+def _before(saved: SavedInputs) -> Counter[str]:
+    """Return the transitions by source that the resume point holds."""
+    return Counter((saved.point or {}).get('sources', {}))
+
+
+def _known(saved: SavedInputs) -> Counter[str]:
+    """Return all transitions by source."""
+    return _before(saved) + saved.sources()
 
 
 def _since(saved: SavedInputs, since: str) -> int:
@@ -221,14 +229,10 @@ def _count(exploration: Exploration, here: int | None, made: Input) -> None:
         exploration.take(replace(made, asked=None))
 
 
-def _is_transition(made: Input) -> bool:
-    return isinstance(made, (Observation, WorkObservation)) and made.action != RESET
-
-
 def _reported_by(made: Input, source: str) -> bool:
     """Return whether an input is a step that a source has reported, perhaps as broken off."""
     if isinstance(made, (Observation, WorkObservation)):
-        return _is_transition(made) and made.source == source
+        return made.action != RESET and made.source == source
     return isinstance(made, Interruption) and made.asked not in (None, RESET) and (
         made.robot or ROBOT) == source
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
@@ -25,6 +25,7 @@ from mnm_ros.core.inputs import (
     PLACING,
     Preference,
     Relocation,
+    ROBOT,
     TimesInput,
     Update,
     WorkObservation,
@@ -49,6 +50,7 @@ from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress.events import Event, LastPairs, PairChange
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
+from mnm_ros.core.source_watch import Finding, SourceWatch
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.trust_ledger import TrustLedger
 
@@ -56,7 +58,7 @@ _BEGINNING: Mapping[str, Any] = MappingProxyType({
     'counts': (), 'news': 'waiting for the robot to come home', 'last_change': '', 'steps': 0,
     'misses': 0, 'mnm': None, 'here': None})
 
-ALGORITHM = 9
+ALGORITHM = 10
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 
@@ -106,6 +108,7 @@ class Exploration(PausableTask):
         self._observed = TransitionRecord(point['counts'], point.get('outdated'))
         if self.home is not None:
             self._observed.met.add(self.home)
+        self._watch = SourceWatch(point.get('watch'))
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
         continuation = Continuation(self._mnm, lambda: understudy(self), lambda: self.counts)
         self._estimator = ProgressEstimator(
@@ -115,6 +118,7 @@ class Exploration(PausableTask):
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
         self._mnm.log.on_outdated = self._outdate
+        self._epoch = self._mnm.log.notices, self._mnm.round
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[InputListener] = []
@@ -150,6 +154,7 @@ class Exploration(PausableTask):
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'work': self.work} if self.work else {}),
                 **({'sources': dict(self.sources)} if self.sources else {}),
+                **({'watch': watch} if (watch := self._watch.to_state()) else {}),
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
                 **({'audits': audits} if (audits := self._audit.to_state()) else {}),
                 **({'trust': trust} if (trust := self._ledger.to_state()) else {})}
@@ -206,6 +211,11 @@ class Exploration(PausableTask):
         return self.homing.home
 
     @property
+    def quarantined(self) -> Collection[str]:
+        """Return the sources that contradict the others, and do not count any more."""
+        return self._watch.quarantined.keys()
+
+    @property
     def counts(self) -> Mapping[Pair, Mapping[int, int]]:
         """All transitions ever observed, RESET included."""
         return self._observed.counts.as_dict()
@@ -237,7 +247,9 @@ class Exploration(PausableTask):
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps),
             self.last_state, self.home, self.candidates, self.lost,
-            self.problem.limit, expected_steps, self.revising, self.work, dict(self.sources))
+            self.problem.limit, expected_steps, self.revising, self.work, {
+                f'{name} (not counted)' if name in self.quarantined else name: count
+                for name, count in self.sources.items()})
 
     def trust(self, at_most: int | None = None) -> tuple[TrustedPolicy, ...]:
         """
@@ -481,6 +493,7 @@ class Exploration(PausableTask):
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
+        here = self.last_state
         before, relearnt, building = mnm.hypothesis, self.changes_relearnt, mnm.building
         if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
             self.sources[made.source] += 1
@@ -492,6 +505,7 @@ class Exploration(PausableTask):
                 self.next_action()
             made = replace(made, asked=self._open)
             self._take_other(made)
+        self._weigh(made, here)
         if isinstance(made, PLACING):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
@@ -526,7 +540,7 @@ class Exploration(PausableTask):
         if isinstance(made, DeclarationInput):
             mnm.declare(made.declaration, self._observed.next_states)
         elif isinstance(made, WorkObservation):
-            self._take_work(made.state, made.action, made.after)
+            self._take_work(made)
         elif isinstance(made, Preference):
             mnm.prefer(made.state)
         elif isinstance(made, LookInput):
@@ -539,6 +553,41 @@ class Exploration(PausableTask):
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()
 
+    def _weigh(self, made: Input, here: int | None) -> None:
+        """Compare the source of a transition from ``here`` with the others."""
+        watch, found = self._watch, None
+        if isinstance(made, WorkObservation):
+            if made.source not in watch.quarantined:
+                found = watch.record(made.state, made.action, made.after, made.source,
+                                     not made.node)
+        elif here is not None and isinstance(made, Observation) and made.action != RESET:
+            found = watch.record(here, made.action, made.state, made.source, True)
+        elif isinstance(made, (Relocation, Interruption)):
+            if here is not None and made.asked not in (None, RESET):
+                assert made.asked is not None
+                watch.record(here, made.asked, None, made.robot or ROBOT, True)
+        if found is not None:
+            self._contradicted(found)
+        epoch = self._mnm.log.notices, self._mnm.round
+        if epoch != self._epoch:    # as ``warm_start`` has it: the world may have changed
+            self._epoch = epoch
+            if found is None or not found.quarantined:
+                watch.clear_record()
+
+    def _contradicted(self, found: Finding) -> None:
+        """Say that a source contradicts another one, and begin again without it if need be."""
+        count = f'{self.sources[found.source]:,} transitions of {found.source}'
+        self._decided(
+            f'{found.source} contradicts {found.reference}, last in state {found.pair[0]} by '
+            f'action {found.pair[1]}' + (
+                f', and most others: {count} do not count any more' if found.quarantined else ''),
+            'source')
+        if found.quarantined and self.home is not None:
+            self._watch.keep_counting()
+            steps = tuple(self._watch.steps())
+            self._observed.keep_only(steps)
+            self._mnm.begin_again(Recollection(self.home, steps))
+
     def _take_look(self, made: LookInput) -> None:
         if made.state is not None:
             self._mnm.look((made.state, made.action))
@@ -547,8 +596,11 @@ class Exploration(PausableTask):
         else:
             self._mnm.look(None)
 
-    def _take_work(self, state: int, action: int, after: int | None) -> None:
+    def _take_work(self, made: WorkObservation) -> None:
+        state, action, after = made.state, made.action, made.after
         self.work += 1
+        if made.source in self.quarantined:
+            return
         if after is not None:
             self._observed.add(state, action, after)
             self._last_pairs.add(state, action, self.steps)
@@ -577,10 +629,12 @@ class Exploration(PausableTask):
             'last_change': self._last_change,
             'changes_noticed': self.changes_noticed,
             'changes_relearnt': self.changes_relearnt,
+            'quarantined': ', '.join(self.quarantined),
         }
 
     def _outdate(self, state: int | None, action: int | None) -> None:
         self._observed.outdate(state, action)
+        self._watch.change(state, action)
         self._outdated_since.append((state, action))
 
     def _decided(self, sentence: str, kind: str = 'decision',
