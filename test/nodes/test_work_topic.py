@@ -27,12 +27,12 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
     work = peer.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
     peer.wait_for(work.get_subscription_count, 'the subscription')
-    for numbers in ([2, -1, 0], [2], [2, 2, 0], [2, 1, 0, 3]):    # a RESET is no pair
+    for numbers in ([2, -1, 0], [2], [2, 2, 0], [2, 1, 0, 3, 4]):    # a RESET is no pair
         work.publish(Int64MultiArray(data=numbers))
     peer.wait_for(lambda: 'work ignored: action is -1, expected an int from 0' in process.output,
                   'it said')
-    for after in (1, 1, None):
-        work.publish(messages.encode_work(2, 1, after))
+    for after, seq in ((1, None), (1, 7), (1, 7), (1, 3), (None, None)):    # two are old
+        work.publish(messages.encode_work(2, 1, after, seq))
     peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 3, 'three executions')
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     count = len(robot.executed)
@@ -72,3 +72,20 @@ def test_invented_states_are_no_candidates_and_one_is_met_once_the_robot_side_ha
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
+
+
+def test_nothing_of_a_bag_that_is_played_back_counts(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    activity = peer.listen(String, 'activity')
+    process = explorer()
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    player = Peer(name='rosbag2_player')
+    work = player.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
+    peer.wait_for(work.get_subscription_count, 'the subscription')
+    for _ in range(20):
+        work.publish(messages.encode_work(2, 1, 2))
+        peer.spin(0.002)
+    peer.wait_for(lambda: 'work ignored: /rosbag2_player plays a bag' in process.output, 'it said')
+    heard = len(activity)
+    peer.wait_for(lambda: len(activity) > heard + 2, 'what counts')
+    assert Activity.from_json(activity[-1].data).work == 0

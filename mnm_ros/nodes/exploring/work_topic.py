@@ -7,14 +7,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from mnm_ros import messages
+from mnm_ros.core.errors import MessageError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.core.task.unseen_work import Execution, MOST_WAITING, UnseenWork
-from mnm_ros.nodes.common.graph_watch import Endpoints, known_name
+from mnm_ros.nodes.common.graph_watch import bag_played, Endpoints, known_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
+from mnm_ros.protocol.exchange import REPORT
 from std_msgs.msg import Int64MultiArray
 
 _WAITING = 1000    # executions that wait for the end of a plan: none is lost for when it came
@@ -25,7 +27,9 @@ class WorkTopic:
     """
     Hands on each execution, whether the exploration is paused or not, unless it is over.
 
-    An execution waits until the robot side has seen the states that it names.
+    Old messages are ignored: those of a bag that is played back, and those whose ``seq``, if they
+    say one, is not larger than the last one. An execution waits until the robot side has seen the
+    states that it names.
 
     The middleware does not say which node has sent a message. Where several nodes publish
     ``work``, all of them together count as the source.
@@ -47,6 +51,7 @@ class WorkTopic:
         self._guard = guard
         self._senders = Endpoints(node, node.resolve_topic_name('work'), publishers=True)
         self._sender = _GONE
+        self._newest = REPORT    # the largest seq of a step so far
         self._saw = guard.for_topic(
             lambda state: guard.call(self._take, self._unseen.saw, state), _WAITING)
         link.after_state = self._on_state
@@ -54,10 +59,18 @@ class WorkTopic:
             lambda made: guard.call(self._take, self._offer, made), _WAITING))
 
     def _read(self, message: Int64MultiArray) -> Execution:
-        state, action, after = messages.decode_work(message)
+        state, action, after, seq = messages.decode_work(message)
         as_action(action, self._actions, reset=False)
-        names = {known_name(endpoint) for endpoint in self._senders.known()}
-        self._sender = ' or '.join(sorted(names)) or self._sender
+        senders = self._senders.known()
+        names = sorted(set(map(known_name, senders)))
+        if played := bag_played(senders):
+            raise MessageError(f'{played}, expected nodes alone that see the robot arrive now')
+        self._sender = ' or '.join(names) or self._sender
+        if seq is not None:
+            if seq <= self._newest:
+                raise MessageError(f'seq is {seq}, expected one above {self._newest}, that of the '
+                                   'last step: it is an old message')
+            self._newest = seq
         return Execution(state, action, after, self._sender)
 
     def _on_state(self) -> None:
