@@ -101,7 +101,7 @@ def test_an_advisor_learns_nothing_of_a_bag_that_is_played_back(
     player = Peer(name='rosbag2_player').node
     actions, states = (player.create_publisher(Int64MultiArray, topic, messages.STEP)
                        for topic in ('action', 'state'))
-    peer.wait_for(lambda: 'rosbag2_player plays a bag' in status[-1].data, 'it said')
+    peer.wait_for(lambda: status and 'rosbag2_player plays a bag' in status[-1].data, 'it said')
     peer.wait_for(states.get_subscription_count, 'the subscription')
     for seq in range(10**9, 10**9 + 60):
         actions.publish(messages.encode_step(seq, -1 if seq == 10**9 else seq % 2))

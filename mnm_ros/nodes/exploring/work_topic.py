@@ -12,7 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.core.task.unseen_work import Execution, MOST_WAITING, UnseenWork
-from mnm_ros.nodes.common.graph_watch import bag_played, Endpoints, known_name
+from mnm_ros.nodes.common.graph_watch import bag_played, Endpoints, full_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
@@ -62,7 +62,10 @@ class WorkTopic:
         state, action, after, seq = messages.decode_work(message)
         as_action(action, self._actions, reset=False)
         senders = self._senders.known()
-        names = sorted(set(map(known_name, senders)))
+        if any(endpoint.node_name in messages.NAMELESS for endpoint in senders):
+            raise MessageError('it comes from a node without a name yet, expected to know who has '
+                               'seen the robot arrive')
+        names = sorted(set(map(full_name, senders)))
         if played := bag_played(senders):
             raise MessageError(f'{played}, expected nodes alone that see the robot arrive now')
         self._sender = ' or '.join(names) or self._sender
