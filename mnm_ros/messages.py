@@ -8,8 +8,8 @@ Most messages are ``std_msgs/Int64MultiArray``; ``layout.data_offset`` skips a h
 - step messages: ``[seq, action]`` and ``[seq, state]``, no head, no dimensions. For a guarded
   robot side, an action may be followed by the state that it is meant for, and the label of the
   one dimension is the name of the sender.
-- work: ``[state, action, next state]``, or without the last where a step was broken off; no head,
-  no dimensions.
+- work: ``[state, action, next state, seq]``, the last that of the ``state`` message that was seen,
+  or without it; the first two where a step was broken off; no head, no dimensions.
 - requested goals: ``[goal id, state]``, no head, no dimensions; those that the navigator hands to
   the explorer as ``encode_drive`` has them.
 - known states: head ``[round, revision]``, ``dim = [state: n]``.
@@ -229,19 +229,26 @@ def decode_step(message: Int64MultiArray) -> tuple[int, int]:
     return _pair('step message', '[seq, value]', message)
 
 
-def encode_work(state: int, action: int, after: int | None) -> Int64MultiArray:
-    """Return ``[state, action, next state]``, or the first two of a step that was broken off."""
-    known = () if after is None else (after,)
+def encode_work(
+        state: int, action: int, after: int | None, seq: int | None = None) -> Int64MultiArray:
+    """Return ``[state, action, next state, seq]``, or the first two of a step broken off."""
+    known = (number for number in (after, seq) if number is not None)
     return Int64MultiArray(data=array('q', (state, action, *known)))
 
 
-def decode_work(message: Int64MultiArray) -> tuple[int, int, int | None]:
-    """Return ``(state, action, next state)``, None for that of a step that was broken off."""
+def decode_work(message: Int64MultiArray) -> tuple[int, int, int | None, int | None]:
+    """
+    Return ``(state, action, next state, seq)``.
+
+    The next state is None for a step that was broken off, ``seq`` if it is not said.
+    """
     data = message.data[message.layout.data_offset:]
-    if len(data) not in (2, 3):
-        raise MessageError(f'work has {len(data)} numbers, expected [state, action, next state], '
-                           'or the first two of a step that was broken off')
-    return data[0], data[1], data[2] if len(data) == 3 else None
+    if not 2 <= len(data) <= 4:
+        raise MessageError(f'work has {len(data)} numbers, expected [state, action, next state, '
+                           'seq of the state message], the first three, or the first two of a '
+                           'step that was broken off')
+    after, seq = (*data[2:], None, None)[:2]
+    return data[0], data[1], after, seq
 
 
 def decode_states(message: Int64MultiArray) -> tuple[int, ...]:

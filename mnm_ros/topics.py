@@ -130,7 +130,8 @@ TOPICS = {
               'JSON, beside the call of a service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', '', 'explorer',
               '[what others have seen executed](operating.md#work-counts), one step each: '
-              '`[state, action, next]`, or `[state, action]` if it was broken off'),
+              '`[state, action, next, seq]`, with the `seq` of the `state` message or without, or `[state, '
+              'action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
               'states whose policies are to be [nearly the best](policies.md#nearly-the-best); '
               'none ends that'),
@@ -309,6 +310,8 @@ DIAGNOSTICS = {
     'last_change': 'the last decision of the algorithm and the step of it',
     'changes_noticed': 'changes noticed so far',
     'changes_relearnt': 'those after which nothing more has to be revised',
+    'quarantined': 'robots and nodes that [contradict the others](operating.md#sources-that-'
+                   'contradict), and do not count',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'orders given again because no answer came in time',
     'requests_dropped': 'said on `requests` beyond 5 a second, and left out of `events`',

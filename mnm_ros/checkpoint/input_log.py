@@ -16,9 +16,11 @@ any SQLite browser, pandas or R opens it. Its tables:
 - ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
   none of a RESET that the exploration has played without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
-  that others have ordered it is ``[state, action, next state or null, robot]``, of seconds that
-  steps take ``StepTimes`` as JSON, of a look ``[state or null, action]``, and of what is to be
-  improved ``[state, within]``.
+  that others have ordered it is ``[state, action, next state or null, robot, node]``, without the
+  node if the robot side has reported it, of seconds that steps take ``StepTimes`` as JSON, of a
+  look ``[state or null, action]``, and of what is to be improved ``[state, within]``.
+- ``writes``: the inputs from number ``first`` on were written at ``time``, in s since 1970, or
+  later, by the process that began at ``session``, in the same unit. There is one row in 10 s.
 
 The core is deterministic: the same inputs lead to the same exploration, bit for bit.
 """
@@ -31,6 +33,7 @@ from contextlib import contextmanager
 import hashlib
 from itertools import count
 import json
+import math
 import os
 from pathlib import Path
 import re
@@ -43,7 +46,8 @@ import zlib
 from mnm_ros.checkpoint.input_rows import decoded, encoded
 from mnm_ros.core.errors import CheckpointError, OtherCheckpointError
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, Observation, Update
+from mnm_ros.core.inputs import Input, Observation, Update, WorkObservation
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.files import flush_folder, regular
 
 FORMAT = 1
@@ -53,15 +57,20 @@ _META = 'CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL)'
 _INPUTS = ('CREATE TABLE inputs (number INTEGER PRIMARY KEY, kind INTEGER NOT NULL, '
            'state INTEGER NOT NULL, action INTEGER NOT NULL, chain INTEGER NOT NULL)')
 _ROBOTS = 'CREATE TABLE robots (number INTEGER PRIMARY KEY, robot TEXT NOT NULL)'
+_WRITES = ('CREATE TABLE writes (first INTEGER PRIMARY KEY, time INTEGER NOT NULL, '
+           'session INTEGER NOT NULL)')
+_TABLES = (_META, _INPUTS, _ROBOTS, _WRITES)
 
 _HARMLESS = re.compile(    # what an SQLite browser may add
     r'CREATE TABLE sqlite_stat\d\([a-z,]+\)|'
-    r'CREATE INDEX \w+ (?i:ON) (meta|inputs|robots) ?\( ?[a-z]+( ?, ?[a-z]+)* ?\)').fullmatch
+    r'CREATE INDEX \w+ (?i:ON) (meta|inputs|robots|writes) ?'
+    r'\( ?[a-z]+( ?, ?[a-z]+)* ?\)').fullmatch
 
 _Row = tuple[int, int, int, int, int]
 
 _LONGEST_WAIT = 1.0    # s, to wait for another program that has locked a file
 _MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
+_TIME_EVERY = 10.0    # s, after which the time of a write is written again
 _LOOK_EVERY = 500    # inputs replayed from one look to the next whether to go on
 
 
@@ -95,9 +104,12 @@ class InputLog:
         self.path = path
         self._number = number
         self._chain = chain
+        self._session = int(time.time())
+        self._timed = -math.inf    # when the time of a write was written last
         self._database = sqlite3.connect(path, _LONGEST_WAIT, check_same_thread=False)
         self._database.execute('PRAGMA journal_mode = WAL')
         self._database.execute('PRAGMA synchronous = FULL')
+        self._database.execute(_WRITES.replace('TABLE', 'TABLE IF NOT EXISTS'))
         self._moved = time.monotonic()
 
     @classmethod
@@ -121,7 +133,7 @@ class InputLog:
             database.execute('PRAGMA synchronous = OFF')    # it is flushed below, and once
             with database:
                 database.execute('BEGIN')
-                for table in (_META, _INPUTS, _ROBOTS):
+                for table in _TABLES:
                     database.execute(table)
                 database.executemany('INSERT INTO meta VALUES (?, ?)', (
                     ('format', str(FORMAT)), ('identity', json.dumps(identity, sort_keys=True)),
@@ -159,14 +171,20 @@ class InputLog:
             rows.append((number, *row, chain))
             if text:
                 named.append((number, text))
+        now = time.monotonic()
+        due = bool(rows) and now >= self._timed + _TIME_EVERY
         with self._database:
+            if due:
+                self._database.execute('INSERT INTO writes VALUES (?, ?, ?)', (
+                    self._number + 1, int(time.time()), self._session))
             self._database.executemany('INSERT INTO inputs VALUES (?, ?, ?, ?, ?)', rows)
             self._database.executemany('INSERT INTO robots VALUES (?, ?)', named)
         self._number, self._chain = number, chain
-        if time.monotonic() >= self._moved + _MOVE_EVERY:
+        self._timed = now if due else self._timed
+        if now >= self._moved + _MOVE_EVERY:
             # A slow robot would have minutes of work in the write-ahead log alone.
             self._database.execute('PRAGMA wal_checkpoint(PASSIVE)')
-            self._moved = time.monotonic()
+            self._moved = now
 
     def close(self) -> None:
         """Close the file."""
@@ -187,6 +205,7 @@ class SavedInputs:
     :ivar inputs: those since.
     :ivar chain: the checksum over those in the file.
     :ivar written: the number of the last one in the file, whatever it was extended by.
+    :ivar writes: the rows ``first``, ``time`` and ``session`` of ``writes``, in their order.
     :raises CheckpointError: if the file is damaged, or for something else than ``identity``, or
         if it does not have the input ``after``.
     """
@@ -195,7 +214,7 @@ class SavedInputs:
                  after: int | None = None) -> None:
         self.path = path
         try:
-            meta, rows, robots = _read(path, after)
+            meta, rows, robots, self.writes = _read(path, after)
         except (sqlite3.Error, OSError) as error:
             raise CheckpointError(f'{path} cannot be read: {error}') from None
         if meta.get('format') != str(FORMAT):
@@ -212,9 +231,20 @@ class SavedInputs:
         """Return how many of ``inputs`` each of several robots has made."""
         return Counter(made.robot for made in self.inputs if made.robot)
 
+    def sources(self) -> Counter[str]:
+        """Return how many transitions of ``inputs`` each source has reported, without RESETs."""
+        return Counter(made.source for made in self.inputs if isinstance(
+            made, (Observation, WorkObservation)) and made.action != RESET)
+
+    def first_since(self, moment: float) -> int:
+        """Return the number of the first input that may be from ``moment``, s since 1970, on."""
+        return max((first for first, written, _ in self.writes if written <= moment), default=0)
+
     def _take(self, meta: Mapping[str, str], rows: list[_Row], texts: Mapping[int, str],
               identity: Mapping[str, Any] | None, after: int | None) -> None:
         text = meta['point']
+        if not all(type(number) is int for row in self.writes for number in row):
+            raise CheckpointError(f'{self.path} is edited: a row of writes is none of integers')
         if meta['sha256'] != _digest(text):
             raise CheckpointError(
                 f'{self.path} is damaged: its resume point does not fit its SHA-256')
@@ -252,13 +282,17 @@ class SavedInputs:
         for number, made in enumerate(self.inputs):
             if number % _LOOK_EVERY == 0 and abandoned():
                 raise LoadCancelled
-            played = made.action if isinstance(made, Observation) else made.asked
-            if played is not None and exploration.next_action() != played:
-                raise CheckpointError(
-                    f'{self.path} tells of action {played} at step {exploration.steps}, '
-                    f'expected {exploration.next_action()}; by version '
-                    f'{self.identity.get("version")}')
-            then(exploration.take(made))
+            then(self.give(exploration, made))
+
+    def give(self, exploration: Exploration, made: Input) -> Update:
+        """Give an exploration one of ``inputs``; CheckpointError if it acts otherwise."""
+        played = made.action if isinstance(made, Observation) else made.asked
+        if played is not None and exploration.next_action() != played:
+            raise CheckpointError(
+                f'{self.path} tells of action {played} at step {exploration.steps}, '
+                f'expected {exploration.next_action()}; by version '
+                f'{self.identity.get("version")}')
+        return exploration.take(made)
 
     def check_common(self, other: SavedInputs) -> None:
         """Refuse this file if it tells of other inputs than another from the same one on."""
@@ -321,7 +355,8 @@ def _parts(path: Path) -> list[Path]:
 
 
 def _read(path: Path, after: int | None,
-          ) -> tuple[dict[str, str], list[_Row], list[tuple[int, str]]]:
+          ) -> tuple[dict[str, str], list[_Row], list[tuple[int, str]],
+                     list[tuple[int, int, int]]]:
     """Return the tables of a file; of ``inputs`` the row ``after``, if there, and those later."""
     if path.is_symlink() or not path.is_file():
         raise FileNotFoundError('no such file, or no regular one')
@@ -346,9 +381,12 @@ def _read(path: Path, after: int | None,
                 'LIMIT 1').fetchall()
         robots = database.execute(
             'SELECT number, robot FROM robots WHERE number > ?', (from_there,)).fetchall()
+        timed = database.execute("SELECT 1 FROM sqlite_master WHERE name = 'writes'").fetchone()
+        writes = database.execute('SELECT first, time, session FROM writes ORDER BY first LIMIT ?',
+                                  (size,)).fetchall() if timed else []
     finally:
         database.close()
-    return meta, rows, robots
+    return meta, rows, robots, writes
 
 
 def _size(path: Path) -> int:
@@ -364,9 +402,9 @@ def _check_tables(database: sqlite3.Connection) -> None:
     """
     for name, sql in database.execute('SELECT name, sql FROM sqlite_master'):
         made = ' '.join(str(sql).replace('"', '').split())
-        if sql is not None and made not in (_META, _INPUTS, _ROBOTS) and not _HARMLESS(made):
+        if sql is not None and made not in _TABLES and not _HARMLESS(made):
             raise sqlite3.DatabaseError(f'{name!r} is no table of a checkpoint, expected meta, '
-                                        'inputs and robots as they were made')
+                                        'inputs, robots and writes as they were made')
 
 
 def unreadable(path: Path) -> str:

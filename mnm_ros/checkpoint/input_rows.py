@@ -53,7 +53,8 @@ def _told(made: WorkObservation | DeclarationInput | TimesInput | LookInput | Im
           ) -> tuple[int, Any]:
     """Return the kind of an input that is more than a state, and what it says."""
     if isinstance(made, WorkObservation):
-        return 4, [made.state, made.action, made.after, made.robot]
+        return 4, [made.state, made.action, made.after, made.robot,
+                   *([made.node] if made.node else [])]
     if isinstance(made, TimesInput):
         return 6, made.times.to_json()
     if isinstance(made, LookInput):
@@ -85,8 +86,9 @@ def decoded(kind: int, state: int, action: int, text: str) -> Input:
 def _heard(kind: int, told: Any, asked: int | None) -> Input:
     """Return the input of ``_told``."""
     if kind == 4:
-        origin, played, after, robot = told
-        return WorkObservation(origin, played, after, asked, sys.intern(robot))
+        origin, played, after, *names = told
+        robot, node = map(sys.intern, (*names, '')[:2])
+        return WorkObservation(origin, played, after, asked, robot, node)
     if kind == 6:
         return TimesInput(StepTimes.from_json(told), asked)
     if kind == 7:

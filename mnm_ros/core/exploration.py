@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
@@ -24,6 +24,7 @@ from mnm_ros.core.inputs import (
     PLACING,
     Preference,
     Relocation,
+    ROBOT,
     TimesInput,
     Update,
     WorkObservation,
@@ -48,6 +49,7 @@ from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress.events import Event, LastPairs, PairChange
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
+from mnm_ros.core.source_watch import Finding, SourceWatch
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.view import View
 
@@ -55,7 +57,7 @@ _BEGINNING: Mapping[str, Any] = MappingProxyType({
     'counts': (), 'news': 'waiting for the robot to come home', 'last_change': '', 'steps': 0,
     'misses': 0, 'mnm': None, 'here': None})
 
-ALGORITHM = 9
+ALGORITHM = 10
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 
@@ -86,6 +88,7 @@ class Exploration(PausableTask):
     :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
     :ivar provisional: policies beside those of the hypothesis, as ``trust`` has returned them
         last; whoever looks on says so, and goals may follow them.
+    :ivar sources: how many transitions each source has reported, without RESETs.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
@@ -106,12 +109,14 @@ class Exploration(PausableTask):
         self._observed = TransitionRecord(point['counts'], point.get('outdated'))
         if self.home is not None:
             self._observed.met.add(self.home)
+        self._watch = SourceWatch(point.get('watch'))
         self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
         self._estimator = ProgressEstimator(
             self._mnm, settings.problem, point.get('lost', ()))
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
         self._mnm.log.on_outdated = self._outdate
+        self._epoch = self._mnm.log.notices, self._mnm.round
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[InputListener] = []
@@ -122,6 +127,7 @@ class Exploration(PausableTask):
         self.steps: int = point['steps']
         self.work: int = point.get('work', 0)
         self.provisional: tuple[TrustedPolicy, ...] = ()
+        self.sources: Counter[str] = Counter(point.get('sources', {}))
         self._last_pairs = LastPairs()
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
@@ -146,6 +152,8 @@ class Exploration(PausableTask):
                 'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'work': self.work} if self.work else {}),
+                **({'sources': dict(self.sources)} if self.sources else {}),
+                **({'watch': watch} if (watch := self._watch.to_state()) else {}),
                 **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
                 **({'audits': audits} if (audits := self._audit.to_state()) else {})}
 
@@ -201,6 +209,11 @@ class Exploration(PausableTask):
         return self.homing.home
 
     @property
+    def quarantined(self) -> Collection[str]:
+        """Return the sources that contradict the others, and do not count any more."""
+        return self._watch.quarantined.keys()
+
+    @property
     def counts(self) -> Mapping[Pair, Mapping[int, int]]:
         """All transitions ever observed, RESET included."""
         return self._observed.counts.as_dict()
@@ -209,6 +222,10 @@ class Exploration(PausableTask):
     def states(self) -> int:
         """How many states it has ever met, candidates included."""
         return len(self._observed.met)
+
+    def has_met(self, state: int) -> bool:
+        """Return whether a state was ever met, as a candidate or otherwise."""
+        return state in self._observed.met
 
     def transitions(self) -> Iterator[Sequence[int]]:
         """
@@ -237,7 +254,9 @@ class Exploration(PausableTask):
             doing.action if running else None, doing.sentence if running else self.status,
             closest(doing.tests), self._estimator.progress(self.steps, expected_steps, played),
             self.last_state, self.home, self.candidates, self.lost,
-            self.problem.limit, expected_steps, self.revising, self.work)
+            self.problem.limit, expected_steps, self.revising, self.work, {
+                f'{name} (not counted)' if name in self.quarantined else name: count
+                for name, count in self.sources.items()})
 
     def play_on(self, view: View) -> None:
         """Play on in simulation if it is due, so that a view knows how many steps are left."""
@@ -365,7 +384,8 @@ class Exploration(PausableTask):
         self.robot_answers()
         return self.take(made)
 
-    def observe_work(self, state: int, action: int, after: int | None, robot: str = '') -> Update:
+    def observe_work(self, state: int, action: int, after: int | None, robot: str = '',
+                     node: str = '') -> Update:
         """
         Learn from an execution that somebody else has ordered: a navigator, a driver, a person.
 
@@ -375,13 +395,15 @@ class Exploration(PausableTask):
         they lead it has to be certain that they will be.
 
         :param after: where it has led; None if the step was broken off.
+        :param robot: that has made it, if there are several.
+        :param node: that has reported it, if that was not the robot side.
         :raises InvalidTypeError: if one of them is no integer; nothing is counted.
         :raises InvalidValueError: if the action is none, or RESET, which teaches nothing, or if
             there is no such state.
         """
         return self.take(WorkObservation(
             as_state(state), as_action(action, self.problem.actions, 'action at work', False),
-            None if after is None else as_state(after), robot=robot))
+            None if after is None else as_state(after), robot=robot, node=node))
 
     def prefer(self, state: int) -> Update:
         """
@@ -497,7 +519,10 @@ class Exploration(PausableTask):
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
+        here = self.last_state
         before, relearnt, building = mnm.hypothesis, self.changes_relearnt, mnm.building
+        if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
+            self.sources[made.source] += 1
         if isinstance(made, Observation):
             self._take_step(made.action, made.state)
         else:
@@ -506,6 +531,7 @@ class Exploration(PausableTask):
                 self.next_action()
             made = replace(made, asked=self._open)
             self._take_other(made)
+        self._weigh(made, here)
         if isinstance(made, PLACING):
             self._open = None
         revision = mnm.hypothesis if mnm.hypothesis is not before else None
@@ -540,7 +566,7 @@ class Exploration(PausableTask):
         if isinstance(made, DeclarationInput):
             mnm.declare(made.declaration, self._observed.next_states)
         elif isinstance(made, WorkObservation):
-            self._take_work(made.state, made.action, made.after)
+            self._take_work(made)
         elif isinstance(made, Preference):
             mnm.prefer(made.state)
         elif isinstance(made, LookInput):
@@ -553,6 +579,41 @@ class Exploration(PausableTask):
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()
 
+    def _weigh(self, made: Input, here: int | None) -> None:
+        """Compare the source of a transition from ``here`` with the others."""
+        watch, found = self._watch, None
+        if isinstance(made, WorkObservation):
+            if made.source not in watch.quarantined:
+                found = watch.record(made.state, made.action, made.after, made.source,
+                                     not made.node)
+        elif here is not None and isinstance(made, Observation) and made.action != RESET:
+            found = watch.record(here, made.action, made.state, made.source, True)
+        elif isinstance(made, (Relocation, Interruption)):
+            if here is not None and made.asked not in (None, RESET):
+                assert made.asked is not None
+                watch.record(here, made.asked, None, made.robot or ROBOT, True)
+        if found is not None:
+            self._contradicted(found)
+        epoch = self._mnm.log.notices, self._mnm.round
+        if epoch != self._epoch:    # as ``warm_start`` has it: the world may have changed
+            self._epoch = epoch
+            if found is None or not found.quarantined:
+                watch.clear_record()
+
+    def _contradicted(self, found: Finding) -> None:
+        """Say that a source contradicts another one, and begin again without it if need be."""
+        count = f'{self.sources[found.source]:,} transitions of {found.source}'
+        self._decided(
+            f'{found.source} contradicts {found.reference}, last in state {found.pair[0]} by '
+            f'action {found.pair[1]}' + (
+                f', and most others: {count} do not count any more' if found.quarantined else ''),
+            'source')
+        if found.quarantined and self.home is not None:
+            self._watch.keep_counting()
+            steps = tuple(self._watch.steps())
+            self._observed.keep_only(steps)
+            self._mnm.begin_again(Recollection(self.home, steps))
+
     def _take_look(self, made: LookInput) -> None:
         if made.state is not None:
             self._mnm.look((made.state, made.action))
@@ -561,8 +622,11 @@ class Exploration(PausableTask):
         else:
             self._mnm.look(None)
 
-    def _take_work(self, state: int, action: int, after: int | None) -> None:
+    def _take_work(self, made: WorkObservation) -> None:
+        state, action, after = made.state, made.action, made.after
         self.work += 1
+        if made.source in self.quarantined:
+            return
         if after is not None:
             self._observed.add(state, action, after)
             self._last_pairs.add(state, action, self.steps)
@@ -591,10 +655,12 @@ class Exploration(PausableTask):
             'last_change': self._last_change,
             'changes_noticed': self.changes_noticed,
             'changes_relearnt': self.changes_relearnt,
+            'quarantined': ', '.join(self.quarantined),
         }
 
     def _outdate(self, state: int | None, action: int | None) -> None:
         self._observed.outdate(state, action)
+        self._watch.change(state, action)
         self._outdated_since.append((state, action))
 
     def _decided(self, sentence: str, kind: str = 'decision',

@@ -18,6 +18,9 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.events import Event
 
+ROBOT = 'robot'
+"""The source of what a robot without a name has done, as its robot side reports it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
@@ -30,6 +33,11 @@ class Observation:
     action: int
     state: int
     robot: str = ''
+
+    @property
+    def source(self) -> str:
+        """Return the name of the robot side that has reported the step."""
+        return self.robot or ROBOT
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,8 @@ class WorkObservation:
 
     :ivar after: None if the step was broken off.
     :ivar asked: the action that was asked for, and still is; None if none was.
+    :ivar robot: that has made it, if there are several; else empty.
+    :ivar node: that has reported it, if that was not the robot side; else empty.
     """
 
     state: int
@@ -92,6 +102,12 @@ class WorkObservation:
     after: int | None
     asked: int | None = None
     robot: str = ''
+    node: str = ''
+
+    @property
+    def source(self) -> str:
+        """Return the name of the node or of the robot side that has reported the step."""
+        return self.node or self.robot or ROBOT
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,8 @@ def log_csv(learnt: ExportContents) -> bytes:
     """
     Return everything that the exploration has learnt from, in its order.
 
-    The last column, with several robots, is the one that has made the step.
+    The last columns are the source that has reported the step, and with several robots the one
+    that has made it.
     """
     assert learnt.saved is not None
     saved, robots = learnt.saved, bool(learnt.saved.made_by())
@@ -145,10 +146,11 @@ def log_csv(learnt: ExportContents) -> bytes:
             after = made.after
         if isinstance(made, LookInput) and made.state is not None:
             step = made.state, made.action, learnt.description.action_name(made.action, made.state)
-        rows.append((number, _KINDS[type(made)], *step, after,
+        source = made.source if isinstance(made, (Observation, WorkObservation)) else None
+        rows.append((number, _KINDS[type(made)], *step, after, source,
                      *([made.robot or None] if robots else [])))
         before = after if isinstance(made, PLACING) else before
-    return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next',
+    return _csv(('number', 'kind', 'state', 'action', 'action_name', 'next', 'source',
                  *(['robot'] if robots else [])), rows)
 
 

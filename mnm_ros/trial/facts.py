@@ -24,6 +24,7 @@ from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.version import __version__
 from mnm_ros.view.event_words import merged, moment, told
 from mnm_ros.view.scene import KINDS
+from mnm_ros.view.words import by_source
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked
 _EVENTS = 100     # the last ones, which are listed
@@ -161,6 +162,7 @@ class Facts:
             ('steps', f'{exploration.steps:,}'),
             *((f'steps of {robot}', f'{number:,}') for robot, number in sorted(
                 self._saved.made_by().items())),
+            ('transitions reported', by_source(exploration.sources)),
             ('first hypothesis', f'after {first:,} steps' if first and whole
              else '' if first else 'not yet'),
             ('known states', str(len(self.policies)) if self.policies else 'none'),

@@ -9,7 +9,7 @@ What lines and the live view say stands first, then what the page says, then JSO
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 import json
 from math import inf
@@ -195,6 +195,12 @@ def _worked(heard: Telemetry) -> str:
     return whole(heard.activity.work) if heard.activity.work else ''
 
 
+def by_source(sources: Mapping[str, int]) -> str:
+    """Return how many transitions each source has reported, if there are several; or nothing."""
+    return ', '.join(f'{count:,} by {source}' for source, count in sorted(sources.items())
+                     ) if len(sources) > 1 else ''
+
+
 def to_go(heard: Telemetry) -> str:
     """Return how much of the present aim is done, and how long it still takes, or nothing."""
     found = heard.activity.progress
@@ -267,6 +273,7 @@ def tiles(heard: Telemetry) -> list[tuple[str, str, str]]:
          _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
          f'{f"and {worked} at work; " if (worked := _worked(heard)) else ""}'
+         f'{f"{shares}; " if (shares := by_source(heard.activity.sources)) else ""}'
          f'{_per_second(heard) or ("" if heard.heartbeat is None else "0 per second")}'),
         ('changes', '\u2013' if noticed is None else str(noticed),
          'noticed' if true is None else f'noticed; true setting {true}')]
@@ -378,7 +385,7 @@ def as_json(heard: Telemetry) -> str:
         'candidates': now.knowledge.of(StateKind.CANDIDATE),
         'beyond': now.knowledge.of(StateKind.BEYOND),
         'lost': now.knowledge.of(StateKind.LOST),
-        'steps': now.count('steps'), 'work': activity.work,
+        'steps': now.count('steps'), 'work': activity.work, 'sources': dict(activity.sources),
         'steps_per_second': now.number('steps_per_second'),
         'changes_noticed': now.count('changes_noticed'),
         'changes_relearnt': now.count('changes_relearnt'),

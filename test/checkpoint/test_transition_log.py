@@ -56,7 +56,8 @@ def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:
     assert broken - {''} <= {'robot 1', 'robot 2'} and 'robot 1' in broken
     assert {each.robot for each in log.inputs
             if isinstance(each, Observation) and each.action == RESET} == {''}
-    assert f'of robot robot 2: {made["robot 2"]}' in describe(path)
+    assert f'transitions reported by robot 2: {exploration.sources["robot 2"]}' in describe(path)
+    assert log.sources() == exploration.sources
     for table in ('inputs', 'robots'):
         run_sql(f'DELETE FROM {table} WHERE number > {log.number - 2}')(path)
     assert SavedInputs(path).number == log.number - 2

@@ -199,7 +199,7 @@ def test_the_figures_before_while_building_and_in_the_checks() -> None:
     nothing = {'round': 0, 'phase': 'building/discovery', 'quantum': 0, 'streams': 0, 'known': 0,
                'candidates': 0, 'states': 0, 'steps': 0, 'reset_misses': 0, 'check_steps': 0,
                'check_window': 0, 'failures': '', 'failure_threshold': 0.0, 'last_change': '',
-               'changes_noticed': 0, 'changes_relearnt': 0}
+               'changes_noticed': 0, 'changes_relearnt': 0, 'quarantined': ''}
     assert exploration.diagnostics() == nothing
     drive(exploration, simulator, 300)
     building = exploration.diagnostics()

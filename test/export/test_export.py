@@ -181,9 +181,9 @@ def test_the_tables_have_a_line_for_each_thing(learnt: ExportContents) -> None:
 def test_the_log_has_every_input_in_its_order(from_log: ExportContents) -> None:
     written = FORMATS['log-csv'].write(from_log).decode().splitlines()
     assert len(written) == STEPS + 3
-    assert written[0] == 'number,kind,state,action,action_name,next'
-    assert written[1] == '1,observed,,-1,RESET,0'
-    assert written[-2:] == [f'{STEPS + 1},relocated,,,,1', f'{STEPS + 2},interrupted,,,,']
+    assert written[0] == 'number,kind,state,action,action_name,next,source'
+    assert written[1] == '1,observed,,-1,RESET,0,robot'
+    assert written[-2:] == [f'{STEPS + 1},relocated,,,,1,', f'{STEPS + 2},interrupted,,,,,']
     steps = [line.split(',') for line in written[1:-2]]
     assert all(before[5] == after[2] for before, after in zip(steps, steps[1:]))
 
@@ -194,9 +194,9 @@ def test_the_log_of_several_robots_names_them(folder: Path) -> None:
     for number, robot in ((2, 'r1'), (STEPS + 2, 'deck/r2')):
         learnt.saved.inputs[number - 1] = replace(learnt.saved.inputs[number - 1], robot=robot)
     head, first, second, *_, last = FORMATS['log-csv'].write(learnt).decode().splitlines()
-    assert head == 'number,kind,state,action,action_name,next,robot'
-    assert first == '1,observed,,-1,RESET,0,' and second.endswith(',r1')
-    assert last == f'{STEPS + 2},interrupted,,,,,deck/r2'
+    assert head == 'number,kind,state,action,action_name,next,source,robot'
+    assert first == '1,observed,,-1,RESET,0,robot,' and second.endswith(',r1,r1')
+    assert last == f'{STEPS + 2},interrupted,,,,,,deck/r2'
 
 
 def bag_of(inputs: list[Input]) -> list[tuple[str, list | str, int]]:

@@ -21,7 +21,8 @@ def start_logged(start: Callable[..., NodeProcess], log: Path, scenario: str, se
     :param forbidden: a state and an action that is never to be commanded there.
     """
     log.touch()
-    given = arguments({'scenario': scenario, 'seed': seed, 'latency': PAUSE, **parameters}, namespace)
+    given = arguments(
+        {'scenario': scenario, 'seed': seed, 'latency': PAUSE, **parameters}, namespace)
     return start('logged_sim', given=[str(log), *map(str, forbidden), *given])
 
 

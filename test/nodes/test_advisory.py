@@ -11,10 +11,11 @@ import random
 import time
 
 from mnm_ros import messages
+from mnm_ros.core.progress.activity import Activity
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
-from node_processes import Peer, read_counts
-from std_msgs.msg import Int64MultiArray
+from node_processes import Peer, read_counts, ScriptedRobot
+from std_msgs.msg import Header, Int64MultiArray, String
 
 
 class Driver:
@@ -89,3 +90,24 @@ def test_not_with_a_service_for_reset(explorer: Callable) -> None:
     process = explorer(advisory=True, reset_mode='service')
     assert process.wait() == 1
     assert "parameter 'advisory' is True with 'reset_mode' 'service', expected" in process.output
+
+
+def test_an_advisor_learns_nothing_of_a_bag_that_is_played_back(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    activity, status = peer.listen(String, 'activity'), peer.listen(String, 'status')
+    beats = peer.listen(Header, 'heartbeat', messages.HEARTBEATS)
+    explorer(advisory=True)
+    peer.wait_for(lambda: activity, 'the explorer')
+    player = Peer(name='rosbag2_player').node
+    actions, states = (player.create_publisher(Int64MultiArray, topic, messages.STEP)
+                       for topic in ('action', 'state'))
+    peer.wait_for(lambda: status and 'rosbag2_player plays a bag' in status[-1].data, 'it said')
+    peer.wait_for(states.get_subscription_count, 'the subscription')
+    for seq in range(10**9, 10**9 + 60):
+        actions.publish(messages.encode_step(seq, -1 if seq == 10**9 else seq % 2))
+        states.publish(messages.encode_step(seq, seq % 2))
+        peer.spin(0.005)
+    heard = len(beats)
+    peer.wait_for(lambda: len(beats) > heard + 4, 'the time in which the activity would be told')
+    found = Activity.from_json(activity[-1].data)
+    assert found.work == found.step == 0

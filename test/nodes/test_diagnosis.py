@@ -28,10 +28,13 @@ ERROR, STALE = DiagnosticStatus.ERROR, DiagnosticStatus.STALE
      'so it is; checkpoint refused: torn; the service save accepts that'),
     (Phase.CHECKING_EVALUATION, {'timeouts': 3}, WARN, 'the robot was asked again 3 times'),
     (Phase.CHECKING_EVALUATION, {'misses': 2}, WARN, 'RESET has missed home 2 times in a row'),
+    (Phase.CHECKING_EVALUATION, {'quarantined': ('r2',)}, WARN,
+     'not counted, as they contradict the others: r2'),
     (Phase.WAITING_FOR_ROBOT, {'timeouts': 3}, STALE, 'asked again 3 times')])
 def test_levels(phase: Phase, given: dict, level: bytes, said: str) -> None:
     exploration = SimpleNamespace(
         phase=phase, recoverable=given.get('recoverable', True),
+        quarantined=given.get('quarantined', ()),
         homing=SimpleNamespace(misses_in_a_row=given.get('misses', 0)))
     found, message = diagnosis(
         exploration, 'so it is', given.get('standing_by', False), given.get('disk', ''),

@@ -9,11 +9,33 @@ from pathlib import Path
 import sqlite3
 
 from mnm_ros import messages
+from mnm_ros.checkpoint.forget import forget
+from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.progress.activity import Activity
-from node_processes import Peer, read_counts, ScriptedRobot
+from node_processes import Peer, ScriptedRobot
+import pytest
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
+
+
+def work_publisher(peer: Peer, activity: list[String]) -> Publisher:
+    """Return a publisher that the explorer knows by name; one step of it has counted."""
+    work = peer.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
+
+    def counts() -> bool:
+        if not worked(activity):
+            work.publish(messages.encode_work(0, 1, None))
+        return bool(worked(activity))
+
+    peer.wait_for(counts, 'the first step that counts')
+    peer.wait_for_rest(lambda: worked(activity), 'the others')
+    return work
+
+
+def worked(activity: list[String]) -> int:
+    return Activity.from_json(activity[-1].data).work if activity else 0
 
 
 def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step(
@@ -23,29 +45,34 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
-    work = peer.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
-    peer.wait_for(work.get_subscription_count, 'the subscription')
-    for numbers in ([5, -1, 0], [5], [5, 2, 0], [5, 1, 0, 3]):    # a RESET is no pair
+    work = work_publisher(peer, activity)
+    before = worked(activity)
+    for numbers in ([2, -1, 0], [2], [2, 2, 0], [2, 1, 0, 3, 4]):    # a RESET is no pair
         work.publish(Int64MultiArray(data=numbers))
     peer.wait_for(lambda: 'work ignored: action is -1, expected an int from 0' in process.output,
                   'it said')
-    for after in (6, 6, None):
-        work.publish(messages.encode_work(5, 1, after))
-    peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 3, 'three executions')
+    for after, seq in ((1, None), (1, 7), (1, 7), (1, 3), (None, None)):    # two are old
+        work.publish(messages.encode_work(2, 1, after, seq))
+    peer.wait_for(lambda: worked(activity) == before + 3, 'three executions')
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
+    with pytest.raises(OSError, match='end that explorer, call forget again'):
+        forget(tmp_path, '/peer')
     assert process.stop() == 0
     log, = tmp_path.glob('*.log.sqlite')
     with sqlite3.connect(log) as database:
-        assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (3,)
+        assert database.execute('SELECT count(*) FROM inputs WHERE kind = 4').fetchone() == (
+            before + 3,)
     database.close()
+    assert SavedInputs(log).sources()['/peer'] == before + 3
+    assert forget(tmp_path, '/peer').taken_back == before + 3
 
 
 def test_what_a_commander_believes_is_no_evidence(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
-    process = explorer(record=str(tmp_path / 'counts'))
+    process = explorer()
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
@@ -55,19 +82,63 @@ def test_what_a_commander_believes_is_no_evidence(
     peer.wait_for(work.get_subscription_count, 'the subscription')
 
     def is_refused() -> bool:
-        work.publish(messages.encode_work(5, 1, 6))
+        work.publish(messages.encode_work(2, 1, 2))
         peer.spin(0.1)
         return 'work ignored: /commander commands the robot, expected' in process.output
     peer.wait_for(is_refused, 'it said')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))    # after what was sent before
+    assert worked(activity) == 0
     commander.destroy_publisher(actions)    # from now on it only watches
 
     def counts() -> bool:
-        work.publish(messages.encode_work(7, 1, 8))
+        work.publish(messages.encode_work(2, 1, 2))
         peer.spin(0.05)
-        return Activity.from_json(activity[-1].data).work > 0
+        return worked(activity) > 0
     peer.wait_for(counts, 'the watcher')
     commander.destroy_node()
     assert process.stop() == 0, process.output
-    counted = read_counts(tmp_path / 'counts')
-    assert '7' in counted and '5' not in counted
+
+
+def test_invented_states_are_no_candidates_and_one_is_met_once_the_robot_side_has_seen_it(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    activity, status = peer.listen(String, 'activity'), peer.listen(String, 'status')
+    explorer(max_states=4)
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: status[-1].data.startswith('paused: service'), 'the pause')
+    work = work_publisher(peer, activity)
+    before = worked(activity)
+
+    def report(state: int, after: int) -> None:
+        work.publish(messages.encode_work(state, 1, after))
+        peer.spin(0.002)
+
+    for invented in range(100, 130):
+        report(2, invented)
+        report(invented, 0)
+    report(0, 0)
+    peer.wait_for(lambda: worked(activity) == before + 1, 'the last one')
+    robot.send(7, 100)    # in answer to a number that is not the explorer's
+    peer.wait_for(lambda: worked(activity) == before + 2, 'what has waited')
+    peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
+
+
+def test_nothing_of_a_bag_that_is_played_back_counts(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
+    activity = peer.listen(String, 'activity')
+    process = explorer()
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    player = Peer(name='rosbag2_player')
+    work = player.node.create_publisher(Int64MultiArray, 'work', messages.STEP)
+    peer.wait_for(work.get_subscription_count, 'the subscription')
+
+    def told() -> bool:
+        work.publish(messages.encode_work(2, 1, 2))
+        return 'work ignored: /rosbag2_player plays a bag' in process.output
+
+    peer.wait_for(told, 'it said')
+    heard = len(activity)
+    peer.wait_for(lambda: len(activity) > heard + 2, 'what counts')
+    assert worked(activity) == 0

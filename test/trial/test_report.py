@@ -131,6 +131,10 @@ def test_it_is_told_what_each_of_several_robots_has_made(
     saved.inputs[1299] = replace(saved.inputs[1299], robot='deck/r2')
     assert [row for row in facts.overview('') if row[0].startswith('steps of')] == [
         ('steps of deck/r2', '1'), ('steps of r1', '1,234')]
+    assert 'transitions reported' not in dict(facts.overview(''))
+    summary.exploration.sources['/hall/watcher'] = 7
+    assert dict(facts.overview(''))['transitions reported'].startswith('7 by /hall/watcher, ')
+    del summary.exploration.sources['/hall/watcher']
 
 
 def test_the_figures_of_the_policies_are_near_the_truth(

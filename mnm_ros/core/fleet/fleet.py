@@ -90,6 +90,8 @@ class Fleet:
         if self._outdated:
             self._pool.clear()
             self._outdated = False    # last, as the exploration takes nothing until then
+        if name in self.exploration.quarantined:
+            return RESET, None
         forbids = self.exploration.support.forbids
         action = self._assignments.action(name, here)
         while action is not None and forbids(here, action):    # declared since it was wanted

@@ -87,6 +87,7 @@ class Mnm(PhaseMachine):
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
         self._recollection = recollection
+        self._recollected = 1    # the round whose first stream begins with it
         self.support = (settings.problem.support.copy() if resume is None
                         else Support.from_state(resume.get('support')))
         if resume is None:
@@ -287,6 +288,16 @@ class Mnm(PhaseMachine):
         if self.checking is not None:
             self.checking.improve(target, within)
 
+    def begin_again(self, recollection: Recollection) -> None:
+        """Begin another round with these steps alone, as others were reported falsely."""
+        self._recollection, self._recollected = recollection, self.round + 1
+        if self.checking is not None:
+            self.log.notice()
+            self.trigger('hypothesis_refuted')
+        self._begin_round()
+        assert self.building is not None
+        self.building.worked = True    # it is not what it is when it begins
+
     @property
     def can_improve(self) -> bool:
         """Whether the checks under way can do that."""
@@ -375,7 +386,7 @@ class Mnm(PhaseMachine):
         remembered = self._recollection
         # Later streams are there for a change that was not noticed, perhaps before the first.
         if (remembered is not None and remembered.home == self.home
-                and self.round == number == 1):
+                and self.round == self._recollected and number == 1):
             for state, action, end in remembered.steps:
                 if end is not None and self.support.refuted_by(state, action, end):
                     self.refute(state, action, end)

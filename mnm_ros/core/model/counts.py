@@ -157,6 +157,14 @@ class TransitionRecord:
             if pair[1] != RESET and state in (None, pair[0]) and action in (None, pair[1]):
                 self._outdated[pair] = nexts
 
+    def keep_only(self, steps: Iterable[tuple[int, int, int | None]]) -> None:
+        """Leave out all that was counted but for these steps, and but for RESETs."""
+        self.outdate(None, None)
+        for state, action, after in steps:
+            nexts = self._outdated.get((state, action), {})
+            if after is not None and nexts.get(after):
+                nexts[after] -= 1
+
     @property
     def outdated(self) -> Any:
         """Return what is left out, as plain data; None if that is nothing."""

@@ -132,6 +132,7 @@ class Activity:
         truth; None where that is unknown.
     :ivar revising: whether a change is open, or another hypothesis is being built.
     :ivar work: executions beside the steps that others have ordered, and that count.
+    :ivar sources: how many transitions each robot or node has reported, without RESETs.
     """
 
     step: int = 0
@@ -149,6 +150,7 @@ class Activity:
     expected_steps: Mapping[int, Union[float, None]] = field(default_factory=dict)
     revising: bool = False
     work: int = 0
+    sources: Mapping[str, int] = field(default_factory=dict)
 
     def within(self, phase: str) -> str:
         """
@@ -177,6 +179,9 @@ _action = value(f'an action, {RESET} for RESET or at least 0',
                 lambda found: type(found) is int and RESET <= found < 2**63, int)
 _doing = value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
 
+_sources = value('counts by source', lambda found: isinstance(found, dict) and all(
+    type(count) is int for count in found.values()), dict)
+
 
 def _test(what: str, found: Any) -> Evidence:
     return Evidence(**{'kind': '', 'state': None, 'action': None, 'evidence': 0.0,
@@ -200,4 +205,4 @@ _ACTIVITY: Mapping[str, Reader] = {
     'current': maybe(integer), 'home': maybe(integer), 'candidates': listed(integer),
     'lost': listed(integer), 'limit': number,
     'expected_steps': by_state('known state', maybe(number)), 'revising': boolean,
-    'work': integer}
+    'work': integer, 'sources': _sources}

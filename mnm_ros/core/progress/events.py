@@ -31,7 +31,7 @@ from mnm_ros.core.progress.json_values import (
 )
 
 KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fault', 'done',
-         'stop', 'free', 'goal', 'command', 'setting')
+         'stop', 'free', 'goal', 'command', 'setting', 'source')
 """What ``Event.kind`` may be."""
 
 

@@ -24,6 +24,7 @@ _REPLACED = 0.1      # s, at most, until a node that takes the place of another 
 _MATCH = 1.0         # s, until a robot that is there can surely be reached
 _KNOWN = 1.0         # s, from an order until its sender is surely known
 _HELD_UP = 1.0       # s without a look, after which heartbeats may be waiting to be heard
+_PLAYER = 'rosbag2_player'    # part of the name of a node that plays a bag
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
 
 
@@ -41,6 +42,12 @@ def known_name(endpoint: TopicEndpointInfo) -> str:
     """Return the same for people; a node is found some time after its endpoints."""
     return ('a node without a name yet' if endpoint.node_name in messages.NAMELESS
             else full_name(endpoint))
+
+
+def bag_played(endpoints: Iterable[TopicEndpointInfo]) -> str:
+    """Return why what comes from these publishers may be old: one plays a bag; or nothing."""
+    players = sorted({full_name(each) for each in endpoints if _PLAYER in each.node_name})
+    return f'{", ".join(players)} plays a bag' if players else ''
 
 
 class Endpoints:

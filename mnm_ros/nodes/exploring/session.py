@@ -103,7 +103,9 @@ class ExplorationSession:
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
         if not (parameters['advisory'] or parameters.is_set('robots')):
-            WorkTopic(node, self._guard, len(parameters['actions']), lambda: self.exploration)
+            WorkTopic(node, self._guard, len(parameters['actions']), lambda: self.exploration,
+                      self._link, lambda text: self._publishers.event(
+                          Event(self.exploration.steps, text, 'source')))
         self._loop.reason_to_wait = self._too_many_states
         self._most_states = self._allowed_states()
         self._ticks = every(TICK, node, self._guard.while_open(self._tick))

@@ -4,52 +4,100 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-import time
+from collections.abc import Callable, Iterable
 
 from mnm_ros import messages
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.task.step_task import OVER
-from mnm_ros.nodes.common.graph_watch import Endpoints, full_name
+from mnm_ros.core.task.unseen_work import Execution, MOST_WAITING, UnseenWork
+from mnm_ros.nodes.common.graph_watch import bag_played, Endpoints, full_name
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.nodes.exploring.link.link import Link
+from mnm_ros.protocol.exchange import REPORT
 from std_msgs.msg import Int64MultiArray
 
 _WAITING = 1000    # executions that wait for the end of a plan: none is lost for when it came
+_GONE = 'a node that has left'    # before it was found
 
 
 class WorkTopic:
     """
     Hands on each execution, whether the exploration is paused or not, unless it is over.
 
+    Old messages are ignored: those of a bag that is played back, and those whose ``seq``, if they
+    say one, is not larger than the last one. An execution waits until the robot side has seen the
+    states that it names.
+
+    The middleware does not say which node has sent a message. Where several nodes publish
+    ``work``, all of them together count as the source.
+
     :param actions: how many there are, without RESET.
     :param exploration: returns the present one.
+    :param link: hears what the robot side has seen.
+    :param tell: called with a sentence when a node is dropped.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, actions: int,
-                 exploration: Callable[[], Exploration]) -> None:
+                 exploration: Callable[[], Exploration], link: Link,
+                 tell: Callable[[str], object]) -> None:
         self._actions = actions
-        self._tellers, self._commanders = (
+        self._exploration = exploration
+        self._link = link
+        self._tell = tell
+        self._unseen = UnseenWork(lambda state: exploration().has_met(state))
+        self._guard = guard
+        self._senders, self._commanders = (
             Endpoints(node, node.resolve_topic_name(topic), publishers=True)
             for topic in ('work', 'action'))
-        self._exploration = exploration
+        self._sender = _GONE
+        self._newest = REPORT    # the largest seq of a step so far
+        self._saw = guard.for_topic(
+            lambda state: guard.call(self._take, self._unseen.saw, state), _WAITING)
+        link.after_state = self._on_state
         messages.hear(node, Int64MultiArray, 'work', messages.STEP, self._read, guard.for_topic(
-            lambda execution: guard.call(self._take, *execution), _WAITING))
+            lambda made: guard.call(self._take, self._offer, made), _WAITING))
 
-    def _read(self, message: Int64MultiArray) -> tuple[int, int, int | None]:
-        execution = messages.decode_work(message)
-        now = time.monotonic()
-        names = {*map(full_name, self._tellers.known(now))} & {
-            *map(full_name, self._commanders.known(now))}
-        if names:    # of several, it cannot be known which one has sent the message
-            raise MessageError(f'{", ".join(sorted(names))} commands the robot, expected a node '
-                               'that has seen the robot arrive')
-        as_action(execution[1], self._actions, reset=False)
-        return execution
+    def _read(self, message: Int64MultiArray) -> Execution:
+        state, action, after, seq = messages.decode_work(message)
+        as_action(action, self._actions, reset=False)
+        senders = self._senders.known()
+        if any(endpoint.node_name in messages.NAMELESS for endpoint in senders):
+            raise MessageError('it comes from a node without a name yet, expected to know who has '
+                               'seen the robot arrive')
+        names = sorted(set(map(full_name, senders)))
+        if played := bag_played(senders):
+            raise MessageError(f'{played}, expected nodes alone that see the robot arrive now')
+        commanding = {*names} & {*map(full_name, self._commanders.known())}
+        if commanding:    # of several, it cannot be known which one has sent the message
+            raise MessageError(f'{", ".join(sorted(commanding))} commands the robot, expected a '
+                               'node that has seen the robot arrive')
+        self._sender = ' or '.join(names) or self._sender
+        if seq is not None:
+            if seq <= self._newest:
+                raise MessageError(f'seq is {seq}, expected one above {self._newest}, that of the '
+                                   'last step: it is an old message')
+            self._newest = seq
+        return Execution(state, action, after, self._sender)
 
-    def _take(self, state: int, action: int, after: int | None) -> None:
+    def _on_state(self) -> None:
+        state = self._link.last_seen()
+        if state is not None:
+            self._saw(state)
+
+    def _offer(self, made: Execution) -> list[Execution]:
+        dropped = len(self._unseen.dropped)
+        free = self._unseen.offer(made)
+        for node in [*self._unseen.dropped][dropped:]:
+            self._tell(f'work of {node} is ignored from now on: {MOST_WAITING:,} of its steps end '
+                       'in states that the robot side has not seen')
+        return free
+
+    def _take(self, free: Callable[..., Iterable[Execution]], *arguments: object) -> None:
         exploration = self._exploration()
         if exploration.state not in OVER:
-            exploration.observe_work(state, action, after)
+            for made in free(*arguments):
+                exploration.observe_work(
+                    made.state, made.action, made.after, node=made.node)

@@ -40,6 +40,7 @@ class Link(ABC):
     :ivar loop: makes the steps.
     :ivar profile: what the robot sides have said they are.
     :ivar apart: whether a plan of the exploration does not hold the robots up.
+    :ivar after_state: called after each message of a robot side, unless the robot is advised.
     :ivar after_description: called when a robot side has said what it is, before it is driven.
     :ivar reason_to_rest: returns why the robots are to rest by the time in s, or nothing.
     """
@@ -47,6 +48,7 @@ class Link(ABC):
     loop: Loop
     profile: RobotProfile
     apart = False
+    after_state: Callable[[], None] = staticmethod(lambda: None)
     after_description: Callable[[], None] = staticmethod(lambda: None)
     reason_to_rest: Callable[[float], str] = staticmethod(lambda now: '')
 

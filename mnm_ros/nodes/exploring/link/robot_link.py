@@ -21,7 +21,7 @@ from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
-from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher, RobotSides
+from mnm_ros.nodes.common.graph_watch import bag_played, GraphWatch, OrderPublisher, RobotSides
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
@@ -198,11 +198,9 @@ class CommandLink(RobotLink):
     :param robot: the namespace of one of several robots.
     :param ask: calls a function with the exploration, once that may be touched; None where the
         exploration is the task.
-    :ivar after_state: called after each message of the robot side.
     """
 
     loop: StepLoop
-    after_state: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard, numbers: OrderNumbers, robot: str = '',
@@ -468,7 +466,8 @@ class AdviceLink(RobotLink):
     @property
     def _objection(self) -> str:
         """Why nothing is learnt from what the driver does, or empty."""
-        return self.profile.mismatch or self._single.objection(0.0, 0.0)
+        return (self.profile.mismatch or self._single.objection(0.0, 0.0)
+                or bag_played(self._robots.tellers.known()))
 
     def _advise(self, seq: int, action: int) -> None:
         if not self._objection:

@@ -299,6 +299,8 @@ def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: st
     reasons = [reason for reason, holds in (
         (f'not everything can be kept: {disk}', disk),
         (f'{refused}; the service save accepts that', refused),
+        (f'not counted, as they contradict the others: {", ".join(exploration.quarantined)}',
+         exploration.quarantined),
         (f'RESET has missed home {misses} times in a row', misses > 1),
         (f'the robot was asked again {timeouts} times since the last message, as it answers late '
          'or not at all', timeouts > 0)) if holds]

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Takes back what an exploration has learnt from one source, from the files that the explorer keeps.
+
+The inputs are replayed without the transitions of the source. Up to the first one of these, the
+replay is exact: the same policies, tests and hypothesis. What comes later is counted as work, in
+its order: each transition of another source as an execution that somebody else has ordered.
+Which transition was made depends on the past alone, also on what is taken back; but where it has
+led is a draw of its own pair. So all sets and tests of pairs are valid. Attempts of policies are
+left out after that point, as another exploration has chosen them.
+
+The new files take the place of the old ones, which are set aside beside them.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+import re
+import sqlite3
+import sys
+import time
+from typing import NamedTuple
+
+from mnm_ros.checkpoint.event_log import EventLog
+from mnm_ros.checkpoint.event_log import KEPT as EVENTS
+from mnm_ros.checkpoint.generations import Generations
+from mnm_ros.checkpoint.input_log import InputLog, refusing, SavedInputs, set_aside
+from mnm_ros.checkpoint.warm_start import begun
+from mnm_ros.core.errors import CheckpointError, InvalidValueError
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.inputs import (
+    Input,
+    InputListener,
+    Interruption,
+    Observation,
+    Relocation,
+    ROBOT,
+    WorkObservation,
+)
+from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.events import Event
+
+_FILE = re.compile(r'(?P<name>.+?)\.(\d{8,}|log)\.sqlite').fullmatch
+
+
+class Forgotten(NamedTuple):
+    """
+    What has come of it.
+
+    :ivar taken_back: transitions of the source that do not count any more.
+    :ivar kept: transitions that count, by source.
+    :ivar exact: steps up to which the exploration is what it was.
+    :ivar known: states of the hypothesis that still holds.
+    :ivar aside: the files that were there before.
+    """
+
+    taken_back: int
+    kept: Counter[str]
+    exact: int
+    known: int
+    aside: tuple[Path, ...]
+
+
+def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgotten:
+    """
+    Take back what an exploration has learnt from a source.
+
+    :param folder: the ``checkpoint_dir`` of an explorer that has ended.
+    :param source: name of the robot or node; ``robot`` for a robot without a name.
+    :param since: a number of steps, or a local time as ISO 8601 has it, with or without a date,
+        from which on; empty for all.
+    :param name: how the files begin, if several explorers keep theirs there.
+    :raises InvalidValueError: if there is no such source, or if ``since`` is neither.
+    :raises CheckpointError: if the files cannot be used, or do not reach back far enough.
+    :raises OSError: if an explorer keeps the files, or if the disk fails.
+    """
+    name = _named(folder, name)
+    paths = sorted(folder.glob(f'{name}.*.sqlite'), key=lambda path: path.name)
+    paths = [path for path in paths if (found := _FILE(path.name)) and found['name'] == name]
+    log = folder / f'{name}.log.sqlite'
+    identity = SavedInputs(paths[0]).identity
+    try:
+        files = Generations(folder, name, identity, transition_log=False, backlog=0)
+    except OSError as error:
+        raise OSError(f'{error}: end that explorer, call forget again, and start it') from None
+    try:
+        saved = _whole(log, [path for path in paths if path != log])
+        first = _first(saved, source, since)
+        with refusing(saved.path):
+            exploration = begun(saved)
+            inputs, exact = _replayed(saved, exploration, source, first)
+        aside = tuple(map(set_aside, paths))
+        if log in paths:
+            whole = InputLog.create(log, identity, saved.point, saved.first)
+            whole.append(inputs)
+            whole.close()
+        point = exploration.to_state() if (
+            exploration.at_restart_point or exploration.can_snapshot) else None
+        if point is not None:
+            files.create(saved.first + len(inputs), point)
+        else:
+            files.create(saved.first, saved.point)
+            files.append(inputs)
+    finally:
+        files.close(0, '')
+    taken_back = _known(saved)[source] - exploration.sources[source]
+    hypothesis = exploration.hypothesis
+    forgotten = Forgotten(taken_back, exploration.sources, exact,
+                          len(hypothesis.policies) if hypothesis else 0, aside)
+    EventLog(folder / f'{name}{EVENTS}', lambda text: print(text, file=sys.stderr)).append(Event(
+        exploration.steps, f'{taken_back:,} transitions reported by {source} were taken back',
+        'source', time=time.time()))
+    return forgotten
+
+
+def _named(folder: Path, name: str) -> str:
+    """Return the name of the explorer whose files are in a folder."""
+    names = sorted({found['name'] for path in folder.glob('*.sqlite')
+                    if (found := _FILE(path.name))})
+    if not names or name and name not in names:
+        raise CheckpointError(f'{folder} holds files of {", ".join(names) or "no explorer"}, '
+                              f'expected those of {name or "one"}')
+    if not name and len(names) > 1:
+        raise CheckpointError(f'{folder} holds files of {", ".join(names)}, expected --name to '
+                              'say which')
+    return name or names[0]
+
+
+def _whole(log: Path, generations: list[Path]) -> SavedInputs:
+    """Return all inputs that there are, from the earliest point on."""
+    parts = sorted(map(SavedInputs, [*generations, *[log] * log.is_file()]),
+                   key=lambda part: (part.first, -part.number))
+    whole = parts[0]
+    for part in parts[1:]:
+        if part.first <= whole.number < part.number:
+            whole.inputs += part.inputs[whole.number - part.first:]
+            whole.writes += [row for row in part.writes if row[0] > whole.number]
+            whole.number = part.number
+    if whole.number < max(part.number for part in parts):
+        raise CheckpointError(f'{whole.path} ends before the others begin, expected a transition '
+                              'log without a gap')
+    return whole
+
+
+def _first(saved: SavedInputs, source: str, since: str) -> int:
+    """Return the number of the input from which on the source does not count."""
+    before, known = _before(saved), _known(saved)
+    if source not in known:
+        raise InvalidValueError(
+            f'source {source!r} has reported nothing, expected one of: '
+            + ', '.join(f'{name} ({count:,} transitions)' for name, count in sorted(
+                known.items())))
+    first = _since(saved, since) if since else 0
+    if before[source] and first <= saved.first:
+        raise CheckpointError(
+            f'{saved.path} begins with a resume point that holds {before[source]:,} transitions '
+            f'of {source}, which cannot be told apart any more, expected --since a step after '
+            f'{(saved.point or {})["steps"]:,}; with transition_log: true from the beginning, all '
+            'can be taken back')
+    return first
+
+
+def _before(saved: SavedInputs) -> Counter[str]:
+    """Return the transitions by source that the resume point holds."""
+    return Counter((saved.point or {}).get('sources', {}))
+
+
+def _known(saved: SavedInputs) -> Counter[str]:
+    """Return all transitions by source."""
+    return _before(saved) + saved.sources()
+
+
+def _since(saved: SavedInputs, since: str) -> int:
+    """Return the number of the first input from a step or a time on."""
+    if since.isdigit():
+        step = (saved.point or {'steps': 0})['steps']
+        for number, made in enumerate(saved.inputs, saved.first + 1):
+            if isinstance(made, Observation):
+                step += 1
+                if step >= int(since):
+                    return number
+        raise InvalidValueError(f'since is {since}, expected at most {step}, the steps so far')
+    try:
+        dated = since if '-' in since else f'{time.strftime("%Y-%m-%d")}T{since}'
+        moment = time.mktime(time.strptime(
+            dated.replace(' ', 'T'), '%Y-%m-%dT%H:%M:%S' if dated.count(':') > 1 else (
+                '%Y-%m-%dT%H:%M' if ':' in dated else '%Y-%m-%d')))
+    except (ValueError, OverflowError):
+        raise InvalidValueError(f'since is {since!r}, expected a number of steps, or a time like '
+                                '14:05 or 2026-11-27T14:05') from None
+    return saved.first_since(moment)
+
+
+def _replayed(saved: SavedInputs, exploration: Exploration, source: str,
+              first: int) -> tuple[list[Input], int]:
+    """Give an exploration all inputs but those of a source; return what it has taken instead."""
+    taken: list[Input] = []
+    exploration.listeners.append(InputListener(lambda update: taken.append(update.input)))
+    exact, here, steps = True, exploration.last_state, 0
+    for number, made in enumerate(saved.inputs, saved.first + 1):
+        left_out = number >= first and _reported_by(made, source)
+        if left_out and exact:
+            exact, here, steps = False, exploration.last_state, exploration.steps
+            exploration.lose_place()
+        if exact:
+            saved.give(exploration, made)
+        elif not left_out:
+            _count(exploration, here, made)
+        if not exact and isinstance(made, (Observation, Relocation, Interruption)):
+            here = None if isinstance(made, Interruption) else made.state
+    return taken, exploration.steps if exact else steps
+
+
+def _count(exploration: Exploration, here: int | None, made: Input) -> None:
+    """Count a transition as work, and take what is none but where the robot is."""
+    if isinstance(made, WorkObservation):
+        exploration.take(replace(made, asked=None))
+    elif isinstance(made, (Observation, Relocation, Interruption)):
+        action = made.action if isinstance(made, Observation) else made.asked
+        if here is not None and action is not None and action != RESET:
+            exploration.observe_work(
+                here, action, made.state if isinstance(made, Observation) else None, made.robot)
+    else:
+        exploration.take(replace(made, asked=None))
+
+
+def _reported_by(made: Input, source: str) -> bool:
+    """Return whether an input is a step that a source has reported, perhaps as broken off."""
+    if isinstance(made, (Observation, WorkObservation)):
+        return made.action != RESET and made.source == source
+    return isinstance(made, Interruption) and made.asked not in (None, RESET) and (
+        made.robot or ROBOT) == source
+
+
+def main(arguments: Sequence[str] | None = None, program: str = 'mnm_ros forget') -> int:
+    """Take back what came from a source, and say what still holds; 1 if that is impossible."""
+    parser = argparse.ArgumentParser(
+        prog=program, description='Take back what was learnt from one robot or node: replay the '
+        'log without it, and keep what still holds. The explorer must have ended. The files that '
+        'were there are kept beside the new ones, with .aside in their names.')
+    parser.add_argument('folder', type=Path, metavar='FOLDER',
+                        help='the checkpoint_dir of the explorer')
+    parser.add_argument('--source', required=True, metavar='NAME',
+                        help='name of the robot or node; robot for a robot without a name')
+    parser.add_argument('--since', default='', metavar='STEP|TIME',
+                        help='a number of steps, or a local time like 14:05 or 2026-11-27T14:05, '
+                        'from which on; times are exact to 10 s (default: the beginning)')
+    parser.add_argument('--name', default='', metavar='EXPLORER',
+                        help='how the files begin, if several explorers keep theirs there')
+    given = parser.parse_args(arguments)
+    try:
+        found = forget(given.folder.expanduser(), given.source, given.since, given.name)
+    except (CheckpointError, InvalidValueError, OSError, sqlite3.Error) as error:
+        print(f'{program}: {error}', file=sys.stderr)
+        return 1
+    kept = ', '.join(f'{count:,} by {source}' for source, count in sorted(found.kept.items()))
+    print(f'{found.taken_back:,} transitions reported by {given.source} are taken back; '
+          f'{kept or "none"} count.')
+    print(f'{found.known} states are known. Up to step {found.exact:,} all is as it was; later '
+          'steps count as work.')
+    print(f'The files that were there are kept as {", ".join(path.name for path in found.aside)}.')
+    return 0

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Finds sources that contradict the others, and keeps the transitions that count without them.
+
+A robot side is quarantined if it contradicts more than half of the other robot sides, and two of
+them at least; of two, nobody can tell which one is wrong. A node that reports work is quarantined
+if it contradicts more than half of the robot sides. Each source is compared with each robot side
+by a ``Contradiction``. Number ``k`` of these tests has the part ``1 / (k (k + 1))`` of
+``FALSE_ALARM``. So, over all time, the probability is at most ``FALSE_ALARM`` that any source is
+quarantined that reports where each pair leads, as long as half of the other robot sides do so,
+too: it would have to contradict one of these.
+
+What all sources see is no contradiction: a pair may change once in each of its windows, which end
+after ``WINDOW`` outcomes and where a change of the pair is noticed.
+"""
+
+from __future__ import annotations
+
+from array import array
+import base64
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+import zlib
+
+from mnm_ros.core.mnm.base import Step
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.statistics.contradiction import Contradiction, WINDOW
+import numpy as np
+
+FALSE_ALARM = 0.01
+"""The probability with which an honest source is ever quarantined, over all sources and time."""
+
+MOST_RECORDED = 20_000
+"""Transitions that are kept at most; those that are older are not counted after a quarantine."""
+
+_TEST_EVERY = 8    # outcomes of a pair: a test takes some 100 us
+_ROW = 4           # numbers of a transition: state, action, next state, source
+_LOST = -1         # minus the number of the source, for a step that was broken off
+
+
+class Finding(NamedTuple):
+    """
+    A source contradicts another one.
+
+    :ivar pair: where that has come to light.
+    :ivar quarantined: whether the source does not count any more.
+    """
+
+    source: str
+    reference: str
+    pair: Pair
+    quarantined: bool
+
+
+class SourceWatch:
+    """
+    Compares sources, pair by pair.
+
+    :param state: from ``to_state``, to go on from there.
+    :ivar quarantined: the sources that do not count any more, in this order.
+    """
+
+    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+        self.quarantined: dict[str, None] = {}
+        self._names: list[str] = []
+        self._numbers: dict[str, int] = {}
+        self._robots: list[int] = []    # the sources that are robot sides
+        self._windows: dict[Pair, list[tuple[int, int]]] = {}    # source and next state
+        self._tests: dict[tuple[int, int], Contradiction] = {}    # by suspect and reference
+        self._found: dict[tuple[int, int], None] = {}
+        self._record = array('q')
+        if state:
+            self._load(state)
+
+    def record(self, state: int, action: int, after: int | None, source: str,
+               robot_side: bool) -> Finding | None:
+        """
+        Record a transition, no RESET; return what has come to light by it, if anything.
+
+        :param after: None if the step was broken off.
+        :param robot_side: whether the source is a robot side.
+        """
+        number = self._number(source, robot_side)
+        lost = after is None
+        self._record.extend((state, action, 0 if after is None else after,
+                             _LOST - number if lost else number))
+        if len(self._record) > _ROW * MOST_RECORDED:
+            del self._record[:_ROW * MOST_RECORDED // 4]
+        if after is None or len(self._names) < 2:
+            return None
+        pair = (state, action)
+        window = self._windows.setdefault(pair, [])
+        window.append((number, after))
+        finding = self._compare(pair, window) if len(window) % _TEST_EVERY == 0 else None
+        if len(window) >= WINDOW:
+            self._end(pair)
+        return finding
+
+    def change(self, state: int | None, action: int | None) -> None:
+        """End the windows of pairs that lead elsewhere than before; None is any."""
+        for pair in [*self._windows]:
+            if state in (None, pair[0]) and action in (None, pair[1]):
+                self._end(pair)
+
+    def clear_record(self) -> None:
+        """Drop the transitions so far, as the world may have changed since."""
+        del self._record[:]
+
+    def steps(self) -> Iterator[Step]:
+        """Yield the recorded transitions of the sources that count, in their order."""
+        counts = [name not in self.quarantined for name in self._names]
+        for place in range(0, len(self._record), _ROW):
+            state, action, after, number = self._record[place:place + _ROW]
+            lost = number < 0
+            if counts[_LOST - number if lost else number]:
+                yield state, action, None if lost else after
+
+    def keep_counting(self) -> None:
+        """Drop the recorded transitions of the sources that do not count."""
+        kept = array('q')
+        for place in range(0, len(self._record), _ROW):
+            row = self._record[place:place + _ROW]
+            number = row[3] if row[3] >= 0 else _LOST - row[3]
+            if self._names[number] not in self.quarantined:
+                kept.extend(row)
+        self._record = kept
+
+    def _number(self, source: str, robot_side: bool) -> int:
+        number = self._numbers.get(source)
+        if number is None:
+            number = self._numbers[source] = len(self._names)
+            self._names.append(source)
+            if robot_side:
+                self._robots.append(number)
+        return number
+
+    def _compare(self, pair: Pair, window: list[tuple[int, int]]) -> Finding | None:
+        sources = np.array([number for number, _ in window])
+        afters = np.array([after for _, after in window])
+        here, found = {*sources.tolist()}, None
+        for reference in here.intersection(self._robots):
+            first = int(np.argmax(sources == reference))
+            roles = np.where(afters[first + 1:] == afters[first], 0, np.where(
+                afters[first + 1:] == pair[0], 1, 2))
+            for suspect in here - {reference}:
+                both = np.isin(sources[first + 1:], (suspect, reference))
+                suspected = sources[first + 1:][both] == suspect
+                if suspected.any():
+                    test = self._test(suspect, reference)
+                    test.update(pair, suspected, roles[both])
+                    if test.found and (suspect, reference) not in self._found:
+                        found = self._conclude(suspect, reference, pair)
+        return found
+
+    def _test(self, suspect: int, reference: int) -> Contradiction:
+        test = self._tests.get((suspect, reference))
+        if test is None:
+            number = len(self._tests) + 1
+            test = self._tests[suspect, reference] = Contradiction(
+                FALSE_ALARM / (number * (number + 1)))
+        return test
+
+    def _conclude(self, suspect: int, reference: int, pair: Pair) -> Finding:
+        self._found[suspect, reference] = None
+        others = [number for number in self._robots
+                  if number != suspect and self._names[number] not in self.quarantined]
+        against = sum((suspect, number) in self._found for number in others)
+        least = 2 if suspect in self._robots else 1
+        wrong = against >= least and 2 * against > len(others)
+        if wrong:
+            self.quarantined[self._names[suspect]] = None
+        return Finding(self._names[suspect], self._names[reference], pair, wrong)
+
+    def _end(self, pair: Pair) -> None:
+        self._windows.pop(pair, None)
+        for test in self._tests.values():
+            test.end(pair)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return all of it as plain data; nothing if nothing was recorded."""
+        return {} if not self._names else {
+            'names': self._names, 'robots': self._robots, 'quarantined': [*self.quarantined],
+            'windows': [[*pair, *map(list, zip(*window))]
+                        for pair, window in self._windows.items()],
+            'tests': [[*pair, test.to_state()] for pair, test in self._tests.items()],
+            'found': [*map(list, self._found)],
+            'record': base64.b64encode(zlib.compress(self._record.tobytes(), 1)).decode()}
+
+    def _load(self, state: Mapping[str, Any]) -> None:
+        self._names, self._robots = [*state['names']], [*state['robots']]
+        self._numbers = {name: number for number, name in enumerate(self._names)}
+        self.quarantined = dict.fromkeys(state['quarantined'])
+        self._windows = {(start, action): [*zip(sources, afters)]
+                         for start, action, sources, afters in state['windows']}
+        for suspect, reference, test in state['tests']:
+            self._test(suspect, reference).load(test)
+        self._found = dict.fromkeys(
+            (suspect, reference) for suspect, reference in state['found'])
+        self._record.frombytes(zlib.decompress(base64.b64decode(state['record'])))
