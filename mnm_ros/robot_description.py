@@ -55,6 +55,9 @@ class RobotDescription:
     :param doors: by the name of each, the states with the actions that lead through it.
     :param rooms: by the name of each, the states in it.
     :param times: the seconds that steps take, as far as they are known; empty to measure them.
+    :param moves: of some states the names that its actions have there, in the order of the
+        actions; an empty name, or none, for one that is never commanded.
+    :param zones: of some states the radius in m within which the robot counts as there.
     :param guarded: whether a command may name the state that it is meant for, and is refused in
         any other one.
     :raises ValueError: says what is wrong and what was expected.
@@ -70,6 +73,8 @@ class RobotDescription:
     doors: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     rooms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     times: StepTimes = field(default_factory=StepTimes)
+    moves: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    zones: Mapping[int, float] = field(default_factory=dict)
     guarded: bool = False
 
     def __post_init__(self) -> None:
@@ -99,6 +104,8 @@ class RobotDescription:
             for state in room:
                 check_state(state, f'a state of room {shown(name)}')
         _check_times(self.times, len(self.actions))
+        _check_moves(self.moves, len(self.actions))
+        _check_zones(self.zones)
         if not isinstance(self.guarded, bool):
             raise InvalidValueError(f'guarded is {shown(self.guarded)}, expected true or false')
 
@@ -117,10 +124,13 @@ class RobotDescription:
         """Return the names that several states have."""
         return frozenset(name for name, count in Counter(self.names.values()).items() if count > 1)
 
-    def action_name(self, action: int) -> str:
-        """Return what people call an action."""
+    def action_name(self, action: int, state: int | None = None) -> str:
+        """Return what people call an action; with a state, what they call it there."""
         if action == RESET:
             return 'RESET'
+        moves = self.moves.get(state, ()) if state is not None else ()
+        if action < len(moves) and moves[action]:
+            return moves[action]
         return self.actions[action] if action < len(self.actions) else f'action {action}'
 
     def door(self, state: int, action: int) -> str:
@@ -181,6 +191,8 @@ class RobotDescription:
             'walls': self.walls, **self.declaration.to_json(),
             **({'doors': self.doors} if self.doors else {}),
             **({'rooms': self.rooms} if self.rooms else {}),
+            **({'moves': self.moves} if self.moves else {}),
+            **({'zones': self.zones} if self.zones else {}),
             **({'guarded': True} if self.guarded else {}),
             **self._seconds()})
         _check_length(text)
@@ -206,7 +218,7 @@ class RobotDescription:
         _check_length(text)
         found = _entries(load('the description', text, distinct=True), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors',
-            'rooms', 'seconds', 'seconds_in', 'guarded'))
+            'rooms', 'seconds', 'seconds_in', 'moves', 'zones', 'guarded'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found.get('states', {}))
@@ -218,7 +230,9 @@ class RobotDescription:
                   for index, wall in enumerate(walls)), Declaration.from_json(found),
             _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})),
             _times(actions, found.get('seconds', {}), found.get('seconds_in', {})),
-            found.get('guarded', False))
+            {state: tuple(_list(names, f'moves of state {state}', 'a list of names', MAX_ACTIONS))
+             for state, names in _by_state(found, 'moves').items()},
+            _by_state(found, 'zones'), found.get('guarded', False))
 
 
 class _Undescribed(RobotDescription):
@@ -320,6 +334,34 @@ def _times(actions: Sequence[Any], every: Any, states: Any) -> StepTimes:
     return StepTimes(seconds_of(every, 'seconds'), {
         (state_of_key(key, 'seconds_in'), action): seconds for key, value in states.items()
         for action, seconds in seconds_of(value, f'seconds_in of state {key}').items()})
+
+
+def _by_state(found: Mapping[str, Any], name: str) -> dict[int, Any]:
+    value = found.get(name, {})
+    if not isinstance(value, dict):
+        raise InvalidValueError(
+            f'{name} is {shown(value)}, expected a JSON object with an entry for each state')
+    _check_size(value, name, MAX_STATES)
+    return {state_of_key(key, name): each for key, each in value.items()}
+
+
+def _check_moves(moves: Mapping[int, Sequence[Any]], actions: int) -> None:
+    _check_size(moves, 'moves', MAX_STATES)
+    for state, names in moves.items():
+        check_state(state, 'a state of moves')
+        _check_size(names, f'moves of state {state}', actions)
+        for action, name in enumerate(names):
+            _check_text(name, f'the name of action {action} in state {state}', empty=True)
+
+
+def _check_zones(zones: Mapping[int, Any]) -> None:
+    _check_size(zones, 'zones', MAX_STATES)
+    for state, radius in zones.items():
+        check_state(state, 'a state of zones')
+        _check_numbers((radius,), 1, f'the zone of state {state}', 'a radius in m')
+        if radius <= 0:
+            raise InvalidValueError(
+                f'the zone of state {state} is {radius}, expected a radius above 0 m')
 
 
 def _check_times(times: StepTimes, actions: int) -> None:

@@ -41,7 +41,8 @@ ROOMS = {
     'checkpoint': 'core',
     'driving': '',
     'plan': 'driving located_yaml robot_description',
-    'simulation': 'core driving located_yaml plan robot_description',
+    'places': 'core located_yaml robot_description',
+    'simulation': 'core driving located_yaml places plan robot_description',
     'trial': 'core protocol checkpoint located_yaml simulation robot_description version view',
     'export': 'core checkpoint simulation robot_description view',
     'study': 'core export simulation',
@@ -64,8 +65,8 @@ ROOMS = {
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
     'contract': 'core protocol robot_description messages',
-    'console': 'core located_yaml plan simulation robot_description view subscriptions topics'
-               ' parameters',
+    'console': 'core located_yaml places plan simulation robot_description view subscriptions'
+               ' topics parameters',
     'command': 'core checkpoint driving plan robot_description export simulation topics trial'
                ' version view messages subscriptions console parameters nodes/common'
                ' nodes/showing',
@@ -97,9 +98,8 @@ CORE = tuple(room for room in ROOMS if room.startswith('core/'))
 
 WITHOUT_ROS = (
     *CORE, 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
-    'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal', 'view/web',
-    'simulation', 'study', 'trial', 'topics', 'security', 'forked_query',
-    'lookout')
+    'places', 'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal',
+    'view/web', 'simulation', 'study', 'trial', 'topics', 'security', 'forked_query', 'lookout')
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""

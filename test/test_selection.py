@@ -13,6 +13,7 @@ import sys
 
 import pytest
 import tiers
+from tiers import strength
 
 HERE = Path(__file__).parent
 TESTS = {
@@ -108,7 +109,8 @@ def test_nothing(): pass
     assert name == 'core/test_a.py::test_it' and 0.8 <= seconds < 8
 
 
-@pytest.mark.parametrize('part', [('-k', 'it'), ('--quick',), ('--all',)])
+@pytest.mark.parametrize('part', strength(
+    [('-k', 'it')], [('-k', 'it'), ('--quick',), ('--all',)]))
 def test_costs_of_a_part_are_not_recorded(tmp_path: Path, part: tuple[str, ...]) -> None:
     """Those of all other tests would be lost."""
     with pytest.raises(AssertionError, match='expected no other option'):

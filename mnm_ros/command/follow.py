@@ -58,8 +58,9 @@ def _tell(listener: Listener, client: Any, closures: Closures) -> set[int] | Non
 
 def _named(closures: Closures, graph: RouteGraph, numbers: Collection[int]) -> str:
     said = graph.learnt.description
-    return ', '.join(f'{said.label(edge.state)} {said.action_name(edge.action)} (edge {number})'
-                     for number in numbers for edge in (closures.edges[number],))
+    found = [(number, closures.edges[number]) for number in numbers]
+    return ', '.join(f'{said.label(edge.state)} {said.action_name(edge.action, edge.state)} '
+                     f'(edge {number})' for number, edge in found)
 
 
 class Closures:

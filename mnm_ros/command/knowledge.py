@@ -159,7 +159,7 @@ def _route(learnt: ExportContents, policy: Policy) -> Iterator[RenderableType]:
         return
     table = _grid('step', 'in', 'play', 'leads to', 'share')
     for number, leg in enumerate(legs, start=1):
-        table.add_row(str(number), said.name(leg.state), said.action_name(leg.action),
+        table.add_row(str(number), said.name(leg.state), said.action_name(leg.action, leg.state),
                       said.name(leg.following), f'{leg.probability:.0%}')
     yield table
     yield from _elsewhere(learnt, policy, {leg.state for leg in legs})
@@ -175,7 +175,7 @@ def _elsewhere(
     said, table = learnt.description, _grid('elsewhere', 'play')
     for state in policy.states:
         if state not in on_way and state != policy.target:
-            table.add_row(said.name(state), said.action_name(policy.action(0, state)))
+            table.add_row(said.name(state), said.action_name(policy.action(0, state), state))
     if table.row_count:
         yield table
     yield f'After {policy.horizon} steps without arrival, and in all other states: RESET.'

@@ -19,6 +19,7 @@ from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.located_yaml import read
+from mnm_ros.places.graph_file import is_graph
 from mnm_ros.plan.plan_file import load as load_plan
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
@@ -63,9 +64,10 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
     given = made.parse_args(words)
     # What is not given is left to the parameters of the explorer of one's own robot.
     said = {name: value for name in DEFAULTS if (value := getattr(given, name)) is not None}
-    value = {**DEFAULTS, **said}
     try:
         scenario, world = _subject(given)
+        whole_graph = {'radius': scenario.radius} if scenario and scenario.radius else {}
+        value = {**DEFAULTS, **whole_graph, **said}
         nodes = (*_nodes(scenario, world), *(('dashboard',) if given.page else ()))
         problem = Problem(len(scenario.actions) if scenario is not None else 1,
                           value['radius'], value['epsilon'], value['delta'])
@@ -106,7 +108,7 @@ def _subject(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
             f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
     keys = read(path).mapping('a world, a plan or a scenario') if (
-        not shipped and path.is_file()) else {}
+        not shipped and path.is_file() and not is_graph(path)) else {}
     if 'plan' in keys:
         world: worlds.World = PlanWorld.of(load_plan(path))
     elif name in worlds.shipped() if shipped else 'rows' in keys:
@@ -168,6 +170,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
     made.add_argument(
         'scenario', nargs='?',
         help=f'a file or one of: {", ".join(scenarios.shipped())} (default: {SCENARIO}); or a '
+             "route graph (GeoJSON of nav2, Open-RMF's navigation graph or building.yaml, LCAS' "
+             'tmap2); or a '
              f'world for a simulated mobile robot: {", ".join(worlds.shipped())}')
     made.add_argument(
         '--robot', action='store_true',
@@ -204,7 +208,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
     made.add_argument(
         '--radius', type=float, metavar='L',
         help='expected steps within which a state counts as reachable (default: '
-             f'{DEFAULTS["radius"]})')
+             f'{DEFAULTS["radius"]}, or with a route graph all of its places)')
     made.add_argument(
         '--epsilon', type=float, metavar='E',
         help=f'a policy may take (1 + E) L expected steps (default: {DEFAULTS["epsilon"]})')

@@ -128,6 +128,6 @@ def route(known: Knowledge, policy: Policy) -> tuple[Transition, ...] | None:
 
 def in_words(description: RobotDescription, legs: tuple[Transition, ...]) -> str:
     """Return the actions of a route, as in ``2 east, south``."""
-    names = [description.action_name(leg.action) for leg in legs]
+    names = [description.action_name(leg.action, leg.state) for leg in legs]
     runs = [(name, len(list(same))) for name, same in groupby(names)]
     return ', '.join(name if times == 1 else f'{times} {name}' for name, times in runs)

@@ -101,7 +101,7 @@ class RouteGraph:
                 if told and told.expected_seconds and told.expected_steps else None)
         least, most = bounds(edge)
         return _known({
-            'action': self.learnt.description.action_name(edge.action),
+            'action': self.learnt.description.action_name(edge.action, edge.state),
             'class': 'policy' if (edge.state, edge.action) in self.played else 'tested',
             'probability': edge.probability, 'least_probability': least,
             'most_probability': most, 'expected_steps': steps,

@@ -97,13 +97,14 @@ def policy_row(learnt: ExportContents, policy: Policy) -> dict[str, Any]:
 
 def _leg(learnt: ExportContents, leg: Transition) -> dict[str, Any]:
     return {'state': leg.state, 'action': leg.action,
-            'action_name': learnt.description.action_name(leg.action), 'next': leg.following}
+            'action_name': learnt.description.action_name(leg.action, leg.state),
+            'next': leg.following}
 
 
 def transitions_csv(learnt: ExportContents) -> bytes:
     """Return the counted transitions."""
     return _csv(('state', 'action', 'action_name', 'next', 'count', 'probability'), (
-        (leg.state, leg.action, learnt.description.action_name(leg.action),
+        (leg.state, leg.action, learnt.description.action_name(leg.action, leg.state),
          leg.following, leg.times, f'{leg.probability:.6g}')
         for leg in learnt.knowledge.transitions))
 
@@ -135,14 +136,14 @@ def log_csv(learnt: ExportContents) -> bytes:
         step: tuple[Any, ...] = (None, None, None)
         after: int | None = None
         if isinstance(made, Observation):
-            step = before, made.action, learnt.description.action_name(made.action)
+            step = before, made.action, learnt.description.action_name(made.action, before)
         if isinstance(made, (ImproveInput, Observation, Preference, Relocation)):
             after = made.state
         if isinstance(made, WorkObservation):
-            step = made.state, made.action, learnt.description.action_name(made.action)
+            step = made.state, made.action, learnt.description.action_name(made.action, made.state)
             after = made.after
         if isinstance(made, LookInput) and made.state is not None:
-            step = made.state, made.action, learnt.description.action_name(made.action)
+            step = made.state, made.action, learnt.description.action_name(made.action, made.state)
         rows.append((number, _KINDS[type(made)], *step, after,
                      *([made.robot or None] if robots else [])))
         before = after if isinstance(made, PLACING) else before
@@ -161,8 +162,8 @@ def graphml(learnt: ExportContents) -> bytes:
     for leg in learnt.knowledge.transitions:
         if leg.action != RESET:
             graph.add_edge(str(leg.state), str(leg.following), action=leg.action,
-                           label=learnt.description.action_name(leg.action), count=leg.times,
-                           probability=leg.probability, weight=leg.probability)
+                           label=learnt.description.action_name(leg.action, leg.state),
+                           count=leg.times, probability=leg.probability, weight=leg.probability)
     written = io.BytesIO()
     networkx.write_graphml_xml(graph, written)
     return written.getvalue()
@@ -181,7 +182,8 @@ def dot(learnt: ExportContents) -> bytes:
                      f'class={kind.value}];')
     for leg in learnt.knowledge.transitions:
         if leg.action != RESET:
-            label = f'{learnt.description.action_name(leg.action)} {leg.probability:.0%}'
+            name = learnt.description.action_name(leg.action, leg.state)
+            label = f'{name} {leg.probability:.0%}'
             lines.append(
                 f'  {_quoted(str(leg.state))} -> {_quoted(str(leg.following))} '
                 f'[label={_quoted(label)}, penwidth={0.5 + 2 * leg.probability:.2f}];')

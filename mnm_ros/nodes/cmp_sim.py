@@ -47,8 +47,9 @@ class CmpSim(RobotSide):
         seed = self._given['seed']
         self.action_names = scenario.actions
         self._simulator = Simulator(scenario, seed)
-        self._declaration = (support(self._simulator.cmp) if self._given['declare_successors']
-                             else Declaration())    # as a map, it stays when the world changes
+        # As a map, it stays when the world changes; a route graph declares itself.
+        self._declaration = describe(scenario, self._simulator.setting).declaration or (
+            support(self._simulator.cmp) if self._given['declare_successors'] else Declaration())
         self._faults = Random(f'faults {seed}')
         self._delayed: list[tuple[float, int, int]] = []    # heap of due time, seq, state
         self._delay_timer = self.create_timer(1.0, self._send_due, clock=self.steady_clock)

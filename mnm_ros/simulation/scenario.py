@@ -11,6 +11,8 @@ from pathlib import Path
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.located_yaml import Entry, Keys, read
+from mnm_ros.places.graph_file import is_graph
+from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
 from mnm_ros.simulation.cmp import (
     Cmp,
@@ -23,6 +25,7 @@ from mnm_ros.simulation.cmp import (
     TableCmp,
 )
 from mnm_ros.simulation.config_files import files, find, floor_plan, MOST_CELLS_IN_ALL
+from mnm_ros.simulation.route_scenario import RouteWorld
 
 __all__ = ['FileError', 'Scenario', 'Setting', 'describe', 'load', 'shipped']
 
@@ -51,6 +54,8 @@ class Scenario:
     :ivar actions: the names in the order of the numbers, without RESET.
     :ivar settings: in the order in which they are in force.
     :ivar warnings: what is allowed and may yet be a mistake, each with the file and the line.
+    :ivar graph: the route graph along whose edges the robot drives, if there is one.
+    :ivar radius: the ``L`` that takes in all of it, where that is known.
     """
 
     name: str
@@ -59,26 +64,39 @@ class Scenario:
     settings: tuple[Setting, ...]
     path: Path
     warnings: tuple[str, ...] = ()
+    graph: PlaceGraph | None = None
+    radius: float | None = None
 
 
 def load(path_or_name: str) -> Scenario:
     """
-    Read a scenario file, given by its path or by the name of a shipped one.
+    Read a scenario or a route graph, given by its path or by the name of a shipped scenario.
 
     :raises FileError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'scenario')
-    return _scenario(path, read(path))
+    return _of_graph(path) if is_graph(path) else _scenario(path, read(path))
 
 
 def describe(scenario: Scenario, setting: int) -> RobotDescription:
     """Return what the simulated robot says about itself while a setting is in force."""
+    if scenario.graph is not None:
+        return scenario.graph.describe(scenario.start)
     return described(scenario.actions, scenario.start, scenario.settings[setting].rows)
 
 
 def shipped() -> tuple[str, ...]:
     """Return the names of the scenarios that come with the package, sorted."""
     return tuple(files('scenario'))
+
+
+def _of_graph(path: Path) -> Scenario:
+    world = RouteWorld(path)
+    settings = [Setting(world.open, None)] if world.closed is None else [
+        Setting(world.open, world.until), Setting(world.closed, None)]
+    return Scenario(
+        path.name.partition('.')[0], world.graph.describe(world.home).actions, world.home,
+        tuple(settings), path, world.graph.warnings, world.graph, world.radius)
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:

@@ -73,7 +73,7 @@ def closed_way(pair: Pair, since: float | None, look: float, description: RobotD
     state, action = pair
     door = description.door(state, action)
     what = f'the door {door}' if door else (
-        f'"{description.action_name(action)}" in {place(state, description)}')
+        f'"{description.action_name(action, state)}" in {place(state, description)}')
     began = '' if since is None else f' since {moment(since)}'
     return f'{what} is closed{began}' + (
         f', next look at {moment(look)}' if math.isfinite(look) else '')
@@ -127,9 +127,9 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
     door = description.door(change.state, change.action)
     if door and (now == change.state) != (was == change.state):
         since += f'the door {door} is {"closed" if now == change.state else "open"}: '
-    return (f'{since}"{description.action_name(change.action)}" in '
-            f'{place(change.state, description)} {leads} (seen {times:,} of {tried:,} times; '
-            f'before {worked:,} of {before:,}{there})')
+    action = description.action_name(change.action, change.state)
+    return (f'{since}"{action}" in {place(change.state, description)} {leads} '
+            f'(seen {times:,} of {tried:,} times; before {worked:,} of {before:,}{there})')
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:

@@ -11,7 +11,7 @@ from mnm_ros.robot_description import RobotDescription
 
 _ID = r'-?\d+'
 _FOUND = re.compile(
-    r'\baction (?P<action>\d+)\b'
+    rf'\baction (?P<action>\d+)\b(?:(?= in state (?P<at>{_ID})\b))?'
     rf'|\bstates (?P<states>{_ID}(?:, {_ID})+)'
     r'|(?:(?<=declared was )|(?<=has no policy, expected one of \[))'
     rf'(?P<ends>{_ID}(?:, {_ID})*)'
@@ -51,10 +51,10 @@ def named(sentence: str, description: RobotDescription) -> str:
     def name(found: re.Match[str]) -> str:
         kind = found.lastgroup
         assert kind is not None
-        if kind == 'action':
-            number = int(found[kind])
+        if kind in ('action', 'at'):
+            number, at = int(found['action']), int(found['at']) if found['at'] else None
             known = number < len(description.actions)
-            return f'"{description.actions[number]}"' if known else found[0]
+            return f'"{description.action_name(number, at)}"' if known else found[0]
         if kind in ('states', 'ends'):
             states = [int(state) for state in found[kind].split(', ')]
             return ', '.join(places(states, description)) if names.keys() & states else (

@@ -340,7 +340,7 @@ def about(heard: Telemetry, state: int) -> list[str]:
     for action in sorted({*heard.counts.get(state, ())} - {RESET}):
         led = sorted(heard.knowledge.after(state, action), key=lambda each: -each.times)
         lines.append(
-            f'{said.action_name(action)}, {whole(sum(each.times for each in led))} times: '
+            f'{said.action_name(action, state)}, {whole(sum(each.times for each in led))} times: '
             + ', '.join(f'to {said.name(each.following)} in {each.probability:.0%}'
                         for each in led[:3]))
     return lines

@@ -31,8 +31,9 @@ def measured(path: Path, jobs: int) -> str:
 
 
 def test_the_same_whatever_the_number_of_processes(tmp_path: Path) -> None:
-    one, other = measured(tmp_path / 'one.csv', 1), measured(tmp_path / 'other.csv', 2)
-    assert one == other
+    one = measured(tmp_path / 'one.csv', 1)
+    # Two processes make the rows of one: so it is after a kill, too, in test_batch.py.
+    assert not strength(False, True) or measured(tmp_path / 'other.csv', 2) == one
     rows = list(csv.DictReader(one.splitlines()))
     assert [(row['family'], int(row['seed']), QUICK) for row in rows] == TASKS
     assert [row['end'] for row in rows] == ['found', 'found', 'relearnt']
@@ -127,14 +128,16 @@ def test_a_change_in_the_building_phase_comes_before_the_first_hypothesis() -> N
     assert outcome.first is None and outcome.last is not None and outcome.end == 'relearnt'
 
 
+@thorough(shown_by=(
+    'core/test_early_changes.py::test_what_was_certified_through_the_pair_is_doubted_and_all_else_'
+    'is_not benchmarks/test_promise_benchmark.py::test_what_is_broken'))
 def test_a_certificate_that_a_change_made_false_is_wrong_unless_it_is_doubted(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    seed, radius, delta = strength((8, 3.0, 0.5), (12, 0.0, 0.1))
-    configuration = replace(QUICK, radius=radius, delta=delta)
-    assert not trials.run('early_closes', seed, configuration).broken
+    configuration = replace(QUICK, radius=0.0, delta=0.1)
+    assert not trials.run('early_closes', 12, configuration).broken
     monkeypatch.setattr(BuildingPhase, '_watch', lambda *step: None)
     monkeypatch.setattr(ProvisionalPolicies, 'look', as_it_was_certified)
-    outcome = trials.run('early_closes', seed, configuration)
+    outcome = trials.run('early_closes', 12, configuration)
     assert outcome.certificates and outcome.broken and outcome.last is not None
 
 

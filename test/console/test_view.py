@@ -84,6 +84,13 @@ def test_it_says_how_much_of_each_room_is_known() -> None:
     assert not any(line.startswith('rooms') for line in shown(FULL))
 
 
+def test_a_move_is_called_by_where_it_leads_and_an_arrow_says_only_where_else() -> None:
+    heard = Telemetry(
+        description=RobotDescription(('way 1', 'way 2'), names={1: 'hall', 2: 'lab'}, moves={
+            1: ('to lab', 'to 3')}), known=(1,), counts={1: {0: {2: 3, 1: 1}, 1: {2: 1}}})
+    assert any('hall  to lab 75%  to 3->2' in line for line in shown(heard, width=110, height=40))
+
+
 def test_what_it_is_doing_is_not_said_twice() -> None:
     waiting = replace(FULL, activity=Activity(sentence=FULL.status or ''))
     assert not any(line.startswith('doing') for line in shown(waiting))

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+import json
+from pathlib import Path
 
 from mnm_ros.messages import LATCHED
 from mnm_ros.nodes.common.robot_profile import RobotProfile
@@ -85,3 +87,19 @@ def test_what_is_wrong_is_not_said(
     assert error.count('nothing is published on robot_side: actions has "up" twice') == 1
     robot.action_names = ['up', 'down']
     peer.wait_for(lambda: heard, 'a description')
+
+
+def test_a_simulated_route_graph_declares_its_edges_and_names_its_moves(
+        peer: Peer, start: Callable, tmp_path: Path) -> None:
+    path = tmp_path / 'two.geojson'
+    path.write_text(json.dumps({'features': [
+        *({'properties': {'id': place, 'name': f'room {place}'},
+           'geometry': {'type': 'Point', 'coordinates': [place, 0]}} for place in (3, 4)),
+        *({'properties': {'id': begin, 'startid': begin, 'endid': 7 - begin},
+           'geometry': {'type': 'LineString'}} for begin in (3, 4))]}))
+    heard = peer.listen(String, 'robot_side')
+    start('cmp_sim', scenario=str(path))
+    peer.wait_for(lambda: heard, 'a description')
+    said = RobotDescription.from_text(heard[-1].data)
+    assert said.declaration.successors == {3: ((3, 4),), 4: ((3, 4),)} and said.guarded
+    assert (said.action_name(0, 3), said.zones[3], said.home) == ('to room 4', 0.5, 3)

@@ -173,7 +173,8 @@ class View:
     def _test(self, test: Evidence, room: int) -> RenderableType:
         now = self.heard
         about = '' if test.state is None else f' {now.description.name(test.state)}'
-        action = '' if test.action is None else f' {now.description.action_name(test.action)}'
+        action = '' if test.action is None else (
+            f' {now.description.action_name(test.action, test.state)}')
         said = f'{words.of_threshold(test)}: {test.kind}{about}{action}'
         return _bar(test.evidence, test.threshold, said, room, 'yellow')
 

@@ -179,4 +179,6 @@ def _arcs(heard: Telemetry, state: int) -> Iterator[str]:
         following = max(nexts, key=lambda after: (nexts[after], -after))
         share = nexts[following] / sum(nexts.values())
         often = '' if share == 1 else f' {min(share, 0.99):.0%}'
-        yield f'{heard.description.action_name(action)}->{following}{often}'
+        move = heard.description.action_name(action, state)
+        named = move == f'to {heard.description.name(following)}'
+        yield f'{move}{"" if named else f"->{following}"}{often}'

@@ -93,7 +93,8 @@ def _share(found: re.Match[str]) -> float:
 
 def _subject(heard: Telemetry, test: Evidence) -> str:
     name = '' if test.state is None else heard.description.name(test.state)
-    action = '' if test.action is None else heard.description.action_name(test.action)
+    action = '' if test.action is None else (
+        heard.description.action_name(test.action, test.state))
     return {'certificate': f'certificate of {name}', 'policy': f'policy to {name}',
             'proof': f'policy to {name}, anew', 'detector': f'policy to {name}',
             'transition': f'{action} in {name}', 'rediscovery': 'search for what is new',

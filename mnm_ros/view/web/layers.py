@@ -101,7 +101,7 @@ def policy_arrows(
             resets.append([*_rounded(where[state])])
         elif likely is not None and likely in where and likely != state:
             arrows.append([arrow(where[state], where[likely], 0.0), 1.0,
-                           heard.description.action_name(action)])
+                           heard.description.action_name(action, state)])
     return {'arrows': arrows, 'resets': resets}
 
 
@@ -115,7 +115,7 @@ def _links(heard: Telemetry, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0
             yield [arrow(where[state], where[after], aside), round(share, 2),
-                   f'{said.name(state)}: {said.action_name(action)} leads to '
+                   f'{said.name(state)}: {said.action_name(action, state)} leads to '
                    f'{said.name(after)} in {share:.0%}']
 
 

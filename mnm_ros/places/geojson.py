@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Reads GeoJSON for nav2's route server.
+
+A feature of type ``Point`` is a node, one of type ``LineString`` or ``MultiLineString`` an edge;
+others are passed over. The reader of nav2 is
+``nav2_route/src/plugins/graph_file_loaders/geojson_graph_file_loader.cpp`` in
+ros-navigation/navigation2. It knows no names: the entries ``name`` of a node's properties and of
+its metadata are for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+import math
+from pathlib import Path
+from typing import Any
+
+from mnm_ros.core.errors import FileError, InvalidValueError
+from mnm_ros.core.progress.json_values import load
+from mnm_ros.located_yaml import MOST_BYTES
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.robot_description import FARTHEST
+
+_LINES = ('LineString', 'MultiLineString')
+_IDS = range(2**32)    # unsigned int of nav2
+
+
+def read_geojson(path: Path) -> PlaceGraph:
+    """
+    Return the graph of a file.
+
+    :raises FileError: with the file, the feature and its id, and what was expected.
+    """
+    places: dict[int, Place] = {}
+    edges: list[Edge] = []
+    frames: dict[str, int] = {}    # with the first node of each
+    for index, feature in enumerate(_features(path)):
+        where = f'{path}: feature {index}'
+        kind = _object(_object(feature, where).get('geometry'), f'{where}: geometry').get('type')
+        if kind != 'Point' and kind not in _LINES:
+            continue
+        properties = _object(feature.get('properties'), f'{where}: properties')
+        number = _id(properties, 'id', where)
+        if kind in _LINES:
+            where = f'{where} (edge {number})'
+            edges.append(Edge(str(number), _id(properties, 'startid', where),
+                              _id(properties, 'endid', where)))
+            continue
+        if number in places:
+            raise FileError(f'{where}: node {number} is there already, expected it once')
+        where = f'{where} (node {number})'
+        places[number] = Place(*_point(feature['geometry'], where), _name(properties))
+        frames.setdefault(str(properties.get('frame', '')), number)
+    if len(frames) > 1:
+        (one, first), (other, second), *_ = frames.items()
+        raise FileError(f"{path}: node {first} is in the frame '{one}' and node {second} in "
+                        f"'{other}', expected the same frame for all")
+    return PlaceGraph(path, places, tuple(edges), next(iter(frames), ''))
+
+
+def _features(path: Path) -> list[Any]:
+    try:
+        with path.open('rb') as file:
+            data = file.read(MOST_BYTES + 1)
+        if len(data) > MOST_BYTES:
+            raise FileError(f'{path}: the file has more than {MOST_BYTES:,} bytes, expected at '
+                            'most as many')
+        found = load(str(path), data.decode())
+    except OSError as error:
+        raise FileError(f'{path}: cannot be read ({error.strerror}), expected a GeoJSON '
+                        'file') from None
+    except UnicodeDecodeError as error:
+        raise FileError(f'{path}: byte {error.start} is no UTF-8, expected a GeoJSON '
+                        'file') from None
+    except InvalidValueError as error:
+        raise error if isinstance(error, FileError) else FileError(str(error)) from None
+    features = _object(found, str(path)).get('features')
+    if not isinstance(features, list):
+        raise FileError(f'{path}: features is {_shown(features)}, expected a list')
+    return features
+
+
+def _object(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise FileError(f'{what} is {_shown(value)}, expected a JSON object')
+    return value
+
+
+def _id(properties: Mapping[str, Any], name: str, where: str) -> int:
+    value = properties.get(name)
+    if type(value) is not int or value not in _IDS:
+        raise FileError(f'{where}: {name} is {_shown(value)}, expected an integer from 0 to '
+                        f'{_IDS[-1]}')
+    return value
+
+
+def _point(geometry: Mapping[str, Any], where: str) -> tuple[float, float]:
+    found = geometry.get('coordinates')
+    if not isinstance(found, list) or len(found) < 2 or not all(
+            type(number) in (int, float) and math.isfinite(number) and abs(number) < FARTHEST
+            for number in found[:2]):
+        raise FileError(f'{where}: coordinates is {_shown(found)}, expected [x, y] in m')
+    return float(found[0]), float(found[1])
+
+
+def _name(properties: Mapping[str, Any]) -> str:
+    """Return the name of a node, empty if it has none that people could read."""
+    metadata = properties.get('metadata')
+    for entries in (properties, metadata if isinstance(metadata, dict) else {}):
+        name = entries.get('name')
+        if isinstance(name, str) and name.isprintable() and 0 < len(name) <= 100:
+            return name
+    return ''
+
+
+def _shown(value: Any) -> str:
+    return 'missing' if value is None else repr(value)[:60]

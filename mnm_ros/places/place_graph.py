@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+A place graph: the places of a building and the directed edges between them.
+
+The readers beside this module make one of a file. A scenario and the console explore it: a place
+is a state, and action k of a place is its k-th outgoing edge.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+import math
+from pathlib import Path
+
+from mnm_ros.core.errors import FileError
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.robot_description import MAX_STATES, RobotDescription
+import numpy as np
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components, shortest_path
+
+MOST_ACTIONS = 64
+"""Outgoing edges of a place, far more than any published graph has."""
+
+_CANDIDATES = 400    # places that are tried as home
+_NAMED = 5           # places of a warning
+
+
+@dataclass(frozen=True)
+class Place:
+    """
+    A place of a building.
+
+    :param x, y: its position in m, in the frame of the graph.
+    :param name: for people; empty for none.
+    :param zone: the radius in m of the area in which a robot is at this place; None if the file
+        does not say.
+    :param charger: whether robots charge there.
+    :param level: the floor that it is on; empty for the only one.
+    """
+
+    x: float
+    y: float
+    name: str = ''
+    zone: float | None = None
+    charger: bool = False
+    level: str = ''
+
+
+@dataclass(frozen=True)
+class Edge:
+    """
+    A way from one place to another.
+
+    :param key: its id in the file.
+    :param door: the name of the door through which it leads; empty for none.
+    """
+
+    key: str
+    start: int
+    end: int
+    door: str = ''
+
+
+@dataclass(frozen=True)
+class PlaceGraph:
+    """
+    The places of a building and the edges between them.
+
+    :param places: by state, as the file numbers them or as ``numbered`` does.
+    :param edges: in any order; ``outgoing`` has the order that counts.
+    :param frame: the frame of the positions; empty if the file does not say.
+    :param remarks: what its reader has found worth a warning.
+    :raises FileError: with the file, the offending id, and what was expected.
+    """
+
+    path: Path
+    places: Mapping[int, Place]
+    edges: tuple[Edge, ...]
+    frame: str = ''
+    remarks: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self._outgoing:
+            raise self._error(f'{len(self.places)} places and {len(self.edges)} edges, expected '
+                              'at least one edge between two places')
+        if len(self.places) > MAX_STATES:
+            raise self._error(f'{len(self.places):,} places, expected at most {MAX_STATES:,}')
+        for edge in self.edges:
+            for what, place in (('starts', edge.start), ('ends', edge.end)):
+                if place not in self.places:
+                    raise self._error(f'edge {edge.key} {what} at place {place}, which is not '
+                                      'there, expected a place of the file')
+        if self.actions > MOST_ACTIONS:
+            place, _ = max(self._outgoing.items(), key=lambda item: len(item[1]))
+            raise self._error(f'{self.actions} edges begin at place {place}, expected at most '
+                              f'{MOST_ACTIONS}')
+
+    @property
+    def actions(self) -> int:
+        """Return the largest number of edges that begin at one place."""
+        return max(map(len, self._outgoing.values()))
+
+    def outgoing(self, place: int) -> Sequence[Edge]:
+        """Return the edges that begin at a place, by their ends, then by their ids."""
+        return self._outgoing.get(place, ())
+
+    @cached_property
+    def _ways(self) -> tuple[Edge, ...]:
+        """Return the edges that lead to another place."""
+        return tuple(edge for edge in self.edges if edge.start != edge.end)
+
+    @cached_property
+    def _outgoing(self) -> dict[int, list[Edge]]:
+        found: dict[int, list[Edge]] = {}
+        for edge in sorted(self._ways, key=lambda edge: (edge.start, edge.end, _order(edge.key))):
+            found.setdefault(edge.start, []).append(edge)
+        return found
+
+    def length(self, edge: Edge) -> float:
+        """Return the straight distance in m from the start of an edge to its end."""
+        start, end = self.places[edge.start], self.places[edge.end]
+        return math.dist((start.x, start.y), (end.x, end.y))
+
+    def zone(self, place: int) -> float:
+        """Return the zone in m: as the file says, else half of the shortest edge, at most 1."""
+        zone = self.places[place].zone
+        return zone if zone is not None else self._zones.get(place, 1.0)
+
+    @cached_property
+    def _zones(self) -> dict[int, float]:
+        zones: dict[int, float] = {}
+        for edge in self._ways:
+            half = self.length(edge) / 2
+            for place in (edge.start, edge.end) if half else ():
+                zones[place] = min(half, zones.get(place, 1.0))
+        return zones
+
+    @cached_property
+    def home(self) -> int:
+        """
+        Return the place that suits as home.
+
+        Only places count from which the most places can be reached and returned from. Among these
+        a charger comes first, then the place whose farthest place is the fewest edges away.
+        """
+        inside = self._largest_part
+        chargers = [place for place in inside if self.places[place].charger]
+        candidates = chargers or inside
+        candidates = candidates[::-(-len(candidates) // _CANDIDATES)]
+        hops = self._hops(candidates)
+        return candidates[int(np.where(np.isfinite(hops), hops, 0.0).max(axis=1).argmin())]
+
+    def depth(self, home: int) -> int:
+        """Return how many edges lead from ``home`` to the farthest place that can be reached."""
+        hops = self._hops([home])
+        return int(hops[np.isfinite(hops)].max())
+
+    @cached_property
+    def _largest_part(self) -> list[int]:
+        _, part = connected_components(self._matrix, connection='strong')
+        largest = np.bincount(part).argmax()
+        return [place for place, each in zip(self._numbers, part) if each == largest]
+
+    def _hops(self, starts: Sequence[int]) -> np.ndarray:
+        """Return by start and place how many edges are between them at least."""
+        return np.asarray(shortest_path(
+            self._matrix, method='D', unweighted=True,
+            indices=[self._numbers[start] for start in starts]))
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        return {place: number for number, place in enumerate(self.places)}
+
+    @cached_property
+    def _matrix(self) -> csr_matrix:
+        size = len(self.places)
+        rows, columns = ([self._numbers[each] for each in ends] for ends in zip(
+            *((edge.start, edge.end) for edge in self._ways)))
+        return csr_matrix((np.ones(len(rows)), (rows, columns)), (size, size))
+
+    @property
+    def declaration(self) -> Declaration:
+        """Return where each edge may lead: to its end, or back to its start if it fails."""
+        return Declaration({place: tuple(
+            tuple(sorted({edge.end, place})) for edge in self.outgoing(place))
+            + ((),) * (self.actions - len(self.outgoing(place))) for place in self.places})
+
+    def describe(self, home: int) -> RobotDescription:
+        """Return what a robot side that drives along the edges says about itself."""
+        doors: dict[str, list[tuple[int, int]]] = {}
+        for place in self.places:
+            for action, edge in enumerate(self.outgoing(place)):
+                if edge.door:
+                    doors.setdefault(edge.door, []).append((place, action))
+        return RobotDescription(
+            tuple(f'way {action + 1}' for action in range(self.actions)), home, self.frame,
+            {number: place.name for number, place in self.places.items() if place.name},
+            {number: (place.x, place.y) for number, place in self.places.items()},
+            declaration=self.declaration,
+            doors={door: tuple(pairs) for door, pairs in doors.items()},
+            moves={place: tuple(f'to {self.name(edge.end)}' for edge in self.outgoing(place))
+                   for place in self.places},
+            zones={place: round(self.zone(place), 3) for place in self.places})
+
+    def name(self, place: int) -> str:
+        """Return what people call a place: its name, or its number."""
+        return self.places[place].name or str(place)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """Return what a graph may contain and a robot cannot use, each with the file and ids."""
+        return tuple(f'{self.path}: {text}' for text in (
+            *self.remarks, *self._twins(), *self._repeated(), *self._loops(), *self._islands()))
+
+    def _twins(self) -> Iterator[str]:
+        at: dict[tuple[float, float, str], list[int]] = {}
+        for number, place in self.places.items():
+            at.setdefault((place.x, place.y, place.level), []).append(number)
+        for (x, y, _), numbers in at.items():
+            if len(numbers) > 1:
+                yield (f'places {_listed(numbers)} are all at ({x:g}, {y:g}): a robot cannot tell '
+                       'one from another')
+
+    def _repeated(self) -> Iterator[str]:
+        repeated = [key for key, count in Counter(
+            edge.key for edge in self.edges).items() if count > 1]
+        if repeated:
+            yield f'several edges have the id {_listed(repeated)}, expected an id of its own each'
+
+    def _loops(self) -> Iterator[str]:
+        loops = [edge.key for edge in self.edges if edge.start == edge.end]
+        if loops:
+            yield f'edges {_listed(loops)} lead from a place to itself, and are left out'
+
+    def _islands(self) -> Iterator[str]:
+        inside = {*self._largest_part}
+        outside = [place for place in self.places if place not in inside]
+        if outside:
+            yield (f'no way leads both to and from {_listed(outside)} and the other '
+                   f'{len(inside)} places')
+
+    def _error(self, text: str) -> FileError:
+        return FileError(f'{self.path}: {text}')
+
+
+def numbered(path: Path, names: Iterable[str]) -> dict[str, int]:
+    """
+    Return the states 1, 2, ... of places that have names instead of numbers, in sorted order.
+
+    :raises FileError: if two places have the same name.
+    """
+    listed = sorted(names)
+    for name, after in zip(listed, listed[1:]):
+        if name == after:
+            raise FileError(f'{path}: two places are called {name}, expected distinct names')
+    return {name: number for number, name in enumerate(listed, 1)}
+
+
+def _order(key: str) -> tuple[int, str]:
+    """Numbers come by their value, before names."""
+    return (int(key), '') if key.isdecimal() else (2**63, key)
+
+
+def _listed(items: Sequence[object]) -> str:
+    more = f' and {len(items) - _NAMED} more' if len(items) > _NAMED else ''
+    return ', '.join(map(str, items[:_NAMED])) + more

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Simulates a robot that drives along the edges of a route graph; the console and ``cmp_sim`` use it.
+
+Each drive succeeds with probability ``SUCCESS``, and otherwise leads back to where it began.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set
+from pathlib import Path
+
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.places.graph_file import load_graph
+from mnm_ros.places.place_graph import Edge, PlaceGraph
+from mnm_ros.simulation.cmp import Outcomes, TableCmp
+
+SUCCESS = 0.96
+"""How likely a drive along an open edge arrives."""
+
+MARGIN = 1.15
+"""By how much ``L`` exceeds the number of edges to the farthest place, as drives may fail."""
+
+STEPS_PER_EDGE = 25
+"""After how many steps for each edge one of them closes; the first hypothesis takes 4 to 10."""
+
+
+class RouteWorld:
+    """
+    A route graph as a changing world.
+
+    :ivar graph: as it was read.
+    :ivar home: where the robot starts, and RESET leads to.
+    :ivar open, closed: the CMP before and after the change; ``closed`` is None if no passage has a
+        way round that is short enough.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.graph = load_graph(path)
+        self.home = self.graph.home
+        self.open = self._cmp(frozenset())
+        closing = self._closing()
+        self.closed = self._cmp(closing) if closing else None
+
+    @property
+    def radius(self) -> float:
+        """Return the ``L`` within which every place is that can be reached from home."""
+        return MARGIN * self.graph.depth(self.home)
+
+    @property
+    def until(self) -> int:
+        """Return after how many steps the edge closes."""
+        return STEPS_PER_EDGE * len(self.graph.edges)
+
+    def _closing(self) -> Set[tuple[int, int]]:
+        """
+        Return the busiest passage without which every place is still within L, both directions.
+
+        The busiest one is on the shortest ways from home to the most places.
+        """
+        ways = _ways(self.graph, self.home)
+        through = Counter((edge.start, edge.end) for way in ways.values() for edge in way)
+        for start, end in sorted(through, key=lambda each: (-through[each], each)):
+            closed = frozenset({(start, end), (end, start)})
+            left = _ways(self.graph, self.home, closed)
+            if left.keys() == ways.keys() and max(map(len, left.values())) / SUCCESS <= (
+                    self.radius):
+                return closed
+        return frozenset()
+
+    def _cmp(self, closed: Set[tuple[int, int]]) -> TableCmp:
+        """Return the CMP in which the edges between some places are closed."""
+        outcomes: dict[Pair, Outcomes] = {
+            (place, action): ((edge.end, SUCCESS), (place, 1 - SUCCESS))
+            for place in self.graph.places
+            for action, edge in enumerate(self.graph.outgoing(place))
+            if (edge.start, edge.end) not in closed}
+        return TableCmp(self.home, self.graph.actions, outcomes)
+
+
+def _ways(graph: PlaceGraph, home: int, closed: Set[tuple[int, int]] = frozenset(),
+          ) -> dict[int, tuple[Edge, ...]]:
+    """Return by place the edges of a shortest way from home."""
+    found: dict[int, tuple[Edge, ...]] = {home: ()}
+    waiting = [home]
+    for place in waiting:
+        for edge in graph.outgoing(place):
+            if edge.end not in found and (edge.start, edge.end) not in closed:
+                found[edge.end] = *found[place], edge
+                waiting.append(edge.end)
+    return found

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A route graph is explored like any scenario, and learnt as a whole."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from mnm_ros.console.command_line import parse
+from mnm_ros.core import Exploration, play, Problem, settings, Support
+from mnm_ros.simulation.ground_truth import judge
+from mnm_ros.simulation.route_scenario import MARGIN, STEPS_PER_EDGE, SUCCESS
+from mnm_ros.simulation.scenario import describe, load, Scenario
+from mnm_ros.simulation.simulator import Simulator
+import pytest
+
+RING = [(0, 1), (1, 2), (2, 3), (3, 0), (2, 4)]    # and a branch
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / 'ring.geojson'
+    places = [{'properties': {'id': place, 'metadata': {'name': f'room {place}'}},
+               'geometry': {'type': 'Point', 'coordinates': [place, place % 2]}}
+              for place in range(5)]
+    edges = [{'properties': {'id': 10 * number + back, 'startid': ends[0], 'endid': ends[1]},
+              'geometry': {'type': 'LineString'}}
+             for number, pair in enumerate(RING, 1)
+             for back, ends in enumerate((pair, pair[::-1]))]
+    path.write_text(json.dumps({'features': places + edges}))
+    return path
+
+
+@pytest.fixture
+def ring(path: Path) -> Scenario:
+    return load(str(path))
+
+
+def test_a_drive_arrives_or_leads_back_to_its_start(ring: Scenario) -> None:
+    cmp = ring.settings[0].cmp
+    assert ring.start == cmp.start == 1 and ring.actions == ('way 1', 'way 2', 'way 3')
+    assert dict(cmp.transitions(1, 1)) == pytest.approx({2: SUCCESS, 1: 1 - SUCCESS})
+    assert cmp.transitions(4, 1) == ((4, 1.0),)
+    assert describe(ring, 0).action_name(2, 2) == 'to room 4'
+
+
+def test_the_busiest_passage_with_a_short_way_round_closes(ring: Scenario) -> None:
+    before, after = ring.settings
+    assert before.until == STEPS_PER_EDGE * 2 * len(RING)
+    assert after.until is None
+    changed = {(state, action) for state in range(5) for action in range(3)
+               if before.cmp.transitions(state, action) != after.cmp.transitions(state, action)}
+    # Without the passage from 1 to 0, or to 2, a place would be three edges from home; L is 2.3.
+    assert changed == {(0, 1), (3, 0)}
+
+
+def test_a_graph_without_a_way_round_has_one_setting(tmp_path: Path) -> None:
+    path = tmp_path / 'line.geojson'
+    path.write_text(json.dumps({'features': [
+        *({'properties': {'id': place}, 'geometry': {'type': 'Point', 'coordinates': [place, 0]}}
+          for place in range(2)),
+        *({'properties': {'id': 7 + start, 'startid': start, 'endid': 1 - start},
+           'geometry': {'type': 'LineString'}} for start in range(2))]}))
+    assert len(load(str(path)).settings) == 1
+
+
+def test_all_places_are_learnt_and_so_is_the_closed_passage(ring: Scenario) -> None:
+    assert ring.radius == 2 * MARGIN and ring.graph is not None
+    problem = Problem(3, ring.radius, 1.0, 0.1, support=Support(ring.graph.declaration))
+    exploration, robot = Exploration(settings(problem), 1), Simulator(ring, 1)
+    while exploration.hypothesis is None:
+        play(exploration, robot.step, 1)
+    assert set(exploration.hypothesis.targets) == {*range(5)} and robot.setting == 0
+    assert exploration.steps < ring.settings[0].until
+    while exploration.changes_relearnt < 1:
+        play(exploration, robot.step, 10)
+    assert robot.setting == 1
+    assert judge(robot.cmp, exploration.hypothesis, ring.radius, 1.0).ok
+
+
+def test_the_console_takes_in_the_whole_graph_unless_told_a_radius(path: Path) -> None:
+    assert parse([str(path), '--once']).problem.radius == 2 * MARGIN
+    assert parse([str(path), '--radius', '3']).problem.radius == 3
+    with pytest.raises(SystemExit):
+        parse([str(path), '--physics'])
