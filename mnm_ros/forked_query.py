@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 import ctypes
 import gc
 import os
@@ -51,7 +52,7 @@ class ForkedQuery(Generic[_T]):
         :raises OSError: if there can be no copy, for lack of memory or of processes.
         """
         self.close()
-        self._over = [copy for copy in self._over if not os.waitpid(copy, os.WNOHANG)[0]]
+        self._over = [copy for copy in self._over if not _has_ended(copy)]
         parent, (self._reader, writer) = os.getpid(), os.pipe()
         try:
             self._copy = os.fork()
@@ -78,7 +79,7 @@ class ForkedQuery(Generic[_T]):
         if not self._copy:
             return None
         read = bytes(self._read)
-        self.close()
+        self._let_go()
         if not read:
             raise RuntimeError('a copy of the process was killed before it had an answer')
         succeeded, answer = pickle.loads(read)
@@ -89,12 +90,24 @@ class ForkedQuery(Generic[_T]):
 
     def close(self) -> None:
         """End what is under way, without waiting for its end."""
-        copy, self._copy = self._copy, 0
+        if self._copy:
+            with suppress(ProcessLookupError):
+                os.kill(self._copy, signal.SIGKILL)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        os.close(self._reader)
+        self._over.append(self._copy)
+        self._copy = 0
         self._read.clear()
-        if copy:
-            os.close(self._reader)
-            os.kill(copy, signal.SIGKILL)
-            self._over.append(copy)
+
+
+def _has_ended(copy: int) -> bool:
+    """Return whether a copy has ended, which it is asked for until it has."""
+    try:
+        return bool(os.waitpid(copy, os.WNOHANG)[0])
+    except ChildProcessError:    # where SIGCHLD is ignored
+        return True
 
 
 def _answer(question: Callable[[], Any], writer: int, parent: int) -> NoReturn:

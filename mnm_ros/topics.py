@@ -130,8 +130,8 @@ TOPICS = {
               'JSON, beside the call of a service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', '', 'explorer',
               '[what others have seen executed](operating.md#work-counts), one step each: '
-              '`[state, action, next, seq]`, with the `seq` of the `state` message or without, or `[state, '
-              'action]` if it was broken off'),
+              '`[state, action, next, seq]`, with the `seq` of the `state` message or without, or '
+              '`[state, action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
               'states whose policies are to be [nearly the best](policies.md#nearly-the-best); '
               'none ends that'),

@@ -93,6 +93,23 @@ def test_what_goes_wrong_is_said_and_the_next_question_is_answered() -> None:
     assert soon(query.answer) == 7
 
 
+def test_it_works_where_nobody_is_told_of_the_end_of_a_process() -> None:
+    """As where whoever has started the process ignores SIGCHLD."""
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        query: ForkedQuery[int] = ForkedQuery()
+        for number in range(3):
+            query.ask(lambda number=number: number + 1)    # type: ignore[misc]
+            assert soon(query.answer) == number + 1
+        query.ask(lambda: 1)
+        soon(lambda: ended(query._copy))
+        query.close()
+        query.ask(lambda: 2)
+        assert soon(query.answer) == 2
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+
+
 def test_it_holds_no_file_open(tmp_path: Path) -> None:
     """A lock of a file would outlive the process that has it."""
     query: ForkedQuery[list[str]] = ForkedQuery()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+import json
 import os
 from pathlib import Path
 import random
@@ -72,15 +73,24 @@ def test_a_restarted_node_publishes_at_once_what_it_knew(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     start('cmp_sim', scenario=scenario)
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
-    policies = peer.listen(Int64MultiArray, 'policies')
-    peer.wait_for(lambda: policies, 'a hypothesis')
+    policies, trust = peer.listen(Int64MultiArray, 'policies'), peer.listen(String, 'trust')
+
+    def since() -> dict[str, int]:
+        """Return since which step policies are proven, by state but home."""
+        states = json.loads(trust[-1].data)['states'] if trust else {}
+        return {state: each['since_step'] for state, each in states.items()
+                if each['trust'] == 'proven' and each['since_step']}
+    peer.wait_for(lambda: policies and len(since()) > 1, 'a hypothesis, and that it is proven')
     assert process.stop() == 0
-    before = PolicySet.from_msg(policies[-1])
+    before, proven = PolicySet.from_msg(policies[-1]), since()
     policies.clear()
+    trust.clear()
     process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     peer.wait_for(lambda: policies, 'the hypothesis of before')
     assert PolicySet.from_msg(policies[0]).version >= before.version
     assert 'going on from' in process.output
+    peer.wait_for(lambda: proven.keys() <= since().keys(), 'that the same is proven')
+    assert {state: since()[state] for state in proven} == proven
 
 
 def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(

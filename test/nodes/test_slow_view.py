@@ -29,6 +29,6 @@ def test_a_viewer_holds_nothing_up(
     peer.wait_for(lambda: len(beats) > first + BEATS, f'{BEATS} beats')
     late = max(after - before for before, after in zip(beats[first - 1:], beats[first:]))
     assert soon(late, 0.7 * SECONDS)
-    assert len(robot.executed) > begun + 20
+    assert len(robot.executed) > begun + 3
     peer.wait_for(lambda: all(shown), 'all that is shown', 60.0)
     assert process.stop(signal.SIGTERM, 5.0) == 0
