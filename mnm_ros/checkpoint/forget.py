@@ -261,7 +261,8 @@ def main(arguments: Sequence[str] | None = None, program: str = 'mnm_ros forget'
     kept = ', '.join(f'{count:,} by {source}' for source, count in sorted(found.kept.items()))
     print(f'{found.taken_back:,} transitions reported by {given.source} are taken back; '
           f'{kept or "none"} count.')
-    print(f'{found.known} states are known. Up to step {found.exact:,} all is as it was; later '
-          'steps count as work.')
+    known = f'The hypothesis knows {found.known} states' if found.known else (
+        'No hypothesis holds, and the explorer publishes the policies that are certified')
+    print(f'{known}. Up to step {found.exact:,} all is as it was; later steps count as work.')
     print(f'The files that were there are kept as {", ".join(path.name for path in found.aside)}.')
     return 0
