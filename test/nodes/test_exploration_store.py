@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 import random
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -16,6 +17,8 @@ import time
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.checkpoint import input_log
 from mnm_ros.core.presets import OPTIONS
@@ -107,6 +110,29 @@ def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
     folder.write_text('in the way')
     peer.wait_for(lambda: told(str(folder)), 'the reason')
     assert not peer.call(Trigger, 'save').success
+
+
+def test_a_fault_of_a_disk_that_is_full_at_the_start_ends_once_it_is_freed(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    before = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    saved(peer)
+    before.kill()
+    phases, statuses = peer.listen(String, 'phase'), peer.listen(String, 'status')
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'), autostart=False)
+    with peer.client(ChangeState, 'explorer/change_state') as change:
+        _, most = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, most))    # as if full
+        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            assert change(ChangeState.Request(transition=Transition(id=transition))).success
+    peer.wait_for(lambda: phases and phases[-1].data == 'fault', 'a fault')
+    assert 'nothing was loaded' in peer.wait_for(lambda: statuses, 'why')[-1].data
+    executed = len(robot.executed)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
+    peer.wait_for(lambda: len(robot.executed) > executed + 30, 'that it goes on')
+    assert phases[-1].data != 'fault'
+    saved(peer)
+    assert 'refused' not in process.output and not [*(tmp_path / 'kept').glob('*.aside.*')]
 
 
 def test_save_on_a_slow_disk_leaves_the_heartbeat_alone(

@@ -45,6 +45,7 @@ from mnm_ros.protocol.loop import Loop
 from mnm_ros.view.named import named
 
 _DIAGNOSTICS = 1.0     # s
+_LOAD_AGAIN = 5.0      # s, after which a disk that could not be read at the start is read again
 _NOTHING = Declaration()
 
 
@@ -70,6 +71,7 @@ class ExplorationSession:
         self._leaving = False    # whether that has begun
         self._wanted = True    # as the service explore has it
         self._started = math.inf
+        self._restore_at = math.inf    # when the disk is read again that could not be read
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
         kept = self.exploration_store.events
@@ -225,8 +227,15 @@ class ExplorationSession:
             self._adopt(restored)
         except LoadCancelled:
             pass    # the node is leaving
+        except (CheckpointError, OSError) as error:    # of the disk, which may be freed
+            self._restore_at = time.monotonic() + _LOAD_AGAIN
+            self._fail(f'nothing was loaded: {error}; loading is tried again every '
+                       f'{_LOAD_AGAIN:g} s')
         except Exception as error:
             self._fail(f'nothing was loaded: {error}')
+        else:
+            if self.active and self._wanted:
+                self._call(self._loop.resume, time.monotonic())
 
     def _adopt(self, restored: RestoredExploration | Exception) -> None:
         if isinstance(restored, Exception):
@@ -402,6 +411,10 @@ class ExplorationSession:
 
     def _diagnose(self) -> None:
         self._link.announce()
+        if (time.monotonic() >= self._restore_at and self.exploration_store.waiting
+                and not self._guard.busy):
+            self._restore_at = math.inf
+            self._restore(self._restored)
         if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
             self._call(self._look_again)
         self.exploration_store.tell()
