@@ -73,7 +73,7 @@ class DiffDriveSim(Node):
         self.create_subscription(
             TwistStamped if self._stamped else Twist, 'cmd_vel', self._on_command, 10)
         self._requests = RequestTopic(self)
-        self.create_service(Trigger, 'change', self._on_change)
+        self.create_service(Trigger, 'change', answering(self._on_change))
         self._publish_changes()
         self._draw()
         self._schedule()
@@ -224,7 +224,6 @@ class DiffDriveSim(Node):
             self._drawn = shown
             self._marker_publisher.publish(markers(self._robot, self._map_frame))
 
-    @answering
     def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
         robot = self._robot
         changed = robot.change()

@@ -132,8 +132,8 @@ class RobotSide(Node):
         self.requests = RequestTopic(self)
         self._home_record = _HomeRecord(self.requests)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
-        self.create_service(Trigger, 'return_home', self._on_return_home)
-        self.create_service(SetBool, 'stop', self._on_stop)
+        self.create_service(Trigger, 'return_home', answering(self._on_return_home))
+        self.create_service(SetBool, 'stop', answering(self._on_stop))
         self._report_timer = self.create_timer(0.001, self._send_reports, clock=self.steady_clock)
         self._report_timer.cancel()
         self.create_timer(_WATCH_PERIOD, self._watch, clock=self.steady_clock)
@@ -370,7 +370,6 @@ class RobotSide(Node):
         if waiting:
             self._receive(*waiting)
 
-    @answering
     def _on_return_home(self, _: Trigger.Request) -> tuple[bool, str]:
         problem, self._home_problem = self._home_problem, ''
         if self._stopped:
@@ -395,7 +394,6 @@ class RobotSide(Node):
             self._home_record.ends('')
         return state
 
-    @answering
     def _on_stop(self, request: SetBool.Request) -> tuple[bool, str]:
         if request.data:
             self._stand = None    # from now on only the service frees it

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
 import time
 from typing import Protocol, TypeVar
 
@@ -19,7 +18,6 @@ class _Answer(Protocol):
     message: str
 
 
-_NodeT = TypeVar('_NodeT')
 _RequestT = TypeVar('_RequestT')
 _AnswerT = TypeVar('_AnswerT', bound=_Answer)
 
@@ -39,11 +37,10 @@ def seconds_of(node: NodeInterface) -> Callable[[], float]:
 
 
 def answering(
-        answer: Callable[[_NodeT, _RequestT], tuple[bool, str]],
-        ) -> Callable[[_NodeT, _RequestT, _AnswerT], _AnswerT]:
-    """Make a method that returns success and a sentence for a request a service's callback."""
-    def respond(node: _NodeT, request: _RequestT, response: _AnswerT) -> _AnswerT:
-        response.success, response.message = answer(node, request)
+        answer: Callable[[_RequestT], tuple[bool, str]],
+        ) -> Callable[[_RequestT, _AnswerT], _AnswerT]:
+    """Make what returns success and a sentence for a request a service's callback."""
+    def respond(request: _RequestT, response: _AnswerT) -> _AnswerT:
+        response.success, response.message = answer(request)
         return response
-    update_wrapper(respond, answer)
     return respond

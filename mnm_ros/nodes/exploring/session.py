@@ -23,6 +23,7 @@ from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
+from mnm_ros.nodes.common.allowance import TOO_MANY
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -57,6 +58,7 @@ class ExplorationSession:
     :ivar exploration_store: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
     :ivar record: of what people, and other nodes, ask for.
+    :ivar allowance: how much of that is taken.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
 
@@ -74,6 +76,7 @@ class ExplorationSession:
         self._restore_at = math.inf    # when the disk is read again that could not be read
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
+        self.allowance = self._guard.allowance
         kept = self.exploration_store.events
         events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(
@@ -86,12 +89,14 @@ class ExplorationSession:
             node, self._guard, parameters['robots'] if parameters.is_set('robots') else (),
             self._publishers.asked, lambda: self.exploration.steps, self._link,
             kept.past if kept else ())
-        events.on_goals, parameters.on_change = self.record.goals, self.record.setting
+        parameters.on_change = self.record.setting
+        parameters.refusal = lambda: (
+            '' if self.allowance.takes('set_parameters') else f'refused: {TOO_MANY}')
         self._publishers.reason_to_wait = lambda: self.record.waiting
         self._publishers.requests_dropped = lambda: self.record.dropped
         self._link.after_description = self._declare
-        self._link.reason_to_rest = WorkFirst(
-            node, parameters, self._guard, lambda: self.exploration).reason
+        work_first = WorkFirst(node, parameters, self._guard, lambda: self.exploration)
+        self._link.reason_to_rest, self.record.on_goals = work_first.reason, work_first.hear
         ImproveTopic(node, self._guard, lambda: self.exploration,
                      lambda: parameters['improve_within'],
                      lambda text: self.record.heard('improve', 'improve', text))
@@ -313,7 +318,7 @@ class ExplorationSession:
     def close(self) -> None:
         """Remove all topics, services and timers; write the counts if asked to."""
         self.exploration_store.abandon()
-        del self._parameters.on_change
+        del self._parameters.on_change, self._parameters.refusal
         self._guard.close()
         self._link.close()
         self._publishers.close(self.exploration, self._link)

@@ -17,6 +17,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.core.task.step_task import OVER
+from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -74,7 +75,7 @@ class GoalDrive:
     """
 
     def __init__(self, node: NodeInterface, parameters: Parameters, host: _Host,
-                 numbers: OrderNumbers) -> None:
+                 numbers: OrderNumbers, allowance: Allowance) -> None:
         self.reason = ''
         self._node, self._given, self._host, self._numbers = node, parameters, host, numbers
         self._report: GoalReport | None = None
@@ -87,7 +88,8 @@ class GoalDrive:
         self._steps_to_go: dict[int, StepsToGo] = {}
         self._here: int | None = None
         self._told_at = self._seen_at = 0.0
-        self._open = False
+        self._untold = self._open = False
+        self._take = allowance.limited('goal/drive', self._take_goal, self._refuse)
         messages.hear(node, Int64MultiArray, 'goal/drive', messages.STEP, messages.decode_drive,
                       self._on_goal)
         node.create_subscription(Int64, 'goal/drive/cancel', self._on_cancel, messages.STEP)
@@ -163,6 +165,9 @@ class GoalDrive:
 
     def tick(self, now: float) -> None:
         """Watch the times; to be called often."""
+        if self._untold and now >= self._told_at + _PERIOD:
+            self._told_at = now
+            self._publish()
         if self._report is None or not self.driving:
             return
         if now > self._seen_at + _LEFT:
@@ -210,14 +215,19 @@ class GoalDrive:
         own = self._report is not None and asked.id == self._report.id
         if own or asked.id in self._over:
             self._seen_at = now if own else self._seen_at
-            if now >= self._told_at + _PERIOD:
-                self._told_at = now
-                self._publish()
-            return
+            self._untold = True
+        else:
+            self._take(asked)
+
+    def _refuse(self, asked: messages.DriveGoal) -> None:
+        """Say soon that a goal of too many is refused."""
+        self._end_soon(GoalReport(asked.id, asked.target, GoalStatus.REFUSED, TOO_MANY))
+
+    def _take_goal(self, asked: messages.DriveGoal) -> None:
         if self._report is not None and not self._report.status.over:
             self._end_report(GoalStatus.CANCELLED, f'goal {asked.target} came')
         self._stop(f'goal {asked.target} came')
-        self._asked, self._seen_at = asked, now
+        self._asked, self._seen_at = asked, time.monotonic()
         goal = GoalReport(
             asked.id, asked.target, GoalStatus.WAITING, 'waits for the step under way')
         self._tell(goal)
@@ -231,9 +241,8 @@ class GoalDrive:
             return
         if self._report is None or message.data != self._report.id:
             if message.data not in self._over:    # the goal itself may be on its way
-                self._over[message.data] = GoalReport(
-                    message.data, None, GoalStatus.CANCELLED, 'the navigator has cancelled it')
-                self._publish()
+                self._end_soon(GoalReport(
+                    message.data, None, GoalStatus.CANCELLED, 'the navigator has cancelled it'))
             return
         self.leave()
         if self._way is not None and self._loop:
@@ -341,7 +350,15 @@ class GoalDrive:
             self._over[report.id] = report
         self._publish()
 
+    def _end_soon(self, report: GoalReport) -> None:
+        """Keep the report of a goal that has never begun, for the next message."""
+        self._over[report.id] = report
+        while len(self._over) > _KEPT:
+            del self._over[next(iter(self._over))]
+        self._untold = True
+
     def _publish(self) -> None:
+        self._untold = False
         for goal_id in [*self._over][:-_KEPT]:
             del self._over[goal_id]
         reports = {**self._over, **({self._report.id: self._report} if self._report else {})}

@@ -225,7 +225,7 @@ class CommandLink(RobotLink):
         self._refused: int | None = None    # the last that the robot side has refused
         messages.hear(node, String, 'step_report', messages.STEP, messages.decode_refusal,
                       guard.for_topic(self._on_refusal, messages.STEP.depth))
-        self._goals = GoalDrive(node, parameters, self, numbers)
+        self._goals = GoalDrive(node, parameters, self, numbers, guard.allowance)
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
         """Call a function with the exploration, once that may be touched."""
