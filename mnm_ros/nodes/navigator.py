@@ -16,9 +16,9 @@ from mnm_ros import messages
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.core.task.rest_rules import WORK_FIRST
-from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch

@@ -9,7 +9,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from mnm_ros.nodes.common.allowance import AT_ONCE, EACH_SECOND
+from mnm_ros.core.task.allowance import AT_ONCE, EACH_SECOND
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 

@@ -35,9 +35,10 @@ class ImproveTopic:
         self._exploration = exploration
         self._within = within
         self._answer = answer
-        guard.allowance.hear(
-            node, Int64MultiArray, 'improve', messages.STEP, messages.decode_states,
-            guard.for_topic(lambda states: guard.call(self._take, states), 10))
+        take = guard.for_topic(lambda states: guard.call(self._take, states), 10)
+        node.create_subscription(Int64MultiArray, 'improve', guard.limited(
+            'improve', messages.dropping(node, 'improve', messages.decode_states, take)),
+            messages.STEP)
 
     def _take(self, states: tuple[int, ...]) -> None:
         exploration = self._exploration()

@@ -10,8 +10,8 @@ import time
 from typing import Any
 
 from mnm_ros.core.errors import CheckpointError
+from mnm_ros.core.task.allowance import TOO_MANY
 from mnm_ros.core.task.step_task import OVER, RunState
-from mnm_ros.nodes.common.allowance import TOO_MANY
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.publishers import way_back

@@ -21,9 +21,9 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.task.allowance import TOO_MANY
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
-from mnm_ros.nodes.common.allowance import TOO_MANY
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope

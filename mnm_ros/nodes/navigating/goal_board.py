@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -31,7 +32,7 @@ class GoalBoard:
         self._results = node.create_publisher(String, 'goal_result', messages.LATCHED)
         self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
         self._reports: dict[int, GoalReport] = {}    # by id, that of the last change at the end
-        self._progress_due = 0.0
+        self._due = 0.0
         self._untold = False
         self._refused = ''    # the last result that is not published yet
         self._last_id = 0
@@ -81,8 +82,8 @@ class GoalBoard:
 
     def tick(self, now: float) -> None:
         """Publish what waits; to be called often."""
-        if self._untold and now >= self._progress_due:
-            self._progress_due = now + _PERIOD
+        if self._untold and now >= self._due:
+            self._due = now + _PERIOD
             self._publish()
             if self._refused:
                 self._results.publish(String(data=self._refused))
@@ -97,10 +98,8 @@ class GoalBoard:
 
     def progress(self, report: GoalReport) -> None:
         """Publish the figures of a goal under way, but not for every step of a quick robot."""
-        now = time.monotonic()
-        if report != self._reports.get(report.id) and now >= self._progress_due:
-            self._progress_due = now + _PERIOD
-            self.tell(report)
+        if report != self._reports.get(report.id):
+            self.tell_soon(report)
 
     def end(self, report: GoalReport, status: GoalStatus, how: str) -> None:
         """Publish what has become of a goal; ``status`` and ``how`` as for ``over``."""
@@ -111,6 +110,7 @@ class GoalBoard:
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""
+        self.tick(math.inf)
         end = time.monotonic() + _HEARD
         for publisher in (self._results, self._statuses):
             publisher.wait_for_all_acked(

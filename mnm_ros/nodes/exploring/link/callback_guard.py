@@ -13,7 +13,7 @@ import time
 import traceback
 from typing import Any
 
-from mnm_ros.nodes.common.allowance import Allowance
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.node_scope import NodeInterface
 
 _AT_ONCE = 0.01      # s; most plans take less, and are waited for: that is quicker
@@ -135,6 +135,10 @@ class CallbackGuard:
             if not self.closed:
                 callback(*arguments)
         return guarded
+
+    def limited(self, topic: str, callback: Callable[[Any], object]) -> Callable[[Any], object]:
+        """Return the callback of a topic that anybody may flood; what is too much is left out."""
+        return self.allowance.limited(topic, callback, lambda message: None)
 
     def for_topic(self, callback: Callable[..., None], depth: int) -> Callable[..., None]:
         """Return the callback of a topic; while a plan is made, the last messages wait."""

@@ -15,9 +15,9 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus, Navigation, StepsToGo
 from mnm_ros.core.task.step_task import OVER
-from mnm_ros.nodes.common.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface

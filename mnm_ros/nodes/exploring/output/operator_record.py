@@ -13,9 +13,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
+from mnm_ros.core.task.allowance import EACH_SECOND
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
-from mnm_ros.nodes.common.allowance import EACH_SECOND
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed, SERVICE
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
@@ -104,6 +104,7 @@ class OperatorRecord:
         self._goals_at = -math.inf
         self.on_goals: Callable[[Sequence[GoalReport]], object] = lambda reports: None
         self._allowance = guard.allowance
+        self._stop = '', -math.inf    # what was said of the last, and until when
         self._refused: Mapping[str, int] = {}    # when they were told last
         self._refused_at = -math.inf
         for robot in dict.fromkeys(('', *robots)):
@@ -194,11 +195,16 @@ class OperatorRecord:
         take = guard.while_open(messages.dropping(
             node, topic, lambda message: Request.from_json(message.data),
             lambda request: self._on_request(robot, request)))
-        stops, others = (self._allowance.limited(entry, take, lambda message: None)
-                         for entry in (f'{topic} (stop)', topic))
-        node.create_subscription(
-            String, topic, lambda message: (stops if _STOPS in message.data else others)(message),
-            messages.REQUESTS)
+        stops, others = (guard.limited(entry, take) for entry in (f'{topic} (stop)', topic))
+
+        def hear(message: String) -> None:
+            if _STOPS not in message.data:
+                others(message)
+            elif (message.data, True) != (self._stop[0], time.monotonic() < self._stop[1]):
+                self._stop = message.data, time.monotonic() + _SAME_STOP
+                stops(message)
+
+        node.create_subscription(String, topic, hear, messages.REQUESTS)
 
     def _hear_stops(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
         def on_stopped(message: Bool) -> None:
@@ -237,10 +243,6 @@ class OperatorRecord:
         if request.what != 'setting' and request.by.startswith(SERVICE):
             if request.what != 'home' or not self._link.resets_by_service(robot):
                 self._add(request.what, request.by, robot, request.text or '')
-            return
-        if request.what == 'stop' and any(
-                each.request == request and each.robot == robot and now < each.at + _SAME_STOP
-                for each in self._heard):
             return
         heard = _Heard(request, robot, now)
         if self._told_late(heard, now):

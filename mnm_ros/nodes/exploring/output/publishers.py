@@ -320,8 +320,8 @@ class HypothesisTopics:
         self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
         self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)
         self._policy = node.create_publisher(Int64MultiArray, 'policy', messages.STEP)
-        guard.allowance.hear(node, Int64, 'policy/request', messages.STEP,
-                             lambda message: message, guard.while_open(self._on_request))
+        node.create_subscription(Int64, 'policy/request', guard.limited(
+            'policy/request', guard.while_open(self._on_request)), messages.STEP)
         self._heard: Hypothesis | None = None
         self._waiting: Hypothesis | None = None
         self._published: Hypothesis | None = None

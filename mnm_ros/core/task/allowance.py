@@ -15,11 +15,6 @@ import math
 import time
 from typing import TypeVar
 
-from mnm_ros import messages
-from mnm_ros.nodes.common.node_scope import NodeInterface
-from rclpy.qos import QoSProfile
-from rclpy.subscription import Subscription
-
 AT_ONCE = 50
 """Calls of one entry that are taken at once, such as all parameters of a file that is loaded."""
 
@@ -36,7 +31,6 @@ TOO_MANY = f'more than {EACH_SECOND:g} calls a second come, expected fewer; wait
 
 _SaidT = TypeVar('_SaidT')
 _AnswerT = TypeVar('_AnswerT')
-_MsgT = TypeVar('_MsgT')
 
 
 class Allowance:
@@ -84,14 +78,6 @@ class Allowance:
                 now = self._clock()
                 self._seconds.take(now - begun, now)
         return limited
-
-    def hear(self, node: NodeInterface, kind: type[_MsgT], topic: str, qos: QoSProfile,
-             read: Callable[[_MsgT], _SaidT], take: Callable[[_SaidT], object],
-             refuse: Callable[[_MsgT], object] = lambda message: None,
-             anyway: Callable[[_MsgT], bool] = lambda message: False) -> Subscription:
-        """Subscribe a topic as ``messages.hear`` does; what is refused is not read."""
-        return node.create_subscription(kind, topic, self.limited(
-            topic, messages.dropping(node, topic, read, take), refuse, anyway), qos)
 
 
 class _Bucket:
