@@ -63,7 +63,8 @@ class CmpSim(RobotSide):
         self._steps_publisher = self.create_publisher(Int64, 'exploration_steps', messages.LATCHED)
         messages.hear(self, Int64MultiArray, 'policies', messages.LATCHED,
                       self._checked, self._on_policies)
-        self.create_service(Trigger, 'change', answering(self._on_change))
+        self.create_service(
+            Trigger, 'change', answering(self._on_change, self.allowance, 'change'))
         self.create_timer(_TRUTH_PERIOD, self._publish_truth, clock=self.steady_clock)
         self._publish_truth()
 

@@ -126,11 +126,11 @@ def test_a_fault_of_a_disk_that_is_full_at_the_start_ends_once_it_is_freed(
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
             assert change(ChangeState.Request(transition=Transition(id=transition))).success
     peer.wait_for(lambda: phases and phases[-1].data == 'fault', 'a fault')
-    assert 'nothing was loaded' in peer.wait_for(lambda: statuses, 'why')[-1].data
+    peer.wait_for(lambda: statuses and 'nothing was loaded' in statuses[-1].data, 'why')
     executed = len(robot.executed)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
     peer.wait_for(lambda: len(robot.executed) > executed + 30, 'that it goes on')
-    assert phases[-1].data != 'fault'
+    peer.wait_for(lambda: phases[-1].data != 'fault', 'the end of the fault')
     saved(peer)
     assert 'refused' not in process.output and not [*(tmp_path / 'kept').glob('*.aside.*')]
 

@@ -85,3 +85,15 @@ def test_a_flood_of_goals_is_refused_and_told_ten_times_a_second(
     seconds = time.monotonic() - begun
     assert len(statuses) < 2 * AT_ONCE + 20 * seconds
     assert process.output.count('\n') < 2 * AT_ONCE + 20
+
+
+def test_a_robot_side_refuses_floods_of_change_and_of_free_but_no_stop(
+        start: Callable, peer: Peer, scenario: str) -> None:
+    start('cmp_sim', scenario=scenario)
+    with peer.client(SetBool, 'stop') as stop, peer.client(Trigger, 'change') as change:
+        free = [stop(SetBool.Request(data=False)).message for _ in range(3 * AT_ONCE)]
+        changed = [change(Trigger.Request()).message for _ in range(3 * AT_ONCE)]
+        for answers in (free, changed):
+            assert f'refused: {TOO_MANY}' in answers[AT_ONCE:]
+        stopped = {stop(SetBool.Request(data=True)).message for _ in range(3 * AT_ONCE)}
+        assert stopped == {'stopped'}

@@ -10,7 +10,6 @@ import time
 from typing import Any
 
 from mnm_ros.core.errors import CheckpointError
-from mnm_ros.core.task.allowance import TOO_MANY
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -44,8 +43,8 @@ class Services:
             self._session.record.called(service, what, '' if success else f'refused, {text}')
             return success, text
 
-        self._node.create_service(kind, service, answering(self._session.allowance.limited(
-            f'service {service}', recorded, lambda _: (False, f'refused: {TOO_MANY}'), anyway)))
+        self._node.create_service(
+            kind, service, answering(recorded, self._session.allowance, service, anyway))
 
     def _explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration

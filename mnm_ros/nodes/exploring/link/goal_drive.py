@@ -347,11 +347,11 @@ class GoalDrive:
     def _tell(self, report: GoalReport) -> None:
         self._report, self._told_at = report, time.monotonic()
         if report.status.over:
-            self._over[report.id] = report
+            self._end_soon(report)
         self._publish()
 
     def _end_soon(self, report: GoalReport) -> None:
-        """Keep the report of a goal that has never begun, for the next message."""
+        """Keep the report of a goal that is over, for the next message."""
         self._over[report.id] = report
         while len(self._over) > _KEPT:
             del self._over[next(iter(self._over))]
@@ -359,8 +359,6 @@ class GoalDrive:
 
     def _publish(self) -> None:
         self._untold = False
-        for goal_id in [*self._over][:-_KEPT]:
-            del self._over[goal_id]
         reports = {**self._over, **({self._report.id: self._report} if self._report else {})}
         self._status.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), reports.values()))
