@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is asked for again and again, as one event with a count instead of one each time."""
+"""Repeated calls become one event with a count, which the explorer publishes at their end."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _STOPS = 10        # of the same stop, which are told one by one
 @dataclass
 class _Series:
     """
-    The same, again and again.
+    One call that is made again and again.
 
-    :ivar last: the last event.
-    :ivar met: how many there were so far.
-    :ivar untold: how many of them were not told yet.
-    :ivar told_at: when something was told of it last, in s.
+    :ivar last: the event of the last call.
+    :ivar met: calls so far.
+    :ivar untold: calls of which no event was published yet.
+    :ivar told_at: time of the last event that was published, in s since 1970.
     """
 
     last: Event
@@ -34,16 +34,16 @@ class _Series:
 
 
 class Repeats:
-    """Counts what is the same but for the time, the step and where the robot is."""
+    """Counts events that differ by the time, the step and the place of the robot alone."""
 
     def __init__(self) -> None:
         self._series: dict[Hashable, _Series] = {}    # that of the last event at the end
 
     def takes(self, event: Event, said: str) -> bool:
         """
-        Return whether an event is only counted, as the same was told within the last 10 s.
+        Return whether an event is only counted, because the same one came within 10 s before.
 
-        :param said: its text, without the place of the robot.
+        :param said: text of the event, without the place of the robot.
         """
         if event.by is None:
             return False
@@ -59,7 +59,7 @@ class Repeats:
 
     def due(self, now: float = math.inf) -> list[Event]:
         """
-        Return what has not been told yet of what is over, or goes on for long.
+        Return an event with a count for each series that is over, or goes on for 10 minutes.
 
         :param now: s since 1970; infinite for all.
         """

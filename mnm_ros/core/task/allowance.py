@@ -35,7 +35,7 @@ _AnswerT = TypeVar('_AnswerT')
 
 class Allowance:
     """
-    What is left for each entry, a topic or a service, and of the time for all of them.
+    Limits the calls of each entry, a topic or a service, and the time of all of them.
 
     A call that is refused counts, too: as long as a flood lasts, all of it is refused.
 
@@ -81,7 +81,7 @@ class Allowance:
 
 
 class _Bucket:
-    """What is left, of at most ``most`` and at least ``least``, with more in each second."""
+    """Counts what is left, between ``least`` and ``most``, with more in each second."""
 
     def __init__(self, most: float, each_second: float, least: float) -> None:
         self._most, self._each_second, self._least = most, each_second, least
