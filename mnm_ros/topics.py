@@ -314,7 +314,8 @@ DIAGNOSTICS = {
                    'contradict), and do not count',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'orders given again because no answer came in time',
-    'requests_dropped': 'said on `requests` beyond 5 a second, and left out of `events`',
+    'requests_dropped': 'calls, and what is said on `requests`, refused as more than 5 a second '
+                        'came by the same service or topic',
     'unanswered': 's for which a robot has owed an answer, once that is twice as long as '
                   'usual, and at least 2; else 0',
     'checkpoint': '`ok`, `off`, why not everything can be written to `checkpoint_dir`, or what '

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+import re
 
 from mnm_ros.core.progress.events import Event
 from mnm_ros.files import (
@@ -18,7 +19,10 @@ from mnm_ros.files import (
 )
 
 KEPT = '.events.jsonl'    # after the name of an explorer
-_MOST = 20_000            # lines; of more, only the last half is kept
+_MOST = 20_000            # lines; of more, only the last half is kept,
+_MOST_ASKED = 5_000       # and of these so many of what was asked for: no flood of calls pushes
+                          # out what was learnt
+_ASKED = re.compile(rb'"kind":"(command|setting|goal|stop|free|pause|rest)"')
 
 
 class EventLog:
@@ -39,8 +43,9 @@ class EventLog:
             warn(unread_lines(path, unread))
         self._lines = len(self.past)
         self._write(lambda: make_own(path))
-        self._write(self._shorten)
-        self.past = self.past[-self._lines:]
+        if self._lines > _MOST:
+            self._write(self._shorten)
+            self.past = read(path)
 
     def append(self, event: Event) -> None:
         """Keep an event; that is no reason to fail."""
@@ -55,7 +60,12 @@ class EventLog:
         if self._lines > _MOST:
             self._lines = _MOST // 2
             lines = read_own(self._path).splitlines(keepends=True)
-            write_whole(self._path, b''.join(lines[-self._lines:]), own=True)
+            asked = [number for number, line in enumerate(lines) if _ASKED.search(line)]
+            left_out = {*asked[:-_MOST_ASKED]}
+            kept = [line for number, line in enumerate(lines) if number not in left_out]
+            kept = kept[-(_MOST // 2):]
+            self._lines = len(kept)
+            write_whole(self._path, b''.join(kept), own=True)
 
     def _write(self, work: Callable[[], object]) -> None:
         try:

@@ -87,15 +87,8 @@ class Generations:
 
     @property
     def empty(self) -> bool:
-        """
-        Whether there is nothing to load.
-
-        :raises OSError: if there is, and the disk is too full for it to be read.
-        """
-        paths = self._paths() or [self._log_path] * self._log_path.is_file()
-        if paths and unreadable(paths[-1]):
-            self._check_room()
-        return not (paths or self._set_aside())
+        """Whether there is nothing to load."""
+        return not (self._paths() or self._log_path.is_file() or self._set_aside())
 
     def load(self, rebuild: Callable[[SavedInputs], Exploration],
              ) -> tuple[SavedInputs, Exploration] | None:

@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 import hashlib
 from itertools import count
 import json
@@ -182,8 +182,10 @@ class InputLog:
         self._number, self._chain = number, chain
         self._timed = now if due else self._timed
         if now >= self._moved + _MOVE_EVERY:
-            # A slow robot would have minutes of work in the write-ahead log alone.
-            self._database.execute('PRAGMA wal_checkpoint(PASSIVE)')
+            # A slow robot would have minutes of work in the write-ahead log alone. On a full disk
+            # they stay there: they are written, and nobody may write them once more.
+            with suppress(sqlite3.Error):
+                self._database.execute('PRAGMA wal_checkpoint(PASSIVE)')
             self._moved = now
 
     def close(self) -> None:

@@ -133,11 +133,7 @@ class Store:
 
     @property
     def empty(self) -> bool:
-        """
-        Whether there is nothing to load.
-
-        :raises OSError: if there is, and the disk is too full for it to be read.
-        """
+        """Whether there is nothing to load."""
         return self._files.empty
 
     @property

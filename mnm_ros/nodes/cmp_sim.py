@@ -64,7 +64,8 @@ class CmpSim(RobotSide):
         self._steps_publisher = self.create_publisher(Int64, 'exploration_steps', messages.LATCHED)
         messages.hear(self, Int64MultiArray, 'policies', messages.LATCHED,
                       self._checked, self._on_policies)
-        self.create_service(Trigger, 'change', self._on_change)
+        self.create_service(
+            Trigger, 'change', answering(self._on_change, self.allowance, 'change'))
         self.create_timer(_TRUTH_PERIOD, self._publish_truth, clock=self.steady_clock)
         self._publish_truth()
 
@@ -145,7 +146,6 @@ class CmpSim(RobotSide):
     def _on_policies(self, hypothesis: Hypothesis) -> None:
         self._hypothesis = hypothesis
 
-    @answering
     def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
         changed = self._simulator.change()
         self._publish_truth()

@@ -23,6 +23,7 @@ from geometry_msgs.msg import (
 )
 from mnm_ros import messages
 from mnm_ros.core.errors import FileError, MissingPackageError, ParameterError
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
@@ -73,7 +74,7 @@ class DiffDriveSim(Node):
         self.create_subscription(
             TwistStamped if self._stamped else Twist, 'cmd_vel', self._on_command, 10)
         self._requests = RequestTopic(self)
-        self.create_service(Trigger, 'change', self._on_change)
+        self.create_service(Trigger, 'change', answering(self._on_change, Allowance(), 'change'))
         self._publish_changes()
         self._draw()
         self._schedule()
@@ -224,7 +225,6 @@ class DiffDriveSim(Node):
             self._drawn = shown
             self._marker_publisher.publish(markers(self._robot, self._map_frame))
 
-    @answering
     def _on_change(self, _: Trigger.Request) -> tuple[bool, str]:
         robot = self._robot
         changed = robot.change()

@@ -13,6 +13,7 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
@@ -65,6 +66,7 @@ class Navigator(Node):
         self._look_at = 0.0    # for other robot sides, without a goal
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
+        self._accept = Allowance().limited('goals', self._take_goal, self._refuse)
         self._orders = OrderPublisher(self)
         self._states = messages.hear(
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
@@ -97,7 +99,7 @@ class Navigator(Node):
                       messages.decode_request, self._on_request)
         self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
-        self.create_service(Trigger, 'cancel', self._on_cancel)
+        self.create_service(Trigger, 'cancel', answering(self._on_cancel))
         self._graph = GraphWatch(self, self._orders, self._states, self._home)
         every(_TICK, self, self._tick)
 
@@ -127,7 +129,11 @@ class Navigator(Node):
             self._accept(replace(self._board.new_goal(target, goal_id, 'topic goal/request'),
                                  least_trust=least.value if least else None))
 
-    def _accept(self, goal: GoalReport) -> None:
+    def _refuse(self, goal: GoalReport) -> None:
+        self.get_logger().warning(f'goals are refused: {TOO_MANY}', throttle_duration_sec=10.0)
+        self._board.refuse(goal, TOO_MANY)
+
+    def _take_goal(self, goal: GoalReport) -> None:
         refusal = self._refusal(goal)
         if refusal:
             self._board.end(goal, GoalStatus.REFUSED, refusal)
@@ -318,11 +324,10 @@ class Navigator(Node):
             self._drop_next(reason)
         elif not self._board.repeat(goal_id):
             # The request is on its way, or has been heard by a navigator that is gone.
-            self._board.tell(self._board.new_goal(None, goal_id).over(
+            self._board.tell_soon(self._board.new_goal(None, goal_id).over(
                 GoalStatus.CANCELLED, 'its id came on goal/cancel before the goal itself',
                 self._board.now))
 
-    @answering
     def _on_cancel(self, _: Trigger.Request) -> tuple[bool, str]:
         found = self._cancel('service cancel called')
         return self._requests.called('cancel', 'cancel', (
@@ -332,6 +337,7 @@ class Navigator(Node):
     def _tick(self) -> None:
         self._poses.tick(self._whereabouts.last_seen)
         now = time.monotonic()
+        self._board.tick(now)
         self._paths.tick(now)
         self._explorer.tick(now)
         if not self._explorer.offered:

@@ -15,6 +15,7 @@ from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_HOME, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
@@ -96,6 +97,7 @@ class RobotSide(Node):
 
     :ivar action_names: the names of the actions, RESET not among them.
     :ivar action_timeout: s, after which what is under way is cancelled; 0 for never.
+    :ivar allowance: for calls that others may make as often as they like.
     :ivar requests: says who asks for what, for the record that the explorer keeps.
     :ivar steady_clock: for timers of the subclass that are not to follow simulated time.
     """
@@ -136,8 +138,10 @@ class RobotSide(Node):
         self._pause = ExplorationPause(self, self.requests)
         self._home_record = _HomeRecord(self.requests)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
-        self.create_service(Trigger, 'return_home', self._on_return_home)
-        self.create_service(SetBool, 'stop', self._on_stop)
+        self.create_service(Trigger, 'return_home', answering(self._on_return_home))
+        self.allowance = Allowance()
+        self.create_service(SetBool, 'stop', answering(
+            self._on_stop, self.allowance, 'stop', lambda request: request.data))    # always
         self._report_timer = self.create_timer(0.001, self._send_reports, clock=self.steady_clock)
         self._report_timer.cancel()
         self.create_timer(_WATCH_PERIOD, self._watch, clock=self.steady_clock)
@@ -406,7 +410,6 @@ class RobotSide(Node):
         if waiting:
             self._receive(waiting)
 
-    @answering
     def _on_return_home(self, _: Trigger.Request) -> tuple[bool, str]:
         problem, self._home_problem = self._home_problem, ''
         if self._stopped:
@@ -431,7 +434,6 @@ class RobotSide(Node):
             self._home_record.ends('')
         return state
 
-    @answering
     def _on_stop(self, request: SetBool.Request) -> tuple[bool, str]:
         if request.data:
             self._stand = None    # from now on only the service frees it

@@ -40,9 +40,11 @@ class Parameters:
     :raises ParameterError: if a value given at start is not allowed, or a parameter file cannot be
         used.
     :ivar on_change: called with the name, the value before and the new one when one is changed.
+    :ivar refusal: returns why none may change at present, or nothing.
     """
 
     on_change: Callable[[str, Any, Any], object] = staticmethod(lambda name, before, now: None)
+    refusal: Callable[[], str] = staticmethod(lambda: '')
 
     def __init__(self, node: Node, specs: Sequence[ParameterSpec],
                  locked: Callable[[], bool] = lambda: True, some: bool = False) -> None:
@@ -119,6 +121,9 @@ class Parameters:
         self._node.set_descriptor(spec.name, spec.descriptor())
 
     def _check(self, parameters: Sequence[Parameter]) -> SetParametersResult:
+        refusal = self.refusal() if self._begun else ''
+        if refusal:
+            return SetParametersResult(successful=False, reason=refusal)
         for parameter in parameters:
             spec = self._specs.get(parameter.name)
             if spec is not None and not spec.accepts(parameter):

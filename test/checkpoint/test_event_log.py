@@ -61,6 +61,19 @@ def test_it_does_not_grow_without_end(
     assert EventLog(path, warn).past == EVENTS[4:]
 
 
+def test_no_flood_of_calls_pushes_out_what_was_learnt(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(event_log, '_MOST', 100)
+    monkeypatch.setattr(event_log, '_MOST_ASKED', 20)
+    log = EventLog(path := tmp_path / 'kept', warn)
+    for event in EVENTS:
+        log.append(event)
+    for number in range(1000):
+        log.append(Event(number, 'told to save', 'command', by='service save', what='save'))
+    kept = read(path)
+    assert kept[:len(EVENTS)] == EVENTS and kept[-1].step == 999 and len(kept) <= 100
+
+
 def test_a_disk_that_was_full_costs_the_events_of_that_time(tmp_path: Path) -> None:
     told: list[str] = []
     log = EventLog(path := tmp_path / 'kept', told.append)

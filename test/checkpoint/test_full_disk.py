@@ -4,6 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from itertools import count
 import os
 from pathlib import Path
 import random
@@ -14,6 +17,7 @@ import sqlite3
 import subprocess
 import sys
 
+from full_disk import FullDisk
 from kept_explorations import (
     CORRIDOR,
     drive,
@@ -26,14 +30,15 @@ from kept_explorations import (
     same,
     SETTINGS,
 )
+from mnm_ros.checkpoint import input_log as input_log_module
 from mnm_ros.checkpoint import store as store_module
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener
+from mnm_ros.core.inputs import Input, InputListener, Observation, Update
 from mnm_ros.simulation.simulator import Simulator
 import pytest
-from tiers import strength
+from tiers import strength, thorough
 
 
 def test_a_disk_that_takes_nothing_stops_nothing_and_is_told(tmp_path: Path) -> None:
@@ -189,3 +194,117 @@ def test_a_process_killed_while_writing_loses_no_more_than_the_write_under_way(
         InputLog.reopen(saved).close()
     writers.communicate(timeout=240)
     assert writers.returncode == 0
+
+
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[FullDisk]:
+    (tmp_path / 'kept').mkdir()
+    monkeypatch.setattr(input_log_module, '_MOVE_EVERY', 0.0)
+    monkeypatch.setattr(store_module, '_WRITE_EVERY', 60.0)    # it writes when it is asked to
+    with FullDisk(tmp_path / 'kept').installed(monkeypatch) as installed:
+        yield installed
+
+
+@pytest.mark.parametrize('once', [False, True])
+def test_inputs_are_written_once_whichever_operation_is_refused(
+        disk: FullDisk, once: bool) -> None:
+    for first in count(1):
+        log = InputLog.create(disk.folder / f'{first}.sqlite', {}, None)
+        log.append([Observation(0, 1)])
+        disk.fill(first, first if once else 10**9)
+        try:
+            log.append([Observation(0, 2)])
+            written = True
+        except sqlite3.Error:
+            written = False
+        reached = disk.count >= first
+        disk.free()
+        log.append([Observation(0, 3)] if written else [Observation(0, 2), Observation(0, 3)])
+        log.close()
+        states = [made.state for made in SavedInputs(disk.folder / f'{first}.sqlite').inputs]
+        assert states == [1, 2, 3], f'operation {first}'
+        if not reached:
+            break
+    assert first > 6
+
+
+class Kept:
+    """An exploration that is kept, and all inputs that it has had, those before a restart too."""
+
+    def __init__(self, disk: FullDisk, simulator: Simulator, before: Sequence[Input] = ()) -> None:
+        self.simulator, self.inputs = simulator, [*before]
+        self.store = Store(disk.folder, 'explorer', IDENTITY, transition_log=True)
+        loaded = self.store.load(revive)
+        assert self.store.refusals == [] and self.store.losses() == []
+        if loaded is None:
+            self.exploration = Exploration(SETTINGS)
+            self.store.begin_generation(0, None)
+        else:
+            saved, self.exploration = loaded
+            assert saved.inputs == self.inputs[saved.first:saved.number]
+            del self.inputs[saved.number:]
+        self.exploration.listeners.append(InputListener(self._keep))
+        if loaded is not None:
+            self.exploration.lose_place()
+
+    def _keep(self, update: Update) -> None:
+        self.inputs.append(update.input)
+        self.store.append(update)
+
+    def explore(self) -> int:
+        """Explore for a while, in three generations; return how many inputs are saved surely."""
+        saved = 0
+        for number in range(4):
+            drive(self.exploration, self.simulator, 10)
+            if number % 2:
+                self.store.begin_generation(len(self.inputs), self.exploration.to_state())
+                drive(self.exploration, self.simulator, 5)
+            if self.store.flush():
+                saved = len(self.inputs)
+        return saved
+
+    def kill(self, disk: FullDisk) -> None:
+        """End, and leave the files as they were, whatever had yet to be written."""
+        now = disk.folder.with_name('now')
+        shutil.copytree(disk.folder, now)
+        self.store.close()
+        shutil.rmtree(disk.folder)
+        now.rename(disk.folder)
+
+
+def try_to_start(disk: FullDisk) -> None:
+    """Start and end while the disk may be full."""
+    with suppress(OSError):
+        store = Store(disk.folder, 'explorer', IDENTITY, transition_log=True)
+        with suppress(OSError):
+            store.load(revive)
+        store.close()
+
+
+@thorough(shown_by='checkpoint/test_full_disk.py::'
+          'test_inputs_are_written_once_whichever_operation_is_refused')
+@pytest.mark.parametrize('once', [False, True])
+def test_a_disk_that_is_full_at_any_operation_costs_nothing_that_was_saved(
+        disk: FullDisk, once: bool) -> None:
+    first = 1
+    while True:
+        kept = Kept(disk, Simulator(CORRIDOR, 1))
+        saved = kept.explore()
+        disk.fill(first, first if once else 10**9)
+        saved = max(saved, kept.explore())
+        reached = disk.count >= first
+        kept.kill(disk)
+        try_to_start(disk)
+        disk.free()
+        for _ in range(3):
+            kept = Kept(disk, kept.simulator, kept.inputs)
+            assert len(kept.inputs) >= saved, f'operation {first}'
+            saved = kept.explore()
+            assert saved == len(kept.inputs) and not kept.store.problem, f'operation {first}'
+            kept.kill(disk)
+        shutil.rmtree(disk.folder)
+        disk.folder.mkdir()
+        if not reached:
+            break
+        first += 1
+    assert first > 100

@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 import random
 import re
+import resource
 import shutil
 import signal
 import sqlite3
@@ -18,6 +19,8 @@ import time
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from kept_exploration import keeping
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.checkpoint import input_log
 from mnm_ros.core.progress.events import Event
@@ -111,6 +114,29 @@ def test_a_disk_that_takes_nothing_is_told_and_stops_nothing(
     folder.write_text('in the way')
     peer.wait_for(lambda: told(str(folder)), 'the reason')
     assert not peer.call(Trigger, 'save').success
+
+
+def test_a_fault_of_a_disk_that_is_full_at_the_start_ends_once_it_is_freed(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    before = explorer(checkpoint_dir=str(tmp_path / 'kept'))
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    saved(peer)
+    before.kill()
+    phases, statuses = peer.listen(String, 'phase'), peer.listen(String, 'status')
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'), autostart=False)
+    with peer.client(ChangeState, 'explorer/change_state') as change:
+        _, most = resource.prlimit(process.pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, most))    # as if full
+        for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
+            assert change(ChangeState.Request(transition=Transition(id=transition))).success
+    peer.wait_for(lambda: phases and phases[-1].data == 'fault', 'a fault')
+    peer.wait_for(lambda: statuses and 'nothing was loaded' in statuses[-1].data, 'why')
+    executed = len(robot.executed)
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
+    peer.wait_for(lambda: len(robot.executed) > executed + 30, 'that it goes on')
+    peer.wait_for(lambda: phases[-1].data != 'fault', 'the end of the fault')
+    saved(peer)
+    assert 'refused' not in process.output and not [*(tmp_path / 'kept').glob('*.aside.*')]
 
 
 def test_save_on_a_slow_disk_leaves_the_heartbeat_alone(

@@ -9,6 +9,7 @@ import math
 from types import SimpleNamespace
 
 from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.messages import decode_known_states, PolicySet
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.output.publishers import HypothesisTopics
@@ -121,7 +122,8 @@ def test_a_disk_that_is_gone_is_told() -> None:
         create_publisher=lambda kind, name, qos: SimpleNamespace(publish=lambda message: None))
     called: list[tuple[str, ...]] = []
     Services(node, SimpleNamespace(
-        running=False, record=SimpleNamespace(called=lambda *told: called.append(told)),
+        running=False, allowance=Allowance(),
+        record=SimpleNamespace(called=lambda *told: called.append(told)),
         load=lambda then, patience: then(OSError(5, 'Input/output error'))))
     response = served['load'](Trigger.Request(), Trigger.Response())
     assert not response.success and 'Input/output error' in response.message

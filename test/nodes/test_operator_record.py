@@ -15,8 +15,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
+from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
-from mnm_ros.nodes.common.request_topic import AT_ONCE, EACH_SECOND
 from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
@@ -40,10 +40,13 @@ class World:
         self.topics: dict[str, Callable[[Any], None]] = {}
         monkeypatch.setattr(
             operator_record, 'time', SimpleNamespace(monotonic=lambda: self.now))
+        allowance = Allowance(lambda: self.now)
         self.record = OperatorRecord(
             SimpleNamespace(get_name=lambda: 'explorer', create_subscription=self._hear),
-            SimpleNamespace(while_open=lambda callback: callback), robots, self.events.append,
-            lambda: 42, SimpleNamespace(
+            SimpleNamespace(
+                while_open=lambda callback: callback, allowance=allowance,
+                limited=lambda topic, take: allowance.limited(topic, take, lambda said: None)),
+            robots, self.events.append, lambda: 42, SimpleNamespace(
                 last_seen=lambda robot: 5, resets_by_service=lambda robot: self.resets), past)
 
     def _hear(self, kind: type, topic: str, callback: Callable, qos: object) -> None:
@@ -322,13 +325,13 @@ def test_a_flood_is_left_out_but_for_stops(world: World) -> None:
             world.stopped(True)
             world.stopped(False)
     told = world.after(0.0)
-    assert [line for line in told if 'requests a second' in line] == [
-        'more than 5 requests a second are said on requests: some are left out here, but for '
-        'stops; the diagnostics count them']
+    assert [line for line in told if 'calls a second' in line] == [
+        'more than 5 calls a second come by requests: some are refused, but for stops; the '
+        'diagnostics count them']
     assert AT_ONCE <= sum(', by flood' in line for line in told) <= AT_ONCE + 3 * EACH_SECOND + 1
     assert [line for line in told if line.startswith('stopped')] == [
         f'stopped at hall, by page {number}' for number in (500, 1500, 2500)]
-    assert world.record.dropped >= 3300 - AT_ONCE - 3 * EACH_SECOND - 3
+    assert world.record.dropped >= 3000 - AT_ONCE - 3 * EACH_SECOND - 3
     world.after(100.0)
     world.say('setting', 'page')
     assert world.after(0.0) == [', by page']
@@ -354,13 +357,13 @@ def test_a_flood_neither_hides_a_stop_nor_fills_the_events(
             event := Event.from_json(message.data)).text]
 
     peer.wait_for(lambda: told('by panel'), 'the stop')
-    peer.wait_for(lambda: told('requests a second'), 'that some are left out')
+    peer.wait_for(lambda: told('calls a second'), 'that some are left out')
     peer.wait_for(lambda: diagnostics and int(next(
         pair.value for pair in diagnostics[-1].status[0].values
         if pair.key == 'requests_dropped')) > 0, 'how many')
     executed = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > executed + 10, 'that it explores')
-    assert len(told('requests a second')) == 1
+    assert len(told('calls a second')) == 1
     most = AT_ONCE + EACH_SECOND * (time.monotonic() - begun) + 1
     assert 0 < len(told('by flood')) <= most
 

@@ -47,7 +47,7 @@ class SlowRobot(RobotSide):
 
 
 def stop(robot: SlowRobot, wanted: bool) -> str:
-    return robot._on_stop(SetBool.Request(data=wanted), SetBool.Response()).message
+    return robot._on_stop(SetBool.Request(data=wanted))[1]
 
 
 @pytest.fixture
@@ -160,7 +160,7 @@ def test_an_order_that_overtakes_the_report_of_having_come_home(
     """The report waits for the response; a step from home would count for where it was before."""
     _, heard = talk
     robot.place = 0
-    assert robot._on_return_home(Trigger.Request(), Trigger.Response()).success
+    assert robot._on_return_home(Trigger.Request())[0]
     robot._receive(Command(9, 0))    # before the timer
     assert robot.begun == [-1]
     peer.wait_for(lambda: heard, 'the report')

@@ -100,6 +100,8 @@ class Event:
     :ivar name: what the robot side calls that.
     :ivar robot: of several.
     :ivar goal, target: the id of a goal, and where it leads.
+    :ivar count: how often the same was asked for since it was told, the last time at ``time``;
+        None of what is told for the first time.
     """
 
     step: int
@@ -117,6 +119,7 @@ class Event:
     robot: Union[str, None] = None
     goal: Union[int, None] = None
     target: Union[int, None] = None
+    count: Union[int, None] = None
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
@@ -134,7 +137,7 @@ class Event:
             'change': maybe(_change), 'ways': maybe(_ways),
             'seconds': maybe(by_state('action', number)),
             **dict.fromkeys(('by', 'user', 'what', 'name', 'robot'), maybe(text)),
-            **dict.fromkeys(('state', 'goal', 'target'), maybe(integer))})})
+            **dict.fromkeys(('state', 'goal', 'target', 'count'), maybe(integer))})})
 
 
 _time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import update_wrapper
 import time
 from typing import Protocol, TypeVar
 
+from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from rclpy.clock import Clock, ClockType, ROSClock
 from rclpy.timer import Timer
@@ -19,7 +19,6 @@ class _Answer(Protocol):
     message: str
 
 
-_NodeT = TypeVar('_NodeT')
 _RequestT = TypeVar('_RequestT')
 _AnswerT = TypeVar('_AnswerT', bound=_Answer)
 
@@ -39,11 +38,19 @@ def seconds_of(node: NodeInterface) -> Callable[[], float]:
 
 
 def answering(
-        answer: Callable[[_NodeT, _RequestT], tuple[bool, str]],
-        ) -> Callable[[_NodeT, _RequestT, _AnswerT], _AnswerT]:
-    """Make a method that returns success and a sentence for a request a service's callback."""
-    def respond(node: _NodeT, request: _RequestT, response: _AnswerT) -> _AnswerT:
-        response.success, response.message = answer(node, request)
+        answer: Callable[[_RequestT], tuple[bool, str]],
+        allowance: Allowance | None = None, service: str = '',
+        anyway: Callable[[_RequestT], bool] = lambda request: False,
+        ) -> Callable[[_RequestT, _AnswerT], _AnswerT]:
+    """
+    Make what returns success and a sentence for a request a service's callback.
+
+    :param allowance: for the calls of a ``service``; what is more is refused, unless ``anyway``.
+    """
+    limited = answer if allowance is None else allowance.limited(
+        f'service {service}', answer, lambda request: (False, f'refused: {TOO_MANY}'), anyway)
+
+    def respond(request: _RequestT, response: _AnswerT) -> _AnswerT:
+        response.success, response.message = limited(request)
         return response
-    update_wrapper(respond, answer)
     return respond

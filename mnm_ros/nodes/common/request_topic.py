@@ -4,9 +4,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-import math
-import time
 from typing import Any
 
 from mnm_ros import messages
@@ -20,62 +17,6 @@ SERVICE = 'service '
 
 BY_PARAMETERS = f'{SERVICE}set_parameters'
 """From where a change of a parameter comes."""
-
-AT_ONCE = 50
-"""Requests that are taken at once, such as all parameters of a file that is loaded."""
-
-EACH_SECOND = 5.0
-"""Requests that are taken in each second for long: more than people and their programs make."""
-
-_SAME_STOP = 1.0    # s, for which a stop that is said again is the same
-
-
-class Allowance:
-    """How much more is taken of what others may say as often as they like."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock    # in s
-        self._left, self._last = float(AT_ONCE), -math.inf
-
-    def takes(self, anyway: bool = False) -> bool:
-        """Return whether one more is taken, which counts then; ``anyway``: even if it is not."""
-        now = self._clock()
-        self._left = min(AT_ONCE, self._left + (now - self._last) * EACH_SECOND)
-        self._last = now
-        if self._left < 1.0 and not anyway:
-            return False
-        self._left = max(0.0, self._left - 1.0)
-        return True
-
-
-class RequestHearing:
-    """
-    Hears what is said on ``requests``, but not so much that exploring would suffer from it.
-
-    :param take: called with what is said.
-    :param clock: returns the time in s.
-    :ivar dropped: how many were left out; none of them is a stop, but for the same one again.
-    """
-
-    def __init__(self, node: NodeInterface, topic: str, take: Callable[[Request], None],
-                 clock: Callable[[], float]) -> None:
-        self.dropped = 0
-        self._take, self._clock = take, clock
-        self._allowance = Allowance(clock)
-        self._stop: tuple[Request | None, float] = None, -math.inf    # the last one, and when
-        messages.hear(node, String, topic, messages.REQUESTS,
-                      lambda message: Request.from_json(message.data), self._hear)
-
-    def _hear(self, request: Request) -> None:
-        now = self._clock()
-        stop, at = self._stop
-        again = request.what != 'stop' or request == stop and now < at + _SAME_STOP
-        if not self._allowance.takes(anyway=not again):
-            self.dropped += 1
-            return
-        if not again:
-            self._stop = request, now
-        self._take(request)
 
 
 class RequestTopic:

@@ -5,20 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import math
-import time
 
 from mnm_ros import messages
 from mnm_ros.core.errors import MnmError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request_topic import Allowance, EACH_SECOND
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from std_msgs.msg import Int64MultiArray
 
-_SHOWN = 10      # states in an answer
-_FLOOD = 60.0    # s, without that too much came, after which it is told again
+_SHOWN = 10    # states in an answer
 
 
 class ImproveTopic:
@@ -39,19 +35,13 @@ class ImproveTopic:
         self._exploration = exploration
         self._within = within
         self._answer = answer
-        self._allowance = Allowance()
-        self._told_at = -math.inf    # s, that some are left out
-        messages.hear(node, Int64MultiArray, 'improve', messages.STEP, messages.decode_states,
-                      guard.for_topic(lambda states: guard.call(self._take, states), 10))
+        take = guard.for_topic(lambda states: guard.call(self._take, states), 10)
+        node.create_subscription(Int64MultiArray, 'improve', guard.limited(
+            'improve', messages.dropping(node, 'improve', messages.decode_states, take)),
+            messages.STEP)
 
     def _take(self, states: tuple[int, ...]) -> None:
         exploration = self._exploration()
-        if not self._allowance.takes():
-            if time.monotonic() > self._told_at + _FLOOD:
-                self._told_at = time.monotonic()
-                self._answer(f'refused, more than {EACH_SECOND:g} messages a second come: some '
-                             'are left out')
-            return
         if exploration.state in OVER:
             self._answer(f'refused, exploration is over: {exploration.status}')
             return

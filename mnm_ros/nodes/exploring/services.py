@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import math
 import time
+from typing import Any
 
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.task.step_task import OVER, RunState
@@ -25,22 +27,24 @@ class Services:
         self._node = node
         self._session = session
         self._looked = -math.inf
-        node.create_service(SetBool, 'explore', self._on_explore)
-        node.create_service(Trigger, 'look', self._on_look)
-        node.create_service(Trigger, 'recover', self._on_recover)
-        node.create_service(Trigger, 'save', self._on_save)
-        node.create_service(Trigger, 'load', self._on_load)
+        # A pause is never refused.
+        self._serve(SetBool, 'explore', self._explore, lambda request: not request.data)
+        self._serve(Trigger, 'look', self._look)
+        self._serve(Trigger, 'recover', self._recover)
+        self._serve(Trigger, 'save', lambda request: self._session.exploration_store.save())
+        self._serve(Trigger, 'load', self._load)
 
-    def _recorded(self, service: str, what: str, answer: tuple[bool, str]) -> tuple[bool, str]:
-        """Have it on record that a service was called, and why in vain."""
-        success, text = answer
-        self._session.record.called(service, what, '' if success else f'refused, {text}')
-        return answer
+    def _serve(self, kind: type[Any], service: str, answer: Callable[[Any], tuple[bool, str]],
+               anyway: Callable[[Any], bool] = lambda request: False) -> None:
+        """Answer a service as far as it is allowed, and have it on record, and why in vain."""
+        def recorded(request: Any) -> tuple[bool, str]:
+            success, text = answer(request)
+            what = service if service != 'explore' else 'resume' if request.data else 'pause'
+            self._session.record.called(service, what, '' if success else f'refused, {text}')
+            return success, text
 
-    @answering
-    def _on_explore(self, request: SetBool.Request) -> tuple[bool, str]:
-        return self._recorded('explore', 'resume' if request.data else 'pause',
-                              self._explore(request))
+        self._node.create_service(
+            kind, service, answering(recorded, self._session.allowance, service, anyway))
 
     def _explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
@@ -58,22 +62,14 @@ class Services:
         # A goal is played first.
         return session.running, session.status
 
-    @answering
-    def _on_look(self, _: Trigger.Request) -> tuple[bool, str]:
-        return self._recorded('look', 'look', self._look())
-
-    def _look(self) -> tuple[bool, str]:
+    def _look(self, _: Trigger.Request) -> tuple[bool, str]:
         session = self._session
         if session.exploration.state in OVER:
             return False, f'exploration is over: {session.status}'
         closed = session.look()
         return bool(closed), f'looking: {closed}' if closed else 'no way is closed'
 
-    @answering
-    def _on_recover(self, _: Trigger.Request) -> tuple[bool, str]:
-        return self._recorded('recover', 'recover', self._recover())
-
-    def _recover(self) -> tuple[bool, str]:
+    def _recover(self, _: Trigger.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
         if not session.fault:
             return False, f'there is no fault; {session.status}'
@@ -84,15 +80,7 @@ class Services:
         session.recover()
         return True, 'recovering, beginning with a RESET'
 
-    @answering
-    def _on_save(self, _: Trigger.Request) -> tuple[bool, str]:
-        return self._recorded('save', 'save', self._session.exploration_store.save())
-
-    @answering
-    def _on_load(self, _: Trigger.Request) -> tuple[bool, str]:
-        return self._recorded('load', 'load', self._load())
-
-    def _load(self) -> tuple[bool, str]:
+    def _load(self, _: Trigger.Request) -> tuple[bool, str]:
         session = self._session
         if session.running:
             return False, 'exploring: call explore with false first'

@@ -21,6 +21,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.task.allowance import TOO_MANY
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
 from mnm_ros.files import user_path
@@ -47,6 +48,7 @@ from mnm_ros.view.named import named
 
 _DIAGNOSTICS = 1.0     # s
 _BEFORE = f'{EXPLORE_CALLED} before the restart'    # why it is paused from the start on
+_LOAD_AGAIN = 5.0      # s, after which a disk that could not be read at the start is read again
 _NOTHING = Declaration()
 
 
@@ -58,6 +60,7 @@ class ExplorationSession:
     :ivar exploration_store: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
     :ivar record: of what people, and other nodes, ask for.
+    :ivar allowance: how much of that is taken.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
 
@@ -77,8 +80,10 @@ class ExplorationSession:
         if not self._wanted:
             node.get_logger().warning('paused, as before the restart: call explore with true')
         self._started = math.inf
+        self._restore_at = math.inf    # when the disk is read again that could not be read
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
         self._guard = CallbackGuard(node, self._fail)
+        self.allowance = self._guard.allowance
         kept = self.exploration_store.events
         events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(
@@ -91,12 +96,14 @@ class ExplorationSession:
             node, self._guard, parameters['robots'] if parameters.is_set('robots') else (),
             self._publishers.asked, lambda: self.exploration.steps, self._link,
             kept.past if kept else ())
-        events.on_goals, parameters.on_change = self.record.goals, self.record.setting
+        parameters.on_change = self.record.setting
+        parameters.refusal = lambda: (
+            '' if self.allowance.takes('set_parameters') else f'refused: {TOO_MANY}')
         self._publishers.reason_to_wait = lambda: self.record.waiting
         self._publishers.requests_dropped = lambda: self.record.dropped
         self._link.after_description = self._declare
-        self._link.reason_to_rest = WorkFirst(
-            node, parameters, self._guard, lambda: self.exploration).reason
+        work_first = WorkFirst(node, parameters, self._guard, lambda: self.exploration)
+        self._link.reason_to_rest, self.record.on_goals = work_first.reason, work_first.hear
         ImproveTopic(node, self._guard, lambda: self.exploration,
                      lambda: parameters['improve_within'],
                      lambda text: self.record.heard('improve', 'improve', text))
@@ -240,8 +247,15 @@ class ExplorationSession:
             self._adopt(restored)
         except LoadCancelled:
             pass    # the node is leaving
+        except (CheckpointError, OSError) as error:    # of the disk, which may be freed
+            self._restore_at = time.monotonic() + _LOAD_AGAIN
+            self._fail(f'nothing was loaded: {error}; loading is tried again every '
+                       f'{_LOAD_AGAIN:g} s')
         except Exception as error:
             self._fail(f'nothing was loaded: {error}')
+        else:
+            if self.active and self._wanted:
+                self._call(self._loop.resume, time.monotonic())
 
     def _adopt(self, restored: RestoredExploration | Exception) -> None:
         if isinstance(restored, Exception):
@@ -319,7 +333,7 @@ class ExplorationSession:
     def close(self) -> None:
         """Remove all topics, services and timers; write the counts if asked to."""
         self.exploration_store.abandon()
-        del self._parameters.on_change
+        del self._parameters.on_change, self._parameters.refusal
         self._guard.close()
         self._link.close()
         self._publishers.close(self.exploration, self._link)
@@ -419,6 +433,10 @@ class ExplorationSession:
 
     def _diagnose(self) -> None:
         self._link.announce()
+        if (time.monotonic() >= self._restore_at and self.exploration_store.waiting
+                and not self._guard.busy):
+            self._restore_at = math.inf
+            self._restore(self._restored)
         if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
             self._call(self._look_again)
         self._publishers.kept(self.exploration_store.tell(), self.exploration.steps)

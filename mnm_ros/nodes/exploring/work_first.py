@@ -8,8 +8,6 @@ from collections.abc import Callable, Sequence
 import math
 import time
 
-from diagnostic_msgs.msg import DiagnosticArray
-from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import WORK_FIRST
@@ -29,6 +27,7 @@ class WorkFirst:
     there is a goal: the navigator has the exploration paused then, or is about to.
 
     :param exploration: returns the present one.
+    :ivar hear: to be called with what is heard of goals.
     """
 
     def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard,
@@ -39,9 +38,7 @@ class WorkFirst:
         self._heard: dict[int, bool] | None = None    # by id, whether it is over
         self._last = -math.inf    # when there was a goal last
         self._reason = ''
-        messages.hear(
-            node, DiagnosticArray, _GOALS, messages.LATCHED, messages.decode_goals,
-            guard.for_topic(lambda reports: guard.call(self._take, reports), 1))
+        self.hear = guard.for_topic(lambda reports: guard.call(self._take, reports), 1)
 
     def reason(self, now: float) -> str:
         """Return why the robot is to rest, or nothing; to be called now and then."""

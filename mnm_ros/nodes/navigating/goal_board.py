@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
@@ -31,7 +32,9 @@ class GoalBoard:
         self._results = node.create_publisher(String, 'goal_result', messages.LATCHED)
         self._statuses = node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
         self._reports: dict[int, GoalReport] = {}    # by id, that of the last change at the end
-        self._progress_due = 0.0
+        self._due = 0.0
+        self._untold = False
+        self._refused = ''    # the last result that is not published yet
         self._last_id = 0
         self._publish()    # clients of a navigator that was here before hear that it is gone
 
@@ -57,25 +60,46 @@ class GoalBoard:
     def repeat(self, goal_id: int) -> bool:
         """Publish all reports again if that of the goal is among them; return whether it is."""
         if goal_id in self._reports:
-            self.tell(self._reports[goal_id])
+            self.tell_soon(self._reports[goal_id])
             return True
         return False
 
     def tell(self, report: GoalReport) -> None:
         """Publish a report that has changed."""
+        self._take(report)
+        self._publish()
+
+    def tell_soon(self, report: GoalReport) -> None:
+        """Let the next ``tick`` publish a report, of which there may be a flood."""
+        self._take(report)
+        self._untold = True
+
+    def refuse(self, report: GoalReport, how: str) -> None:
+        """Publish at the next ``tick`` that a goal of too many is refused."""
+        ended = report.over(GoalStatus.REFUSED, how, self.now)
+        self._refused = ended.text
+        self.tell_soon(ended)
+
+    def tick(self, now: float) -> None:
+        """Publish what waits; to be called often."""
+        if self._untold and now >= self._due:
+            self._due = now + _PERIOD
+            self._publish()
+            if self._refused:
+                self._results.publish(String(data=self._refused))
+                self._refused = ''
+
+    def _take(self, report: GoalReport) -> None:
         self._reports.pop(report.id, None)
         self._reports[report.id] = report
         over = [each.id for each in self._reports.values() if each.status.over]
         for goal_id in over[:-_REMEMBERED]:
             del self._reports[goal_id]
-        self._publish()
 
     def progress(self, report: GoalReport) -> None:
         """Publish the figures of a goal under way, but not for every step of a quick robot."""
-        now = time.monotonic()
-        if report != self._reports.get(report.id) and now >= self._progress_due:
-            self._progress_due = now + _PERIOD
-            self.tell(report)
+        if report != self._reports.get(report.id):
+            self.tell_soon(report)
 
     def end(self, report: GoalReport, status: GoalStatus, how: str) -> None:
         """Publish what has become of a goal; ``status`` and ``how`` as for ``over``."""
@@ -86,11 +110,13 @@ class GoalBoard:
 
     def close(self) -> None:
         """Make sure that the last result has been heard."""
+        self.tick(math.inf)
         end = time.monotonic() + _HEARD
         for publisher in (self._results, self._statuses):
             publisher.wait_for_all_acked(
                 Duration(seconds=max(0.0, end - time.monotonic())))
 
     def _publish(self) -> None:
+        self._untold = False
         self._statuses.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), self._reports.values()))

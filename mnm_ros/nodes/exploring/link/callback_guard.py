@@ -13,6 +13,7 @@ import time
 import traceback
 from typing import Any
 
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.node_scope import NodeInterface
 
 _AT_ONCE = 0.01      # s; most plans take less, and are waited for: that is quicker
@@ -95,12 +96,14 @@ class CallbackGuard:
     came, and comes before the next step begins.
 
     :param on_error: called with a sentence about an error.
+    :ivar allowance: for all that others may ask for as often as they like.
     :ivar closed: once it is true, callbacks do nothing.
     :ivar busy: whether a plan is being made.
     :ivar stopping: whether no step follows on the plan that is being made.
     """
 
     def __init__(self, node: NodeInterface, on_error: Callable[[str], None]) -> None:
+        self.allowance = Allowance()
         self.closed = False
         self.busy = False
         self.stopping = False
@@ -115,7 +118,9 @@ class CallbackGuard:
     def call(self, method: Callable[..., None], *arguments: Any) -> None:
         """Call a method of the loop or of what surrounds it, if need be after the plan."""
         if self.busy:
-            self._waiting.append((self.call, (method, *arguments), False))
+            waits = self.call, (method, *arguments), False
+            if not self._waiting or self._waiting[-1] != waits:    # called again and again
+                self._waiting.append(waits)
             return
         try:
             method(*arguments)
@@ -130,6 +135,10 @@ class CallbackGuard:
             if not self.closed:
                 callback(*arguments)
         return guarded
+
+    def limited(self, topic: str, callback: Callable[[Any], object]) -> Callable[[Any], object]:
+        """Return the callback of a topic that anybody may flood; what is too much is left out."""
+        return self.allowance.limited(topic, callback, lambda message: None)
 
     def for_topic(self, callback: Callable[..., None], depth: int) -> Callable[..., None]:
         """Return the callback of a topic; while a plan is made, the last messages wait."""

@@ -15,6 +15,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
@@ -73,7 +74,8 @@ class GoalDrive:
     :ivar reason: why the exploration leaves the robot alone; empty if it does not.
     """
 
-    def __init__(self, node: NodeInterface, parameters: Parameters, host: _Host) -> None:
+    def __init__(self, node: NodeInterface, parameters: Parameters, host: _Host,
+                 allowance: Allowance) -> None:
         self.reason = ''
         self._node, self._given, self._host = node, parameters, host
         self._report: GoalReport | None = None
@@ -86,7 +88,8 @@ class GoalDrive:
         self._ways = EarlierWays()
         self._whereabouts = Whereabouts(node, node.resolve_topic_name('action'))
         self._told_at = self._seen_at = 0.0
-        self._open = False
+        self._untold = self._open = False
+        self._take = allowance.limited('goal/drive', self._take_goal, self._refuse)
         messages.hear(node, Int64MultiArray, 'goal/drive', messages.STEP, messages.decode_drive,
                       self._on_goal)
         node.create_subscription(Int64, 'goal/drive/cancel', self._on_cancel, messages.STEP)
@@ -152,6 +155,9 @@ class GoalDrive:
 
     def tick(self, now: float) -> None:
         """Watch the times; to be called often."""
+        if self._untold and now >= self._told_at + _PERIOD:
+            self._told_at = now
+            self._publish()
         if self._report is None or not self.driving:
             return
         if now > self._seen_at + _LEFT:
@@ -199,13 +205,18 @@ class GoalDrive:
         own = self._report is not None and asked.id == self._report.id
         if own or asked.id in self._over:
             self._seen_at = now if own else self._seen_at
-            if now >= self._told_at + _PERIOD:
-                self._told_at = now
-                self._publish()
-            return
+            self._untold = True
+        else:
+            self._take(asked)
+
+    def _refuse(self, asked: messages.DriveGoal) -> None:
+        """Say soon that a goal of too many is refused."""
+        self._end_soon(GoalReport(asked.id, asked.target, GoalStatus.REFUSED, TOO_MANY))
+
+    def _take_goal(self, asked: messages.DriveGoal) -> None:
         self._end_report(GoalStatus.CANCELLED, f'goal {asked.target} came')
         self._stop(f'goal {asked.target} came')
-        self._asked, self._seen_at = asked, now
+        self._asked, self._seen_at = asked, time.monotonic()
         goal = GoalReport(
             asked.id, asked.target, GoalStatus.WAITING, 'waits for the step under way')
         self._tell(goal)
@@ -219,9 +230,8 @@ class GoalDrive:
             return
         if self._report is None or message.data != self._report.id:
             if message.data not in self._over:    # the goal itself may be on its way
-                self._over[message.data] = GoalReport(
-                    message.data, None, GoalStatus.CANCELLED, 'the navigator has cancelled it')
-                self._publish()
+                self._end_soon(GoalReport(
+                    message.data, None, GoalStatus.CANCELLED, 'the navigator has cancelled it'))
             return
         self.leave()
         if self._way is not None and self._loop:
@@ -313,12 +323,18 @@ class GoalDrive:
     def _tell(self, report: GoalReport) -> None:
         self._report, self._told_at = report, time.monotonic()
         if report.status.over:
-            self._over[report.id] = report
+            self._end_soon(report)
         self._publish()
 
+    def _end_soon(self, report: GoalReport) -> None:
+        """Keep the report of a goal that is over, for the next message."""
+        self._over[report.id] = report
+        while len(self._over) > _KEPT:
+            del self._over[next(iter(self._over))]
+        self._untold = True
+
     def _publish(self) -> None:
-        for goal_id in [*self._over][:-_KEPT]:
-            del self._over[goal_id]
+        self._untold = False
         reports = {**self._over, **({self._report.id: self._report} if self._report else {})}
         self._status.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), reports.values()))

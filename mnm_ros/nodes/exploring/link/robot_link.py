@@ -230,7 +230,7 @@ class CommandLink(RobotLink):
         self._actions = len(parameters['actions'])
         messages.hear(node, String, 'step_report', messages.STEP, messages.decode_step_report,
                       guard.for_topic(self._on_step_report, _WAITING))
-        self._goals = GoalDrive(node, parameters, self)
+        self._goals = GoalDrive(node, parameters, self, guard.allowance)
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
         """Call a function with the exploration, once that may be touched."""

@@ -8,12 +8,12 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+import math
 import time
 
-from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.task.navigation import GoalReport
+from mnm_ros.core.progress.repeats import Repeats
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.link import RobotReport
@@ -35,7 +35,6 @@ class EventTopic:
     :param past: what has happened before, oldest first.
     :param keep: called with each event.
     :param clock: returns s since 1970.
-    :ivar on_goals: called with what is heard of goals.
     """
 
     def __init__(self, node: NodeInterface, past: Sequence[Event] = (),
@@ -48,13 +47,10 @@ class EventTopic:
         for event in past[-messages.EVENTS.depth:]:
             self._publisher.publish(String(data=event.to_json()))
         self._robots: dict[str, RunState] = {}    # of several
-        messages.hear(
-            node, DiagnosticArray, 'goal/status', messages.LATCHED, messages.decode_goals,
-            lambda reports: self.on_goals(reports))
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
         self._change = ('', '')    # the last one, in the words of the core and of people
         self._asked: Event | None = None    # the last that may be why it is paused, or goes on
-        self.on_goals: Callable[[Sequence[GoalReport]], object] = lambda reports: None
+        self._repeats = Repeats()
 
     def pass_time(self, step: int) -> None:
         """Take note of how many steps there are by now; to be called about once a second."""
@@ -62,7 +58,12 @@ class EventTopic:
             self._samples.append((step, self._clock()))
 
     def tell(self, event: Event, description: RobotDescription, why: str = '') -> Event:
-        """Publish an event, in the words of people, and return it so; ``why`` it is paused."""
+        """
+        Publish an event, in the words of people, and return it so; ``why`` it is paused.
+
+        The same call once more is only counted; the ``count`` of what is returned is then 0.
+        """
+        said = event.text
         event = replace(event, time=self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)))
         text = told(event, description)
@@ -74,9 +75,26 @@ class EventTopic:
                 event.what == 'home' and (event.by or '').startswith('page')):    # pauses first
             self._asked = event
         event = self._caused(event, why)
+        if self._repeats.takes(event, said):
+            return replace(event, count=0)
+        self._publish(event)
+        return event
+
+    def tell_repeats(self, end: bool = False) -> list[Event]:
+        """
+        Publish how often the same was asked for, and return it; to be called every second.
+
+        :param end: whether nothing follows.
+        """
+        repeated = [replace(event, text=f'{event.text} ({event.count:,} times more)')
+                    for event in self._repeats.due(math.inf if end else self._clock())]
+        for event in repeated:
+            self._publish(event)
+        return repeated
+
+    def _publish(self, event: Event) -> None:
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
-        return event
 
     def in_words(self, sentence: str, description: RobotDescription) -> str:
         """Return a sentence of the core in the words of people: a change in those of its event."""

@@ -251,8 +251,8 @@ class WayTopic:
         self._exploration = exploration
         self._last_order = last_order
         self._ways = node.create_publisher(String, 'way', messages.STEP)
-        node.create_subscription(
-            Int64, 'way/request', guard.for_topic(self._on_request, 1), messages.STEP)
+        node.create_subscription(Int64, 'way/request', guard.limited(
+            'way/request', guard.for_topic(self._on_request, 1)), messages.STEP)
 
     def _on_request(self, message: Int64) -> None:
         order = self._last_order()

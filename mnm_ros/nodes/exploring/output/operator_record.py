@@ -9,28 +9,27 @@ from dataclasses import dataclass, field, replace
 import math
 import time
 
+from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
+from mnm_ros.core.task.allowance import EACH_SECOND
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request_topic import (
-    BY_PARAMETERS,
-    changed,
-    EACH_SECOND,
-    RequestHearing,
-    SERVICE,
-)
+from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed, SERVICE
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
-from std_msgs.msg import Bool
+from std_msgs.msg import Bool, String
 
 _GRACE = 1.0      # s, in which it is heard who has called a service
 _FRESH = 5.0      # s, for which what was said on requests is waited for,
 _AGAIN = 1.5      # and for which a call may be the same once more;
 _WAY_HOME = 30.0  # both for a way home, which begins after the step under way
-_FLOOD = 60.0     # s, without that too much was said, after which it is told again
+_FLOOD = 60.0     # s, without that anything was refused, after which it is told again
+_GOALS = 0.1      # s, at least between two looks at what is said of goals
+_STOPS = '"stop"'    # in what is said of a stop, which is let through without being read
+_SAME_STOP = 1.0  # s, for which a stop that is said again is the same
 _MOST = 30        # of what was said on requests, which are kept
 _LONGEST = 200    # characters of what another node says
 _AT_ONCE = ('home', 'cancel', 'change', 'setting', 'hazard')    # said of others than the explorer
@@ -78,6 +77,7 @@ class OperatorRecord:
     :param steps: returns how many there are by now.
     :param link: to the robots.
     :param past: what has happened before.
+    :ivar on_goals: called with what is heard of goals.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, robots: Sequence[str],
@@ -100,11 +100,21 @@ class OperatorRecord:
             elif event.kind == 'goal' and event.goal is not None:
                 self._goals[event.goal] = event.what != 'goal'
         self._met_goals = bool(self._goals)
-        self._hearings = [
-            self._hear_requests(node, guard, robot) for robot in dict.fromkeys(('', *robots))]
-        self._dropped, self._dropped_at = 0, -math.inf
+        self._goals_heard: DiagnosticArray | None = None    # not looked at yet
+        self._goals_at = -math.inf
+        self.on_goals: Callable[[Sequence[GoalReport]], object] = lambda reports: None
+        self._allowance = guard.allowance
+        self._stop = '', -math.inf    # what was said of the last, and until when
+        self._refused: Mapping[str, int] = {}    # when they were told last
+        self._refused_at = -math.inf
+        for robot in dict.fromkeys(('', *robots)):
+            self._hear_requests(node, guard, robot)
         for robot in self._robots:
             self._hear_stops(node, guard, robot)
+        self._read_goals = messages.dropping(
+            node, 'goal/status', messages.decode_goals, self._take_goals)
+        node.create_subscription(
+            DiagnosticArray, 'goal/status', guard.while_open(self._hear_goals), messages.LATCHED)
 
     @property
     def waiting(self) -> bool:
@@ -153,26 +163,48 @@ class OperatorRecord:
 
     @property
     def dropped(self) -> int:
-        """How many requests were left out so far, as there were too many."""
-        return sum(hearing.dropped for hearing in self._hearings)
+        """How many calls and requests were refused so far, as there were too many."""
+        return sum(self._allowance.refused.values())
 
     def tick(self, now: float) -> None:
-        """Tell what has waited long enough, or is said too often; to be called often."""
+        """Tell what has waited long enough, or comes too often; to be called often."""
+        if self._goals_heard is not None and now >= self._goals_at + _GOALS:
+            heard, self._goals_heard, self._goals_at = self._goals_heard, None, now
+            self._read_goals(heard)
         if self._open:
             self._look(now)
-        if (dropped := self.dropped) > self._dropped:
-            if now > self._dropped_at + _FLOOD:
+        refused = self._allowance.refused
+        if refused != self._refused:
+            if now > self._refused_at + _FLOOD:
+                entries = ', '.join(each for each in refused if (
+                    refused[each] > self._refused.get(each, 0)))
                 self._tell(Event(self._steps(), (
-                    f'more than {EACH_SECOND:g} requests a second are said on requests: some are '
-                    'left out here, but for stops; the diagnostics count them'), 'robot'))
-            self._dropped, self._dropped_at = dropped, now
+                    f'more than {EACH_SECOND:g} calls a second come by {entries}: some are '
+                    'refused, but for stops; the diagnostics count them'), 'robot'))
+            self._refused, self._refused_at = dict(refused), now
 
-    def _hear_requests(self, node: NodeInterface, guard: CallbackGuard,
-                       robot: str) -> RequestHearing:
-        return RequestHearing(
-            node, f'{robot}/requests'.lstrip('/'),
-            guard.while_open(lambda request: self._on_request(robot, request)),
-            lambda: time.monotonic())
+    def _hear_goals(self, message: DiagnosticArray) -> None:
+        self._goals_heard = message    # as each is complete, the last one will do
+
+    def _take_goals(self, reports: Sequence[GoalReport]) -> None:
+        self.on_goals(reports)
+        self.goals(reports)
+
+    def _hear_requests(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
+        topic = f'{robot}/requests'.lstrip('/')
+        take = guard.while_open(messages.dropping(
+            node, topic, lambda message: Request.from_json(message.data),
+            lambda request: self._on_request(robot, request)))
+        stops, others = (guard.limited(entry, take) for entry in (f'{topic} (stop)', topic))
+
+        def hear(message: String) -> None:
+            if _STOPS not in message.data:
+                others(message)
+            elif (message.data, True) != (self._stop[0], time.monotonic() < self._stop[1]):
+                self._stop = message.data, time.monotonic() + _SAME_STOP
+                stops(message)
+
+        node.create_subscription(String, topic, hear, messages.REQUESTS)
 
     def _hear_stops(self, node: NodeInterface, guard: CallbackGuard, robot: str) -> None:
         def on_stopped(message: Bool) -> None:

@@ -87,6 +87,7 @@ class Publishers:
                 phase, status = Phase.PAUSED, 'paused: the node is ending'
             self._tell_stop(phase, status, exploration, link)
         self._tell_due(True)
+        self._events.tell_repeats(end=True)
         self._live.close()
         self._trust.close()
         self._picture.close()
@@ -148,7 +149,9 @@ class Publishers:
 
     def asked(self, event: Event) -> None:
         """Publish what somebody has asked for, and log it."""
-        self._node.get_logger().info(self._events.tell(event, self._names).text)
+        event = self._events.tell(event, self._names)
+        if event.count != 0:    # else it is only counted
+            self._node.get_logger().info(event.text)
 
     def restarted(self, step: int) -> None:
         """Tell that it goes on from what was kept."""
@@ -178,6 +181,8 @@ class Publishers:
         :param keeps: whether there is such a folder.
         """
         self._events.pass_time(exploration.steps)
+        for event in self._events.tell_repeats():
+            self._node.get_logger().info(event.text)
         steps, since = self._counted
         self._counted = exploration.steps, now
         timeouts = link.loop.timeouts
@@ -331,8 +336,8 @@ class HypothesisTopics:
         self._known = node.create_publisher(Int64MultiArray, 'known_states', messages.LATCHED)
         self._policies = node.create_publisher(Int64MultiArray, 'policies', messages.LATCHED)
         self._policy = node.create_publisher(Int64MultiArray, 'policy', messages.STEP)
-        node.create_subscription(
-            Int64, 'policy/request', guard.while_open(self._on_request), messages.STEP)
+        node.create_subscription(Int64, 'policy/request', guard.limited(
+            'policy/request', guard.while_open(self._on_request)), messages.STEP)
         self._heard: Hypothesis | None = None
         self._waiting: Hypothesis | None = None
         self._published: Hypothesis | None = None

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+How much of a node's time goes to what others ask for, as often as they like.
+
+Each node has one ``Allowance``. All that comes from outside passes it before it is read: the
+services and topics of people and programs, but for the step protocol. Stops pass it always.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+import math
+import time
+from typing import TypeVar
+
+AT_ONCE = 50
+"""Calls of one entry that are taken at once, such as all parameters of a file that is loaded."""
+
+EACH_SECOND = 5.0
+"""Calls of one entry that are taken in each second for long: more than people need."""
+
+SHARE = 0.2
+"""Of the node's time, which all entries together may take for long."""
+
+_BURST = 2.0    # s, that they may take at once
+
+TOO_MANY = f'more than {EACH_SECOND:g} calls a second come, expected fewer; wait for 2 s'
+"""Why a call is refused."""
+
+_SaidT = TypeVar('_SaidT')
+_AnswerT = TypeVar('_AnswerT')
+
+
+class Allowance:
+    """
+    Limits the calls of each entry, a topic or a service, and the time of all of them.
+
+    A call that is refused counts, too: as long as a flood lasts, all of it is refused.
+
+    :param clock: returns the time in s.
+    :ivar refused: how many calls of each entry were refused so far.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self.refused: Counter[str] = Counter()
+        self._clock = clock
+        self._calls: dict[str, _Bucket] = {}
+        self._seconds = _Bucket(_BURST, SHARE, -_BURST)
+
+    def takes(self, entry: str, anyway: bool = False) -> bool:
+        """Return whether one more is taken, which counts then; ``anyway``: even if it is not."""
+        now = self._clock()
+        calls = self._calls.setdefault(entry, _Bucket(AT_ONCE, EACH_SECOND, -EACH_SECOND))
+        taken = anyway or calls.left(now) >= 1.0 and self._seconds.left(now) > 0.0
+        calls.take(1.0, now)
+        if not taken:
+            self.refused[entry] += 1
+        return taken
+
+    def limited(self, entry: str, take: Callable[[_SaidT], _AnswerT],
+                refuse: Callable[[_SaidT], _AnswerT],
+                anyway: Callable[[_SaidT], bool] = lambda said: False,
+                ) -> Callable[[_SaidT], _AnswerT]:
+        """
+        Return what calls ``take`` as long as it is allowed, and ``refuse`` otherwise.
+
+        :param anyway: says what is taken even so.
+        """
+        def limited(said: _SaidT) -> _AnswerT:
+            if not self.takes(entry, anyway(said)):
+                return refuse(said)
+            begun = self._clock()
+            try:
+                return take(said)
+            finally:
+                now = self._clock()
+                self._seconds.take(now - begun, now)
+        return limited
+
+
+class _Bucket:
+    """Counts what is left, between ``least`` and ``most``, with more in each second."""
+
+    def __init__(self, most: float, each_second: float, least: float) -> None:
+        self._most, self._each_second, self._least = most, each_second, least
+        self._left, self._last = most, -math.inf
+
+    def left(self, now: float) -> float:
+        self._left = min(self._most, self._left + (now - self._last) * self._each_second)
+        self._last = now
+        return self._left
+
+    def take(self, amount: float, now: float) -> None:
+        self._left = max(self._least, self.left(now) - amount)

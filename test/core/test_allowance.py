@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How much is taken of what others ask for as often as they like."""
+
+from __future__ import annotations
+
+from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND, SHARE, TOO_MANY
+import pytest
+
+
+class Clock:
+    """Stands still until it is set."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def allowance(clock: Clock) -> Allowance:
+    return Allowance(clock)
+
+
+def taken(allowance: Allowance, clock: Clock, entry: str, rate: float, seconds: float) -> int:
+    """Return how many calls are taken of so many a second."""
+    found = 0
+    for _ in range(round(rate * seconds)):
+        clock.now += 1 / rate
+        found += allowance.takes(entry)
+    return found
+
+
+def test_a_flood_is_refused_until_it_ends(allowance: Allowance, clock: Clock) -> None:
+    assert AT_ONCE <= taken(allowance, clock, 'save', 500.0, 10.0) <= AT_ONCE + 1
+    assert taken(allowance, clock, 'look', 1.0, 1.0) == 1    # each entry has its own
+    assert 5000 - AT_ONCE - 1 <= allowance.refused['save'] <= 5000 - AT_ONCE
+    clock.now += 2.0
+    assert allowance.takes('save')
+    assert taken(allowance, clock, 'explore', EACH_SECOND - 0.1, 100.0) == 490
+
+
+def test_a_stop_is_always_taken(allowance: Allowance) -> None:
+    stop = allowance.limited('explore', str.upper, lambda said: TOO_MANY,
+                             lambda said: said == 'stop')
+    assert {stop('stop') for _ in range(1000)} == {'STOP'}
+    assert stop('go') == TOO_MANY
+
+
+def test_slow_calls_take_no_more_than_their_share_of_the_time(
+        allowance: Allowance, clock: Clock) -> None:
+    def work(said: str) -> bool:
+        clock.now += 0.5
+        return True
+
+    calls = [allowance.limited(name, work, lambda said: False) for name in ('save', 'load')]
+    begun, busy = clock.now, 0.0
+    while clock.now < begun + 300.0:
+        clock.now += 0.3
+        busy += 0.5 * sum(call('') for call in calls)
+    assert 0.8 * SHARE < busy / 300.0 < 1.1 * SHARE

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""However much others ask for, exploring goes on, and stops and pauses are obeyed."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from collections.abc import Callable
+import json
+from pathlib import Path
+import time
+
+from diagnostic_msgs.msg import DiagnosticArray
+from mnm_ros import messages
+from mnm_ros.core.progress.events import Event
+from mnm_ros.core.task.allowance import AT_ONCE, TOO_MANY
+from navigating import Operator
+from node_processes import PAUSE, Peer, ScriptedRobot
+from std_msgs.msg import Int64, Int64MultiArray, String
+from std_srvs.srv import SetBool, Trigger
+
+
+def events_of(heard: list[String]) -> list[Event]:
+    return [Event.from_json(message.data) for message in heard]
+
+
+def test_floods_of_services_become_two_events_and_leave_pauses_alone(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    robot.pause = PAUSE
+    process = explorer(checkpoint_dir=str(tmp_path))
+    heard = peer.listen(String, 'events', messages.EVENTS)
+    phases = peer.listen(String, 'phase')
+    peer.wait_for(lambda: len(robot.executed) > 10, 'steps')
+    answers: Counter[str] = Counter()
+    clients = [(peer.node.create_client(kind, name), request) for kind, name, request in (
+        (SetBool, 'explore', SetBool.Request(data=True)), (Trigger, 'save', Trigger.Request()))]
+    for client, _ in clients:
+        peer.wait_for(client.service_is_ready, 'a service')
+    with peer.client(SetBool, 'explore') as pause:
+        for _ in range(40):
+            futures = [client.call_async(request) for client, request in clients for _ in range(5)]
+            peer.wait_for(lambda: all(each.done() for each in futures), 'answers')    # noqa: B023
+            answers.update(each.result().message for each in futures)
+        assert answers[f'refused: {TOO_MANY}'] > 200
+        executed = len(robot.executed)
+        peer.wait_for(lambda: len(robot.executed) > executed + 10, 'that it explores')
+        assert not pause(SetBool.Request(data=True)).success
+        assert pause(SetBool.Request(data=False)).success
+    peer.wait_for(lambda: phases[-1].data == 'paused', 'a pause')
+
+
+    def told(what: str) -> list[Event]:
+        return [event for event in events_of(heard) if event.what == what]
+
+    peer.wait_for(lambda: told('pause'), 'that it was told to pause')
+    assert process.stop() == 0    # else what is counted is told 10 s later
+    for what in ('resume', 'save'):
+        peer.wait_for(lambda: len(told(what)) == 2, f'how often: {what}')    # noqa: B023
+        first, others = told(what)
+        assert first.count is None and others.count and others.count + 1 <= AT_ONCE + 10
+        assert 'times more' in others.text and others.time > first.time
+    kept = (tmp_path / 'explorer.events.jsonl').read_text().splitlines()
+    assert sum(json.loads(line).get('what') in ('resume', 'save') for line in kept) == 4
+    assert sum('calls a second come by' in message.data for message in heard) == 1
+
+
+def test_a_flood_of_goals_is_refused_and_told_ten_times_a_second(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    process = navigator()
+    statuses = peer.listen(DiagnosticArray, 'goal/status')
+    results = peer.listen(String, 'goal_result')
+    goals = peer.node.create_publisher(Int64, 'goal', messages.STEP)
+    requests = peer.node.create_publisher(Int64MultiArray, 'goal/request', messages.STEP)
+    cancels = peer.node.create_publisher(Int64, 'goal/cancel', messages.STEP)
+    for publisher in (goals, requests, cancels):
+        peer.wait_for(publisher.get_subscription_count, 'a navigator')
+    begun = time.monotonic()
+    for number in range(300):
+        goals.publish(Int64(data=99))
+        requests.publish(Int64MultiArray(data=array('q', (number, 99))))
+        cancels.publish(Int64(data=number + 10_000))
+        peer.spin(0.005)
+    peer.wait_for(lambda: any(TOO_MANY in result.data for result in results), 'a refusal')
+    seconds = time.monotonic() - begun
+    assert len(statuses) < 2 * AT_ONCE + 20 * seconds
+    assert process.output.count('\n') < 2 * AT_ONCE + 20
+
+
+def test_a_robot_side_refuses_floods_of_change_and_of_free_but_no_stop(
+        start: Callable, peer: Peer, scenario: str) -> None:
+    start('cmp_sim', scenario=scenario)
+    with peer.client(SetBool, 'stop') as stop, peer.client(Trigger, 'change') as change:
+        free = [stop(SetBool.Request(data=False)).message for _ in range(3 * AT_ONCE)]
+        changed = [change(Trigger.Request()).message for _ in range(3 * AT_ONCE)]
+        for answers in (free, changed):
+            assert f'refused: {TOO_MANY}' in answers[AT_ONCE:]
+        stopped = {stop(SetBool.Request(data=True)).message for _ in range(3 * AT_ONCE)}
+        assert stopped == {'stopped'}
