@@ -69,7 +69,7 @@ class ForkedQuery(Generic[_T]):
         """
         Return the answer once it is there, without waiting for it; None before, and once only.
 
-        :raises RuntimeError: says what went wrong if there will be no answer.
+        :raises ChildProcessError: says what went wrong if there will be no answer.
         """
         try:
             while self._copy and (data := os.read(self._reader, _SIZE)):
@@ -81,10 +81,10 @@ class ForkedQuery(Generic[_T]):
         read = bytes(self._read)
         self._let_go()
         if not read:
-            raise RuntimeError('a copy of the process was killed before it had an answer')
+            raise ChildProcessError('a copy of the process was killed before it had an answer')
         succeeded, answer = pickle.loads(read)
         if not succeeded:
-            raise RuntimeError(answer)
+            raise ChildProcessError(answer)
         result: _T = answer
         return result
 

@@ -74,7 +74,7 @@ class Lookout(Generic[_T]):
         """Take what has been worked out; return whether something else may be asked."""
         try:
             answer = self._query.answer()
-        except RuntimeError as error:
+        except ChildProcessError as error:
             self._warn(f'what is shown is not up to date: {error}')
         else:
             if answer is not None:

@@ -84,10 +84,10 @@ def test_it_is_not_waited_for() -> None:
 def test_what_goes_wrong_is_said_and_the_next_question_is_answered() -> None:
     query: ForkedQuery[int] = ForkedQuery()
     query.ask(lambda: 1 // 0)
-    with pytest.raises(RuntimeError, match='division'):
+    with pytest.raises(ChildProcessError, match='division'):
         soon(query.answer)
     query.ask(lambda: os.kill(os.getpid(), signal.SIGKILL) or 0)
-    with pytest.raises(RuntimeError, match='killed before it had an answer'):
+    with pytest.raises(ChildProcessError, match='killed before it had an answer'):
         soon(query.answer)
     query.ask(lambda: 7)
     assert soon(query.answer) == 7

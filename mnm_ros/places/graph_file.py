@@ -45,7 +45,9 @@ def load_graph(path: Path) -> PlaceGraph:
 
 
 def _keys(root: Entry) -> set[str]:
-    return {str(name) for name in root.mapping('a mapping')} if root.kind is dict else set()
+    """Return the keys of a file, none if it is no mapping; the reader checks them."""
+    return {key.content for key in root.content[::2] if key.kind is str} if (
+        root.kind is dict) else set()
 
 
 def _has_heights(root: Entry) -> bool:

@@ -29,7 +29,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[Telemetry]:
     said: list[Telemetry] = []
 
     class Pretended:
-        explorer, topic, described = '/explorer', '/phase', False
+        explorer, topic, may_be_described = '/explorer', '/phase', False
 
         def __init__(self, *_: object) -> None:
             pass
