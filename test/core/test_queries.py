@@ -35,7 +35,8 @@ COMMANDS = {
 """The methods that change something. Every other public name is a query, also a new one."""
 
 ARGUMENTS: dict[str, tuple[object, ...]] = {
-    'may_plan': (0, 0), 'has_met': (1,), 'policy_to': (1,), 'direct_way': (1,), 'play_on': (View(),)}
+    'may_plan': (0, 0), 'has_met': (1,), 'policy_to': (1,), 'direct_way': (1,),
+    'play_on': (View(),)}
 
 
 def held(exploration: Exploration) -> bytes:
