@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps, learns
 from mnm_ros import messages
 from mnm_ros.messages import PolicySet
+from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from navigating import declare, describe, HeldRobot, Operator
@@ -226,12 +227,32 @@ def test_exploration_goes_on_when_the_navigator_is_killed(slow: Nodes) -> None:
     slow.explores()
 
 
+def test_a_goal_waits_until_a_robot_side_that_has_joined_has_said_what_it_is(
+        start: Callable, explorer: Callable, peer: Peer, operator: Operator) -> None:
+    """Issue: it failed if the publisher was seen before its message."""
+    robot, status = HeldRobot(peer), peer.listen(String, 'status')
+    robot.holding = False
+    explorer()
+    learns(peer)
+    start('navigator', direct=False, dwell=0.0)
+    operator.wait_for_navigator()
+    robot.holding = True
+    operator.send(2)
+    robot.wait_until_held()
+    late = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
+    peer.wait_for(lambda: 'it has not said yet what it is' in status[-1].data, 'the wait')
+    late.publish(String(data=RobotDescription(('east', 'west')).to_text()))
+    robot.holding = False
+    robot.release_if_held()
+    assert operator.result().startswith('reached 2 ')
+
+
 def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
         start: Callable, explorer: Callable, peer: Peer, operator: Operator) -> None:
     robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
     trust = peer.listen(String, 'trust')
     robot.holding = False
-    described = describe(peer)    # an explorer gives goals up while it waits for a description
+    described = describe(peer)
     exploring = explorer()
     learns(peer)
     start('navigator', direct=False, dwell=0.0)

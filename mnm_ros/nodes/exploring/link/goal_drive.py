@@ -137,6 +137,12 @@ class GoalDrive:
         if self._leave_at < math.inf:
             self._leave_at = -math.inf
 
+    def yield_robot(self, reason: str, now: float) -> None:
+        """Leave the robot alone because of ``reason``, until that is empty; the goal waits."""
+        if self._way is not None and self._loop:
+            self._loop.yield_robot(reason, now)
+            self._settle()
+
     def lose_place(self) -> None:
         """Forget where the robot is, as another node or person may have moved it."""
         self._whereabouts.lose()

@@ -21,7 +21,13 @@ from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
-from mnm_ros.nodes.common.graph_watch import bag_played, GraphWatch, OrderPublisher, RobotSides
+from mnm_ros.nodes.common.graph_watch import (
+    bag_played,
+    Endpoints,
+    GraphWatch,
+    OrderPublisher,
+    RobotSides,
+)
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
@@ -230,6 +236,8 @@ class CommandLink(RobotLink):
         self._actions = len(parameters['actions'])
         messages.hear(node, String, 'step_report', messages.STEP, messages.decode_step_report,
                       guard.for_topic(self._on_step_report, _WAITING))
+        self._reporters = Endpoints(
+            node, node.resolve_topic_name('step_report'), publishers=True)
         self._goals = GoalDrive(node, parameters, self, guard.allowance)
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
@@ -246,6 +254,8 @@ class CommandLink(RobotLink):
 
     def _on_step_report(self, report: messages.StepReport) -> None:
         if not self.numbers.sent(report.seq):    # what another node has had executed
+            if bag_played(self._reporters.known()):
+                return
             for state, action, after in report.legs:
                 if 0 <= action < self._actions:
                     self.learn(state, action, after)
@@ -422,8 +432,12 @@ class CommandLink(RobotLink):
         else:
             self._orders.close()
         self._guard.call(self.loop.yield_robot, objection or reason, now)
-        if (objection or reason) and self._goals.driving:
+        if not self._goals.driving:
+            return
+        if reason or self.profile.mismatch:
             self._goals.end(GoalStatus.FAILED, objection or reason)
+        else:
+            self._goals.yield_robot(objection, now)
 
 
 class AdviceLink(RobotLink):
