@@ -68,7 +68,7 @@ setup(
     maintainer_email=MAINTAINER.get('email'),
     packages=find_packages(include=[NAME, f'{NAME}.*']),
     package_data={NAME: [
-        'py.typed', 'nodes/showing/*.css', 'nodes/showing/*.js', 'trial/*.j2']},
+        'py.typed', 'page/*.css', 'page/*.js', 'trial/*.j2']},
     python_requires='>=3.10',
     install_requires=[
         'setuptools', 'numpy>=1.21', 'PyYAML>=5.4', 'rich>=11.2', 'scipy>=1.8',

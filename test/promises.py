@@ -191,7 +191,7 @@ DURABILITY = (
             'flush_folder(path.parent)', 'pass', _OF_POWER),
     Promise('the old file stays until the new one is whole', _FILES,
             'draft.replace(path)', 'path.unlink(missing_ok=True); draft.replace(path)',
-            'test_files.py checkpoint/test_power_cut.py'),
+            'test_outside_files.py checkpoint/test_power_cut.py'),
     Promise('the generation before is kept', _GENERATIONS,
             'before[:-(_GENERATIONS_KEPT - 1)]', 'before', 'checkpoint'),
     Promise('a file that is refused is kept', _LOG,

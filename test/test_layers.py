@@ -70,8 +70,7 @@ ROOMS = {
     'console': 'core files located_yaml places plan simulation robot_description view'
                ' subscriptions topics parameters',
     'command': 'core checkpoint driving files plan robot_description export simulation topics'
-               ' trial version view messages subscriptions console parameters nodes/common'
-               ' nodes/showing',
+               ' trial version view messages subscriptions console parameters nodes/common page',
     '__main__': 'command',
     'nodes/common': 'core driving files protocol checkpoint robot_description messages'
                     ' parameters',
@@ -82,15 +81,15 @@ ROOMS = {
     'nodes/exploring': 'version core protocol checkpoint declaration_file files robot_description'
                        ' view messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
-    'nodes/showing': 'core plan view robot_description subscriptions navigator_client messages'
-                     ' parameters nodes/common',
+    'page': 'core plan view robot_description subscriptions navigator_client messages parameters'
+            ' nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',
     'nodes/mobile': 'core/model core/task driving files plan robot_description messages parameters'
                     ' nodes/common',
     'nodes': 'core checkpoint protocol driving files plan simulation trial robot_description'
              ' messages parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
-             ' nodes/showing',
+             ' page',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 

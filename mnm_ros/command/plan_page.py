@@ -24,8 +24,8 @@ def serve(plan: Plan, path: Path, source: str, wishes: Wishes, port: int) -> Non
     :raises InvalidValueError: if NiceGUI is not installed, or the port is in use.
     """
     try:
-        from mnm_ros.nodes.showing.plan_page import PlanPage, SharedPlan
-        from mnm_ros.nodes.showing.web_server import WebServer
+        from mnm_ros.page.plan_page import PlanPage, SharedPlan
+        from mnm_ros.page.web_server import WebServer
     except ModuleNotFoundError as error:
         if (error.name or '').partition('.')[0] == 'mnm_ros':
             raise

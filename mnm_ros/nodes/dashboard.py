@@ -20,9 +20,9 @@ from mnm_ros.core.errors import ParameterError
 from mnm_ros.files import user_path
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, SharedLayers
-from mnm_ros.nodes.showing.played_log import PlayedLog
+from mnm_ros.page.commands import Commands
+from mnm_ros.page.page_subscriptions import PageSubscriptions, SharedLayers
+from mnm_ros.page.played_log import PlayedLog
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.trial.scenes import Scenes
 from rclpy.node import Node
@@ -42,8 +42,8 @@ class Dashboard(Node):
         super().__init__('dashboard', **node_arguments)
         given = Parameters(self, NODES['dashboard'])
         try:
-            from mnm_ros.nodes.showing.page import Page
-            from mnm_ros.nodes.showing.web_server import WebServer
+            from mnm_ros.page.page import Page
+            from mnm_ros.page.web_server import WebServer
         except ModuleNotFoundError as error:
             if (error.name or '').partition('.')[0] == 'mnm_ros':
                 raise

@@ -55,6 +55,7 @@ class Simulated(robots.Robot):
         self._move, self._slip, self._again = move, slip, again
         self._takes, self._answers, self._random = seconds, answers, Random(seed)
         self._state, self._last = 0, (0, 0)
+        self._refused = set()
 
     def missing(self) -> str:
         return ''

@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip('nicegui')
 
-from mnm_ros.nodes.showing import visitors  # noqa: E402, I100
-from mnm_ros.nodes.showing.visitors import Connection, WaitingPages  # noqa: E402
+from mnm_ros.page import visitors  # noqa: E402, I100
+from mnm_ros.page.visitors import Connection, WaitingPages  # noqa: E402
 import uvicorn  # noqa: E402
 
 DEADLINE = 60.0    # s

@@ -23,6 +23,7 @@ PLACES = RobotDescription(
     ('east', 'west'), frame='map', names={2: 'bench', 5: 'attic'},
     positions={0: (0.0, 0.0), 1: (1.0, 0.0), 2: (2.0, 0.0), 5: (3.0, 0.0), 6: (2.0, 0.0)})
 HORIZON = 3
+_REST = 0.25    # s
 KNOWN = messages.PolicySet(1, 0, HORIZON, tuple(
     Policy(target, HORIZON, TARGETS, (tuple(EAST if state < target else WEST
                                             for state in TARGETS),))
@@ -35,6 +36,7 @@ class Operator:
     def __init__(self, peer: Peer) -> None:
         self.results: list[str] = []
         self._peer = peer
+        self._refused = False
         self._goals = peer.node.create_publisher(Int64, 'goal', 10)
         peer.node.create_subscription(
             String, 'goal_result', lambda message: self.results.append(message.data),
@@ -49,8 +51,13 @@ class Operator:
         return self.results.pop(0)
 
     def go(self, goal: int) -> str:
+        """Send a goal and return its result; after a refusal with a rest, which ends a flood."""
+        if self._refused:
+            self._peer.spin(_REST)
         self.send(goal)
-        return self.result()
+        result = self.result()
+        self._refused = result.startswith('refused')
+        return result
 
     def wait_for_subscription(self) -> None:
         self._peer.wait_for(self._goals.get_subscription_count, 'the navigator')

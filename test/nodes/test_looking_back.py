@@ -10,9 +10,9 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
-from mnm_ros.nodes.showing.looking_back import LookingBack
-from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
-from mnm_ros.nodes.showing.played_log import PlayedLog
+from mnm_ros.page.looking_back import LookingBack
+from mnm_ros.page.page_subscriptions import SharedLayers
+from mnm_ros.page.played_log import PlayedLog
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import Ground, Telemetry
 from mnm_ros.view.web.layers import draw, Places, policy_arrows

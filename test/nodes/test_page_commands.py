@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from mnm_ros import messages
-from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, of_all, RepeatedCalls
+from mnm_ros.page.commands import Commands
+from mnm_ros.page.repeated_calls import CommandOutcome, of_all, RepeatedCalls
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from node_processes import Peer
 import pytest

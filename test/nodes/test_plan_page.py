@@ -29,7 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
 from browsing import browser, missing  # noqa: E402, I100
 
 nicegui = pytest.importorskip('nicegui', reason='NiceGUI is not installed')
-plan_page = pytest.importorskip('mnm_ros.nodes.showing.plan_page')
+plan_page = pytest.importorskip('mnm_ros.page.plan_page')
 
 RADIUS = ('--radius', '1')    # what is told of exploring takes a second to be played
 HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02', '--cell', '0.5',

@@ -23,8 +23,8 @@ from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.core.progress.trust import to_json, Trust, TrustedPolicy
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.dashboard import Dashboard
-from mnm_ros.nodes.showing.commands import Commands
-from mnm_ros.nodes.showing.page_subscriptions import PageSubscriptions, SharedLayers
+from mnm_ros.page.commands import Commands
+from mnm_ros.page.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words

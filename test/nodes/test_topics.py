@@ -24,7 +24,7 @@ KEYS = {
     'check_steps',
     'check_window', 'failures', 'failure_threshold', 'last_change', 'changes_noticed',
     'changes_relearnt', 'reset_misses', 'steps_per_second', 'robot_timeouts', 'unanswered',
-    'checkpoint', 'closed', 'requests_dropped'}
+    'checkpoint', 'closed', 'requests_dropped', 'quarantined'}
 
 
 def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,

@@ -9,10 +9,10 @@ from functools import partial
 import time
 from typing import Any
 
-from mnm_ros.nodes.showing.looking_back import PastView
-from mnm_ros.nodes.showing.page_parts import box, button, card, STYLE, ThemeButton, title
-from mnm_ros.nodes.showing.page_subscriptions import SharedLayers
-from mnm_ros.nodes.showing.repeated_calls import CommandOutcome
+from mnm_ros.page.looking_back import PastView
+from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
+from mnm_ros.page.page_subscriptions import SharedLayers
+from mnm_ros.page.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.named import named

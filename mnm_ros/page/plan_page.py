@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from mnm_ros.core.errors import FileError
-from mnm_ros.nodes.showing.page_parts import box, button, card, STYLE, ThemeButton, title
+from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
 from mnm_ros.plan import picture
 from mnm_ros.plan.edits import Draft, THINGS
 from mnm_ros.plan.findings import findings

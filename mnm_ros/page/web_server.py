@@ -10,8 +10,8 @@ from threading import Thread
 
 from fastapi import FastAPI
 from mnm_ros.core.errors import ParameterError
-from mnm_ros.nodes.showing.page_parts import ICON
-from mnm_ros.nodes.showing.visitors import Connection, WaitingPages
+from mnm_ros.page.page_parts import ICON
+from mnm_ros.page.visitors import Connection, WaitingPages
 from mnm_ros.view.web.origin import OwnPagesOnly
 from nicegui import ui
 import uvicorn

@@ -12,7 +12,7 @@ from typing import Any
 from mnm_ros.navigator_client import NavigatorClient
 from mnm_ros.nodes.common.commanding import CALL_AGAIN
 from mnm_ros.nodes.common.request_topic import RequestTopic
-from mnm_ros.nodes.showing.repeated_calls import CommandOutcome, never, RepeatedCalls
+from mnm_ros.page.repeated_calls import CommandOutcome, never, RepeatedCalls
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
 from mnm_ros.view.words import in_time
