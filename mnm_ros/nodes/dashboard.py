@@ -51,10 +51,13 @@ class Dashboard(Node):
                 f"{error}, expected NiceGUI: pip install 'nicegui>=3.4,<4' (the extra dashboard)"
                 ) from None
         self._ended = False
+        self._player: Thread | None = None    # of a log
         self._shared = self._played(given['log']) if given['log'] else self._live(
             given['read_only'])
         self._server = WebServer(lambda: Page(self._shared), given['host'], given['port'])
         self._server.start()
+        if self._player:
+            self._player.start()
         self.get_logger().info(f'the page is at {self._server.address}')
 
     def close(self) -> None:
@@ -93,7 +96,7 @@ class Dashboard(Node):
             except (ValueError, OSError) as error:
                 log.refused = f'No more can be shown: {error}.'
                 self.get_logger().error(log.refused)
-        Thread(target=play, name='log', daemon=True).start()
+        self._player = Thread(target=play, name='log', daemon=True)
         return shared
 
 

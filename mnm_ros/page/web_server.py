@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import socket
 from threading import Thread
+import time
 
 from fastapi import FastAPI
 from mnm_ros.core.errors import ParameterError
@@ -18,6 +19,7 @@ import uvicorn
 
 _GRACE = 1       # s, for requests under way when the node ends
 _JOIN = 3.0      # s, after which the thread is left alone
+_MOMENT = 0.005  # s
 
 
 class WebServer:
@@ -45,9 +47,16 @@ class WebServer:
         self._thread = Thread(target=self._run, name='page', daemon=True)
 
     def start(self) -> None:
-        """Serve from now on; who connects before the thread does wait."""
+        """
+        Serve from now on.
+
+        NiceGUI looks at all objects when it starts, also at those that another thread has not
+        finished. Python then raises SystemError there, so that the caller waits.
+        """
         self._socket.listen()
         self._thread.start()
+        while self._thread.is_alive() and not self._server.started:
+            time.sleep(_MOMENT)
 
     def stop(self) -> None:
         """End; browsers say then that the page has gone."""

@@ -30,6 +30,7 @@ class ForgetfulDisk:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._platter: dict[int, bytes] = {}    # by inode
+        self._held: dict[int, int] = {}    # what keeps an inode from being given to a new file
         self._names: dict[str, int] = {}
         self._cuts = count()
         self.after_each_flush: Callable[[], object] | None = None
@@ -46,6 +47,8 @@ class ForgetfulDisk:
         with monkeypatch.context() as patch, watched(after_flush=self._take_file):
             patch.setattr(os, 'fsync', fsync)
             yield self
+        while self._held:
+            os.close(self._held.popitem()[1])
 
     def after_power_cut(self) -> Path:
         """Return a new folder with what is on the platter now."""
@@ -67,6 +70,8 @@ class ForgetfulDisk:
         """Put a file on the platter; with its name, where SQLite flushes the folder, too."""
         if path.parent == self.folder:
             inode = path.stat().st_ino
+            if inode not in self._held:
+                self._held[inode] = os.open(path, os.O_PATH)
             self._platter[inode] = path.read_bytes()
             if named:
                 self._names[path.name] = inode

@@ -435,10 +435,11 @@ def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
 
 def test_a_long_replay_holds_nothing_up(
         start: Callable, explorer: Callable, peer: Peer, robot: ScriptedRobot,
-        tmp_path: Path) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither at the start nor on ``load``: heartbeat, services and Ctrl-C are served."""
     given = {'actions': ['east', 'west'], 'checkpoint_dir': str(tmp_path / 'kept'),
              'record': str(tmp_path / 'record')}
+    monkeypatch.setenv('REPLAY_UNTIL', str(tmp_path / 'heard'))
     process = explorer(**given)
     peer.wait_for(lambda: len(robot.executed) > 150, 'steps')
     assert process.stop() == 0
@@ -460,6 +461,7 @@ def test_a_long_replay_holds_nothing_up(
     assert 'is being read' in peer.call(Trigger, 'save').message
     assert 'is being replayed' in peer.call(Trigger, 'load').message
     assert len(robot.executed) == executed
+    (tmp_path / 'heard').touch()
     peer.wait_for(lambda: len(robot.executed) > executed + 10, 'exploring')
     explore(peer, False)
     peer.wait_for(lambda: status[-1].data == 'paused: service explore called', 'paused')
