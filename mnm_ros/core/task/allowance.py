@@ -26,7 +26,9 @@ SHARE = 0.2
 
 _BURST = 2.0    # s, that they may take at once
 
-TOO_MANY = f'more than {EACH_SECOND:g} calls a second come, expected fewer; wait for 2 s'
+PROBE = 2.0    # s
+
+TOO_MANY = f'more than {EACH_SECOND:g} calls a second come, expected fewer; wait for {PROBE:g} s'
 """Why a call is refused."""
 
 _SaidT = TypeVar('_SaidT')
@@ -37,7 +39,8 @@ class Allowance:
     """
     Limits the calls of each entry, a topic or a service, and the time of all of them.
 
-    A call that is refused counts, too: as long as a flood lasts, all of it is refused.
+    A call that is refused counts, too: as long as a flood lasts, one call in ``PROBE`` s is taken,
+    so that a program that asks again at once is not refused for ever.
 
     :param clock: returns the time in s.
     :ivar refused: how many calls of each entry were refused so far.
@@ -47,15 +50,19 @@ class Allowance:
         self.refused: Counter[str] = Counter()
         self._clock = clock
         self._calls: dict[str, _Bucket] = {}
+        self._taken: dict[str, float] = {}    # when a call of each entry was taken last
         self._seconds = _Bucket(_BURST, SHARE, -_BURST)
 
     def takes(self, entry: str, anyway: bool = False) -> bool:
         """Return whether one more is taken, which counts then; ``anyway``: even if it is not."""
         now = self._clock()
         calls = self._calls.setdefault(entry, _Bucket(AT_ONCE, EACH_SECOND, -EACH_SECOND))
-        taken = anyway or calls.left(now) >= 1.0 and self._seconds.left(now) > 0.0
+        due = calls.left(now) >= 1.0 or now >= self._taken.get(entry, -math.inf) + PROBE
+        taken = anyway or due and self._seconds.left(now) > 0.0
         calls.take(1.0, now)
-        if not taken:
+        if taken:
+            self._taken[entry] = now
+        else:
             self.refused[entry] += 1
         return taken
 
