@@ -13,7 +13,6 @@ have the wheels of Kilted do so with SIGSEGV, which has nothing to do with the n
 
 from __future__ import annotations
 
-import atexit
 from collections.abc import Callable
 from contextlib import suppress
 import gc
@@ -25,8 +24,7 @@ from pathlib import Path
 import select
 import signal
 import sys
-import threading
-from typing import Any, NoReturn
+from typing import Any
 
 from mnm_ros.core import libraries
 
@@ -83,25 +81,7 @@ def become(order: dict[str, Any]) -> Callable[[], Any]:
     sys.argv = [program, *order['arguments']]
     main = import_module('mnm_ros.command.main' if program == COMMAND else program
                          if beside.exists() else f'mnm_ros.nodes.{program}').main
-    return lambda: _end(main)
-
-
-def _end(main: Callable[[], Any]) -> NoReturn:
-    """
-    Run a program, and end this process without freeing its memory, which costs as much as a start.
-
-    With ``--all`` Python ends as usual, and after an exception in any case.
-    """
-    try:
-        sys.exit(main())
-    except SystemExit as ended:
-        if os.environ.get('MNM_TEST_ALL') or isinstance(ended.code, str):
-            raise
-        threading._shutdown()  # type: ignore[attr-defined]    # waits for threads, as Python does
-        atexit._run_exitfuncs()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(int(ended.code or 0))
+    return lambda: sys.exit(main())
 
 
 def _only_adds(before: str | None, now: str | None) -> bool:

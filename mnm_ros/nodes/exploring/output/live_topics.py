@@ -169,6 +169,7 @@ class TrustTopics:
         self._view = b''
         self._again = False    # whether it is published though it is the same
         self.since, self.told = [*since], pickle.dumps({})
+        self._kept = self.since    # a look before it is restored has nothing to go on from
 
     def close(self) -> None:
         """End what is under way."""
@@ -192,7 +193,7 @@ class TrustTopics:
         if exploration is not self._of:
             self._lookout.close()
             self._of, self._view = exploration, pickle.dumps(View(
-                each for each in self.since if each[-1] <= exploration.steps))
+                each for each in self.since or self._kept if each[-1] <= exploration.steps))
         listeners = shown + sum(publisher.get_subscription_count()
                                 for publisher in (self._policies, self._trust))
         if self._lookout.collect() and self._lookout.pace.wanted(listeners, now):
