@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 import math
-from pathlib import Path
 import random
 from typing import NamedTuple
 
 from arguments import Arguments
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.places.place_graph import Edge, PlaceGraph
-from mnm_ros.simulation.route_scenario import RouteWorld, SUCCESS
-from mnm_ros.simulation.scenario import load
+from mnm_ros.simulation.route_scenario import SUCCESS
+from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 
 DELTA = 0.1
@@ -53,20 +53,26 @@ class Cost(NamedTuple):
         return ((self.driven + self.home) / speed + pause * (self.steps + self.legs)) / 3600
 
 
-def explore(path: Path, seed: int, epsilon: float, most: int) -> Cost:
+def world(name: str) -> tuple[Scenario, PlaceGraph, float]:
+    """Return a route graph as a scenario, the graph, and the radius that takes all of it in."""
+    scenario = load(name)
+    if scenario.graph is None or scenario.radius is None:
+        raise InvalidValueError(f'{name} is a scenario, expected the file of a route graph')
+    return scenario, scenario.graph, scenario.radius
+
+
+def explore(scenario: Scenario, graph: PlaceGraph, radius: float, seed: int, epsilon: float,
+            most: int) -> Cost:
     """Explore a route graph until the first hypothesis, for at most so many steps."""
-    world = RouteWorld(path)
-    graph = world.graph
-    problem = Problem(graph.actions, world.radius, epsilon, DELTA,
-                      support=Support(graph.declaration))
-    exploration, robot = Exploration(settings(problem), seed), Simulator(load(str(path)), seed)
-    ways, chance = ways_home(graph, world.home), random.Random(seed)
-    here, resets, driven, home, legs = world.home, 0, 0.0, 0.0, 0
+    problem = Problem(graph.actions, radius, epsilon, DELTA, support=Support(graph.declaration))
+    exploration, robot = Exploration(settings(problem), seed), Simulator(scenario, seed)
+    ways, chance = ways_home(graph, scenario.start), random.Random(seed)
+    here, resets, driven, home, legs = scenario.start, 0, 0.0, 0.0, 0
     while exploration.hypothesis is None and robot.steps < most:
         action = exploration.next_action()
         if action == RESET:
             resets += 1
-            while here != world.home:
+            while here != scenario.start:
                 home, legs = home + graph.length(ways[here]), legs + 1
                 if chance.random() < SUCCESS:
                     here = ways[here].end
@@ -108,12 +114,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     print(f'{"graph":<24} {"places":>6} {"edges":>5} {"L":>5} {"seed":>4} {"steps":>6} '
           f'{"RESETs":>6} {"driven":>7} {"home":>7} {"hours":>5} {"known":>5}')
     for name in given.graphs:
-        path = Path(name)
-        world = parser.checked(lambda: RouteWorld(path))    # noqa: B023
+        scenario, graph, radius = parser.checked(lambda: world(name))    # noqa: B023
         for seed in given.seeds:
-            cost = explore(path, seed, given.epsilon, given.most)
-            print(f'{path.name.partition(".")[0][:24]:<24} {len(world.graph.places):>6} '
-                  f'{len(world.graph.edges):>5} {world.radius:>5.1f} {seed:>4} {cost.steps:>6,} '
+            cost = explore(scenario, graph, radius, seed, given.epsilon, given.most)
+            print(f'{scenario.name[:24]:<24} {len(graph.places):>6} '
+                  f'{len(graph.edges):>5} {radius:>5.1f} {seed:>4} {cost.steps:>6,} '
                   f'{cost.resets:>6} {cost.driven:>5,.0f} m {cost.home:>5,.0f} m '
                   f'{cost.hours(given.speed, given.pause):>5.2f} '
                   f'{"none" if cost.known is None else cost.known:>5}', flush=True)

@@ -185,6 +185,12 @@ class Keys(dict[Any, tuple[Entry, Entry]]):
         super().__init__()
         self._entry = entry
 
+    def listed(self, name: str) -> list[Entry]:
+        """Return the entries of a list, none if its key is missing or it is empty."""
+        if name not in self or self[name][1].content in ([], ''):
+            return []
+        return self[name][1].sequence(f'a list of {name}')
+
     def required(self, name: str, what: str) -> Entry:
         """Return the value of a key that must be there; ``what`` was expected."""
         if name not in self:

@@ -19,7 +19,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.files import user_path
 from mnm_ros.located_yaml import read
-from mnm_ros.places.graph_file import is_graph
+from mnm_ros.places.graph_file import GEOJSON
 from mnm_ros.plan.plan_file import load as load_plan
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
@@ -108,7 +108,7 @@ def _subject(
             f"no scenario and no world is called '{path_or_name}', expected a path, a scenario "
             f'({", ".join(scenarios.shipped())}) or a world ({", ".join(worlds.shipped())})')
     keys = read(path).mapping('a world, a plan or a scenario') if (
-        not shipped and path.is_file() and not is_graph(path)) else {}
+        not shipped and path.is_file() and path.suffix not in GEOJSON) else {}
     if 'plan' in keys:
         world: worlds.World = PlanWorld.of(load_plan(path))
     elif name in worlds.shipped() if shipped else 'rows' in keys:

@@ -18,7 +18,7 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.errors import FileError
-from mnm_ros.located_yaml import Entry, Keys, read
+from mnm_ros.located_yaml import Entry, Keys
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.robot_description import FARTHEST
 
@@ -57,16 +57,17 @@ class _Lanes:
             tuple(self.edges), remarks=remarks)
 
 
-def read_navigation_graph(path: Path) -> PlaceGraph:
+def read_navigation_graph(path: Path, root: Entry) -> PlaceGraph:
     """
     Return the graph of a file that a fleet adapter reads.
 
+    :param root: what the file holds.
     :raises FileError: with the file, the line, and what was expected.
     """
     found, named = _Lanes(path), dict[str, int]()
-    for level, keys in _levels(path):
+    for level, keys in _levels(root):
         first = len(found.places)
-        for number, entry in enumerate(_items(keys, 'vertices'), first):
+        for number, entry in enumerate(keys.listed('vertices'), first):
             x, y, options = _listed(entry, 2, 'a vertex, [x, y, options]')
             place = Place(_number(x), _number(y), _option(options, 'name'),
                           charger=_option(options, 'is_charger') == 'True', level=level)
@@ -78,7 +79,7 @@ def read_navigation_graph(path: Path) -> PlaceGraph:
             if lift:
                 found.lifts.setdefault(lift, []).append(number)
         inside = range(len(found.places) - first)
-        for index, entry in enumerate(_items(keys, 'lanes')):
+        for index, entry in enumerate(keys.listed('lanes')):
             start, end, options = _listed(entry, 2, 'a lane, [start, end, options]')
             found.add(f'{level} {index}', (first + _vertex(start, inside),
                                            first + _vertex(end, inside)),
@@ -89,25 +90,26 @@ def read_navigation_graph(path: Path) -> PlaceGraph:
     return found.graph()
 
 
-def read_building(path: Path) -> PlaceGraph:
+def read_building(path: Path, root: Entry) -> PlaceGraph:
     """
     Return the graph of a building file of the traffic editor.
 
+    :param root: what the file holds.
     :raises FileError: with the file, the line, and what was expected.
     """
-    top = read(path, 'building').mapping('a building')
+    top = root.mapping('a building')
     system = _text(top['coordinate_system'][1]) if 'coordinate_system' in top else _PIXELS
     if system not in (_PIXELS, _METRES):
         raise top['coordinate_system'][1].error(
             f"coordinate_system is '{system}', expected {_PIXELS} or {_METRES}")
     found, remarks = _Lanes(path), list[str]()
-    levels = [*_levels(path)]
+    levels = [*_levels(root)]
     lowest = min((graph for _, keys in levels for graph in _graphs(keys)), default=0)
     scale = 0.0    # m for each pixel, of the level before
     for level, keys in levels:
         first = len(found.places)
         vertices = [_listed(entry, 4, 'a vertex, [x, y, z, name, parameters]')
-                    for entry in _items(keys, 'vertices')]
+                    for entry in keys.listed('vertices')]
         points = [(_number(x), _number(y)) for x, y, *_ in vertices]
         if system == _PIXELS:
             scale = _scale(keys, points) or scale
@@ -142,15 +144,15 @@ def _distinct(graph: PlaceGraph) -> dict[int, Place]:
         for number, place in graph.places.items()}
 
 
-def _levels(path: Path) -> Iterator[tuple[str, Keys]]:
+def _levels(root: Entry) -> Iterator[tuple[str, Keys]]:
     what = 'a mapping from the names of levels'
-    top = read(path, 'building').mapping('a building')
-    for name, (_, entry) in top.required('levels', what).mapping(what).items():
+    levels = root.mapping('a building').required('levels', what)
+    for name, (_, entry) in levels.mapping(what).items():
         yield str(name), entry.mapping('a level')
 
 
 def _graphs(keys: Keys) -> Iterator[int]:
-    for entry in _items(keys, 'lanes'):
+    for entry in keys.listed('lanes'):
         *_, options = _listed(entry, 2, 'a lane, [start, end, parameters]')
         yield int(_parameter(options, 'graph_idx') or 0)
 
@@ -158,7 +160,7 @@ def _graphs(keys: Keys) -> Iterator[int]:
 def _between(keys: Keys, name: str, points: list[tuple[float, float]],
              ) -> Iterator[tuple[tuple[int, int], Entry]]:
     """Yield the two vertices and the parameters of each lane, door or measurement."""
-    for entry in _items(keys, name):
+    for entry in keys.listed(name):
         start, end, options = _listed(entry, 2, f'[start, end, parameters] of {name}')
         yield (_vertex(start, range(len(points))), _vertex(end, range(len(points)))), options
 
@@ -190,13 +192,6 @@ def _crosses(one: tuple[float, float], other: tuple[float, float], left: tuple[f
         return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
     return (side(one, other, left) * side(one, other, right) <= 0
             and side(left, right, one) * side(left, right, other) < 0)
-
-
-def _items(keys: Keys, name: str) -> list[Entry]:
-    """Return the entries of a list that may be missing or empty."""
-    if name not in keys or keys[name][1].content in ([], ''):
-        return []
-    return keys[name][1].sequence(f'a list of {name}')
 
 
 def _listed(entry: Entry, least: int, what: str) -> list[Entry]:

@@ -14,26 +14,27 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.errors import FileError
-from mnm_ros.located_yaml import Entry, Keys, read
+from mnm_ros.located_yaml import Entry, Keys
 from mnm_ros.places.place_graph import Edge, numbered, Place, PlaceGraph
 from mnm_ros.robot_description import FARTHEST
 
 
-def read_tmap2(path: Path) -> PlaceGraph:
+def read_tmap2(path: Path, root: Entry) -> PlaceGraph:
     """
     Return the graph of a file; its places are numbered by their names.
 
+    :param root: what the file holds.
     :raises FileError: with the file, the line, the name, and what was expected.
     """
     what = 'a list of nodes'
     nodes = [entry.mapping('a node').required('node', 'a mapping with name, pose and edges')
-             .mapping('a node') for entry in read(path, 'topological map').mapping(
-                 'a topological map').required('nodes', what).sequence(what)]
+             .mapping('a node') for entry in root.mapping('a topological map').required(
+                 'nodes', what).sequence(what)]
     names = [_name(node, 'name', 'the name of a node') for node in nodes]
     states = numbered(path, names)
     edges: list[Edge] = []
     for name, node in zip(names, nodes):
-        for entry in _items(node, 'edges'):
+        for entry in node.listed('edges'):
             edge = entry.mapping('an edge')
             key, end = (_name(edge, what, 'a name') for what in ('edge_id', 'node'))
             if end not in states:
@@ -51,7 +52,7 @@ def read_tmap2(path: Path) -> PlaceGraph:
 def _place(name: str, node: Keys) -> Place:
     pose = node.required('pose', 'position and orientation').mapping('a pose')
     x, y = _xy(pose.required('position', 'x and y'))
-    corners = [_xy(entry) for entry in _items(node, 'verts')]
+    corners = [_xy(entry) for entry in node.listed('verts')]
     return Place(x, y, name, _inner_radius(corners))
 
 
@@ -89,10 +90,3 @@ def _name(keys: Keys, key: str, what: str) -> str:
 
 def _frame(node: Keys) -> str:
     return _name(node, 'parent_frame', 'a frame') if 'parent_frame' in node else ''
-
-
-def _items(node: Keys, name: str) -> list[Entry]:
-    """Return the entries of a list that may be missing or empty."""
-    if name not in node or node[name][1].content in ([], ''):
-        return []
-    return node[name][1].sequence(f'a list of {name}')

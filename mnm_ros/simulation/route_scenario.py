@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Set
-from pathlib import Path
 
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.places.graph_file import load_graph
 from mnm_ros.places.place_graph import Edge, PlaceGraph
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 
@@ -31,15 +29,13 @@ class RouteWorld:
     """
     A route graph as a changing world.
 
-    :ivar graph: as it was read.
     :ivar home: where the robot starts, and RESET leads to.
     :ivar open, closed: the CMP before and after the change; ``closed`` is None if no passage has a
         way round that is short enough.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.graph = load_graph(path)
-        self.home = self.graph.home
+    def __init__(self, graph: PlaceGraph) -> None:
+        self.graph, self.home = graph, graph.home
         self.open = self._cmp(frozenset())
         closing = self._closing()
         self.closed = self._cmp(closing) if closing else None

@@ -11,7 +11,8 @@ from pathlib import Path
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.located_yaml import Entry, Keys, read
-from mnm_ros.places.graph_file import is_graph
+from mnm_ros.places.geojson import read_geojson
+from mnm_ros.places.graph_file import GEOJSON, graph_in
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
 from mnm_ros.simulation.cmp import (
@@ -75,7 +76,11 @@ def load(path_or_name: str) -> Scenario:
     :raises FileError: with the file, the line and what was expected there.
     """
     path = find(path_or_name, 'scenario')
-    return _of_graph(path) if is_graph(path) else _scenario(path, read(path))
+    if path.suffix in GEOJSON:
+        return _of_graph(path, read_geojson(path))
+    root = read(path)
+    graph = graph_in(path, root)
+    return _scenario(path, root) if graph is None else _of_graph(path, graph)
 
 
 def describe(scenario: Scenario, setting: int) -> RobotDescription:
@@ -90,13 +95,13 @@ def shipped() -> tuple[str, ...]:
     return tuple(files('scenario'))
 
 
-def _of_graph(path: Path) -> Scenario:
-    world = RouteWorld(path)
+def _of_graph(path: Path, graph: PlaceGraph) -> Scenario:
+    world = RouteWorld(graph)
     settings = [Setting(world.open, None)] if world.closed is None else [
         Setting(world.open, world.until), Setting(world.closed, None)]
     return Scenario(
-        path.name.partition('.')[0], world.graph.describe(world.home).actions, world.home,
-        tuple(settings), path, world.graph.warnings, world.graph, world.radius)
+        path.name.partition('.')[0], graph.describe(world.home).actions, world.home,
+        tuple(settings), path, graph.warnings, graph, world.radius)
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from mnm_ros.places.graph_file import load_graph
 import pytest
 import routes
 from routes import Cost
@@ -28,17 +27,19 @@ def triangle(tmp_path: Path) -> Path:
 
 
 def test_the_way_home_is_the_shortest(triangle: Path) -> None:
-    ways = routes.ways_home(load_graph(triangle), 0)
+    _, graph, _ = routes.world(str(triangle))
+    ways = routes.ways_home(graph, 0)
     assert {place: edge.end for place, edge in ways.items()} == {1: 0, 2: 1}
 
 
 def test_every_place_is_known_and_the_metres_are_those_of_the_edges(triangle: Path) -> None:
-    cost = routes.explore(triangle, 0, 1.0, 5000)
+    world = routes.world(str(triangle))
+    cost = routes.explore(*world, 0, 1.0, 5000)
     assert cost.known == 3 and 0 < cost.resets < cost.steps
     drives = cost.steps - cost.resets
     assert 3 * drives <= cost.driven <= 5 * drives
     assert 3 * cost.legs <= cost.home <= 4 * cost.legs and cost.legs >= cost.resets / 2
-    assert routes.explore(triangle, 0, 1.0, 5).known is None
+    assert routes.explore(*world, 0, 1.0, 5).known is None
 
 
 def test_hours_are_of_driving_and_of_pauses() -> None:

@@ -9,7 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from mnm_ros.core.errors import FileError
-from mnm_ros.places.graph_file import is_graph, load_graph
+from mnm_ros.located_yaml import read
+from mnm_ros.places.geojson import read_geojson
+from mnm_ros.places.graph_file import GEOJSON as ENDINGS
+from mnm_ros.places.graph_file import graph_in
+from mnm_ros.places.place_graph import PlaceGraph
 import pytest
 
 
@@ -70,6 +74,10 @@ levels:
 """
 
 
+def load_graph(path: Path) -> PlaceGraph | None:
+    return read_geojson(path) if path.suffix in ENDINGS else graph_in(path, read(path))
+
+
 @pytest.fixture
 def written(tmp_path: Path) -> Any:
     def write(name: str, text: Any) -> Path:
@@ -122,10 +130,11 @@ def test_a_building_of_open_rmf(written: Any) -> None:
 def test_what_is_a_graph(written: Any, tmp_path: Path) -> None:
     for name, text in (('a.geojson', GEOJSON), ('b.yaml', TMAP2), ('c.yaml', NAVIGATION),
                        ('d.yaml', BUILDING)):
-        assert is_graph(written(name, text))
+        assert load_graph(written(name, text)) is not None
     for text in ('name: x\nactions: [a]', 'image: a.pgm', '- 1', ''):
-        assert not is_graph(written('e.yaml', text))
-    assert not is_graph(tmp_path / 'absent.yaml')
+        assert load_graph(written('e.yaml', text)) is None
+    with pytest.raises(FileError, match='absent.yaml: cannot be read'):
+        load_graph(tmp_path / 'absent.yaml')
 
 
 @pytest.mark.parametrize(('features', 'error'), [
