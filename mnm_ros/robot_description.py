@@ -226,7 +226,7 @@ class RobotDescription:
             'rooms', 'seconds', 'seconds_in', 'moves', 'zones', 'guarded'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
-        names, positions = _states(found.get('states', {}))
+        names, positions = _states(found)
         walls = _list(found.get('walls', []), 'walls', 'a list of [x1, y1, x2, y2]', MAX_WALLS)
         actions = tuple(_list(found['actions'], 'actions', 'a list of names', MAX_ACTIONS))
         return cls(
@@ -234,7 +234,7 @@ class RobotDescription:
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
                   for index, wall in enumerate(walls)), Declaration.from_json(found),
             _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})),
-            _times(actions, found.get('seconds', {}), found.get('seconds_in', {})),
+            _times(actions, found),
             {state: tuple(_list(names, f'moves of state {state}', 'a list of names', MAX_ACTIONS))
              for state, names in _by_state(found, 'moves').items()},
             _by_state(found, 'zones'), found.get('guarded', False))
@@ -304,16 +304,12 @@ def _entries(value: Any, what: str, known: Sequence[str]) -> dict[str, Any]:
     return value
 
 
-def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
+def _states(described: Mapping[str, Any]) -> tuple[dict[int, str], dict[int, Point]]:
     """Return the names and the positions of states."""
-    if not isinstance(value, dict):
-        raise InvalidValueError(
-            f'states is {shown(value)}, expected a JSON object with an entry for '
-            'each state')
-    _check_size(value, 'states', MAX_STATES)
+    states = _by_state(described, 'states')
+    _check_size(states, 'states', MAX_STATES)
     names, positions = {}, {}
-    for key, entry in value.items():
-        state = state_of_key(key, 'states')
+    for state, entry in states.items():
         found = _entries(entry, f'state {state}', ('name', 'x', 'y'))
         if 'name' in found:
             names[state] = found['name']
@@ -325,7 +321,7 @@ def _states(value: Any) -> tuple[dict[int, str], dict[int, Point]]:
     return names, positions
 
 
-def _times(actions: Sequence[Any], every: Any, states: Any) -> StepTimes:
+def _times(actions: Sequence[Any], found: Mapping[str, Any]) -> StepTimes:
     """Return what is said of how many seconds actions take, everywhere and in single states."""
     numbers = {'RESET': RESET, **{name: number for number, name in enumerate(actions)
                                   if isinstance(name, str)}}
@@ -333,12 +329,9 @@ def _times(actions: Sequence[Any], every: Any, states: Any) -> StepTimes:
     def seconds_of(value: Any, what: str) -> dict[int, Any]:
         return {numbers[name]: seconds
                 for name, seconds in _entries(value, what, tuple(numbers)).items()}
-    if not isinstance(states, dict):
-        raise InvalidValueError(
-            f'seconds_in is {shown(states)}, expected a JSON object with an entry for each state')
-    return StepTimes(seconds_of(every, 'seconds'), {
-        (state_of_key(key, 'seconds_in'), action): seconds for key, value in states.items()
-        for action, seconds in seconds_of(value, f'seconds_in of state {key}').items()})
+    return StepTimes(seconds_of(found.get('seconds', {}), 'seconds'), {
+        (state, action): seconds for state, value in _by_state(found, 'seconds_in').items()
+        for action, seconds in seconds_of(value, f'seconds_in of state {state}').items()})
 
 
 def _by_state(found: Mapping[str, Any], name: str) -> dict[int, Any]:
@@ -346,7 +339,6 @@ def _by_state(found: Mapping[str, Any], name: str) -> dict[int, Any]:
     if not isinstance(value, dict):
         raise InvalidValueError(
             f'{name} is {shown(value)}, expected a JSON object with an entry for each state')
-    _check_size(value, name, MAX_STATES)
     return {state_of_key(key, name): each for key, each in value.items()}
 
 

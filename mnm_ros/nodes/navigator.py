@@ -12,6 +12,8 @@ import time
 from typing import Any
 
 from mnm_ros import messages
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
@@ -24,7 +26,7 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.nodes.navigating.explorer_goals import ExplorerGoals
 from mnm_ros.nodes.navigating.goal_board import GoalBoard
-from mnm_ros.nodes.navigating.learnt_policies import ForbiddenPairs, LearntPolicies
+from mnm_ros.nodes.navigating.learnt_policies import LearntPolicies
 from mnm_ros.nodes.navigating.path_answers import PathAnswers
 from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
@@ -90,7 +92,7 @@ class Navigator(Node):
             self._accept, self._cancel_one)
         self._paths = PathAnswers(
             self, self._places, self._learnt, lambda: self._whereabouts.last_seen)
-        self._forbidden = ForbiddenPairs()
+        self._forbidden = frozenset[Pair]()    # as a robot side has declared last
         messages.hear(
             self, String, 'robot_side', messages.LATCHED,
             lambda message: RobotDescription.from_text(message.data), self._on_description)
@@ -193,7 +195,7 @@ class Navigator(Node):
         here = self._whereabouts.here(self._loop.last_order if self._loop else None)
         way = Navigation(policy, policy.states[0], self._ways.by(policy),
                          here if self._given['direct'] else None)
-        objection = self._forbidden.objection(way.policies)
+        objection = way.objection(self._forbidden)
         if objection:
             self._end(GoalStatus.REFUSED, objection)
             return
@@ -283,9 +285,10 @@ class Navigator(Node):
         self._places.description = description
         if self._given['ignore_declared']:
             return
-        self._forbidden.take(description)
+        if description.declaration:
+            self._forbidden = Support(description.declaration).all_forbidden
         way = self._navigation
-        reason = self._forbidden.objection(way.policies) if way else ''
+        reason = way.objection(self._forbidden) if way else ''
         if way and self._loop and reason:
             if (way.last_state, way.next_action()) in self._forbidden:    # nor is it sent again
                 self._loop.pause(reason)

@@ -169,6 +169,10 @@ class Navigation(StepTask):
         """Return what it may still play."""
         return (self._from_home.policy, *((self._direct.policy,) if self._direct else ()))
 
+    def objection(self, forbidden: frozenset[Pair]) -> str:
+        """Return why it must not go on where these pairs are forbidden, or nothing."""
+        return next(filter(None, (policy.objection(forbidden) for policy in self.policies)), '')
+
     def next_action(self) -> int:
         if self.last_state is None:
             return RESET

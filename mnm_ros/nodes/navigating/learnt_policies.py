@@ -1,19 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The policies that were heard, how far each may be trusted, and what is never to be played."""
+"""The policies that were heard, and how far each may be trusted."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from mnm_ros import messages
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
 from mnm_ros.nodes.navigating.pose_feedback import TravelTime
-from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import PolicyRequests
 from rclpy.node import Node
 from std_msgs.msg import Int64MultiArray, String
@@ -125,26 +120,3 @@ class LearntPolicies:
 
     def _on_trust(self, said: tuple[object, dict[int, PolicyTrust]]) -> None:
         _, self._told = said
-
-
-class ForbiddenPairs:
-    """
-    The states with an action that leads nowhere there, as was declared last.
-
-    As for the explorer, a robot side that declares nothing leaves what was declared.
-    """
-
-    def __init__(self) -> None:
-        self._pairs = frozenset[Pair]()
-
-    def __contains__(self, pair: object) -> bool:
-        return pair in self._pairs
-
-    def take(self, description: RobotDescription) -> None:
-        """Take what the robot side declares."""
-        if description.declaration:
-            self._pairs = Support(description.declaration).all_forbidden
-
-    def objection(self, policies: Iterable[Policy]) -> str:
-        """Return why none of them may be played on, or nothing."""
-        return next(filter(None, (policy.objection(self._pairs) for policy in policies)), '')

@@ -13,7 +13,6 @@ from typing import Protocol
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
@@ -194,7 +193,7 @@ class GoalDrive:
         way = self._way
         if way is None or self._loop is None:
             return
-        reason = objection(exploration, *way.policies)
+        reason = way.objection(exploration.support.all_forbidden)
         if reason and exploration.support.forbids(
                 way.last_state if way.last_state is not None else RESET, way.next_action()):
             self.end(GoalStatus.CANCELLED, reason)    # the order is not sent again either
@@ -260,7 +259,7 @@ class GoalDrive:
         here = self._whereabouts.here(self._host.numbers.last) if self._asked.direct else None
         direct = None if here in (None, exploration.home) else exploration.direct_way(goal.target)
         way = Navigation(policy, exploration.home, self._ways.by(policy), here, direct)
-        reason = objection(exploration, *way.policies)
+        reason = way.objection(exploration.support.all_forbidden)
         if reason:
             self.end(GoalStatus.REFUSED, reason)
             return
@@ -344,10 +343,3 @@ class GoalDrive:
         reports = {**self._over, **({self._report.id: self._report} if self._report else {})}
         self._status.publish(messages.encode_goals(
             self._node.get_clock().now().to_msg(), reports.values()))
-
-
-def objection(exploration: Exploration, *policies: Policy) -> str:
-    """Return why a policy must not be followed, as it plays what is declared forbidden."""
-    forbidden = exploration.support.all_forbidden
-    return next(filter(None, (policy.objection(forbidden) for policy in policies)), '')
-
