@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-from collections import Counter
 from collections.abc import Sequence
 import json
 from pathlib import Path
@@ -27,9 +26,8 @@ def _described(saved: SavedInputs) -> str:
     lines = [f'{name}: {json.dumps(value)}' for name, value in saved.identity.items()]
     point = saved.point
     lines.append(f'inputs: {saved.number}, {len(saved.inputs)} of them since the resume point')
-    sources = saved.sources() + Counter((point or {}).get('sources', {}))
     lines += [f'transitions reported by {source}: {number}'
-              for source, number in sorted(sources.items())]
+              for source, number in sorted(saved.sources().items())]
     if point is None:
         lines.append('resume point: the very beginning')
     else:

@@ -19,6 +19,7 @@ import argparse
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import date, datetime
 from pathlib import Path
 import re
 import sqlite3
@@ -44,6 +45,7 @@ from mnm_ros.core.inputs import (
 )
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
+from mnm_ros.files import user_path
 
 _FILE = re.compile(r'(?P<name>.+?)\.(\d{8,}|log)\.sqlite').fullmatch
 
@@ -108,7 +110,7 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
             files.append(inputs)
     finally:
         files.close(0, '')
-    taken_back = _known(saved)[source] - exploration.sources[source]
+    taken_back = saved.sources()[source] - exploration.sources[source]
     hypothesis = exploration.hypothesis
     forgotten = Forgotten(taken_back, exploration.sources, exact,
                           len(hypothesis.policies) if hypothesis else 0, aside)
@@ -149,30 +151,20 @@ def _whole(log: Path, generations: list[Path]) -> SavedInputs:
 
 def _first(saved: SavedInputs, source: str, since: str) -> int:
     """Return the number of the input from which on the source does not count."""
-    before, known = _before(saved), _known(saved)
+    before, known = saved.sources_before[source], saved.sources()
     if source not in known:
         raise InvalidValueError(
             f'source {source!r} has reported nothing, expected one of: '
             + ', '.join(f'{name} ({count:,} transitions)' for name, count in sorted(
                 known.items())))
     first = _since(saved, since) if since else 0
-    if before[source] and first <= saved.first:
+    if before and first <= saved.first:
         raise CheckpointError(
-            f'{saved.path} begins with a resume point that holds {before[source]:,} transitions '
+            f'{saved.path} begins with a resume point that holds {before:,} transitions '
             f'of {source}, which cannot be told apart any more, expected --since a step after '
             f'{(saved.point or {})["steps"]:,}; with transition_log: true from the beginning, all '
             'can be taken back')
     return first
-
-
-def _before(saved: SavedInputs) -> Counter[str]:
-    """Return the transitions by source that the resume point holds."""
-    return Counter((saved.point or {}).get('sources', {}))
-
-
-def _known(saved: SavedInputs) -> Counter[str]:
-    """Return all transitions by source."""
-    return _before(saved) + saved.sources()
 
 
 def _since(saved: SavedInputs, since: str) -> int:
@@ -186,10 +178,8 @@ def _since(saved: SavedInputs, since: str) -> int:
                     return number
         raise InvalidValueError(f'since is {since}, expected at most {step}, the steps so far')
     try:
-        dated = since if '-' in since else f'{time.strftime("%Y-%m-%d")}T{since}'
-        moment = time.mktime(time.strptime(
-            dated.replace(' ', 'T'), '%Y-%m-%dT%H:%M:%S' if dated.count(':') > 1 else (
-                '%Y-%m-%dT%H:%M' if ':' in dated else '%Y-%m-%d')))
+        dated = since if '-' in since else f'{date.today()}T{since}'
+        moment = datetime.fromisoformat(dated).timestamp()
     except (ValueError, OverflowError):
         raise InvalidValueError(f'since is {since!r}, expected a number of steps, or a time like '
                                 '14:05 or 2026-11-27T14:05') from None
@@ -218,9 +208,7 @@ def _replayed(saved: SavedInputs, exploration: Exploration, source: str,
 
 def _count(exploration: Exploration, here: int | None, made: Input) -> None:
     """Count a transition as work, and take what is none but where the robot is."""
-    if isinstance(made, WorkObservation):
-        exploration.take(replace(made, asked=None))
-    elif isinstance(made, (Observation, Relocation, Interruption)):
+    if isinstance(made, (Observation, Relocation, Interruption)):
         action = made.action if isinstance(made, Observation) else made.asked
         if here is not None and action is not None and action != RESET:
             exploration.observe_work(
@@ -254,7 +242,7 @@ def main(arguments: Sequence[str] | None = None, program: str = 'mnm_ros forget'
                         help='how the files begin, if several explorers keep theirs there')
     given = parser.parse_args(arguments)
     try:
-        found = forget(given.folder.expanduser(), given.source, given.since, given.name)
+        found = forget(user_path(given.folder), given.source, given.since, given.name)
     except (CheckpointError, InvalidValueError, OSError, sqlite3.Error) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1

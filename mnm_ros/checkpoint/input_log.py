@@ -233,9 +233,14 @@ class SavedInputs:
         """Return how many of ``inputs`` each of several robots has made."""
         return Counter(made.robot for made in self.inputs if made.robot)
 
+    @property
+    def sources_before(self) -> Counter[str]:
+        """How many transitions of each source the resume point holds, without RESETs."""
+        return Counter((self.point or {}).get('sources', {}))
+
     def sources(self) -> Counter[str]:
-        """Return how many transitions of ``inputs`` each source has reported, without RESETs."""
-        return Counter(made.source for made in self.inputs if isinstance(
+        """Return how many transitions each source has reported in all, without RESETs."""
+        return self.sources_before + Counter(made.source for made in self.inputs if isinstance(
             made, (Observation, WorkObservation)) and made.action != RESET)
 
     def first_since(self, moment: float) -> int:

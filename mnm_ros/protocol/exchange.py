@@ -256,7 +256,7 @@ class SoleCommander:
         self.name, self._last, self._heard = order.sender, order.seq, now
 
     def wait(self, now: float) -> None:
-        """Take note that the sender waits for the robot, hence is not silent."""
+        """Record that the sender waits for the robot, and so is not silent."""
         self._heard = now
 
 

@@ -126,6 +126,8 @@ def test_a_bad_source_a_running_explorer_and_a_wrong_folder_are_refused(
     assert 'holds files of explorer, expected those of hall' in refusal(
         '--source', '/liar', '--name', 'hall')
     assert {path.name: path.read_bytes() for path in tmp_path.glob('*.sqlite')} == before
+    assert main(['~nobodysuch/kept', '--source', '/liar']) == 1
+    assert 'has no home folder on this machine' in capsys.readouterr().err
     assert main([str(tmp_path), '--source', '/liar']) == 0
     said = capsys.readouterr().out
     assert '60 transitions reported by /liar are taken back; 1 by /honest, ' in said

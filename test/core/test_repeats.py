@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The same call again and again is told once, and how often it came."""
+"""A repeated call is one event, and one more with its count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def repeats() -> Repeats:
 
 
 def run(repeats: Repeats, *events: Event, until: float) -> list[Event]:
-    """Return what is told of events, and each second of those that are over."""
+    """Return the events that are published, with those of each second that count repeats."""
     told, waiting = [], [*events]
     for second in range(round(until)):
         while waiting and waiting[0].time < second + 1:

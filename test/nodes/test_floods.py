@@ -54,7 +54,7 @@ def test_floods_of_services_become_two_events_and_leave_pauses_alone(
         return [event for event in events_of(heard) if event.what == what]
 
     peer.wait_for(lambda: told('pause'), 'that it was told to pause')
-    assert process.stop() == 0    # else what is counted is told 10 s later
+    assert process.stop() == 0    # else the count is published 10 s later
     for what in ('resume', 'save'):
         peer.wait_for(lambda: len(told(what)) == 2, f'how often: {what}')    # noqa: B023
         first, others = told(what)

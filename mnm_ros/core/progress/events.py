@@ -101,7 +101,7 @@ class Event:
     :ivar robot: of several.
     :ivar goal, target: the id of a goal, and where it leads.
     :ivar count: how often the same was asked for since it was told, the last time at ``time``;
-        None of what is told for the first time.
+        None of the first event of a call.
     """
 
     step: int

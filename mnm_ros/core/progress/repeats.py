@@ -10,8 +10,8 @@ import math
 
 from mnm_ros.core.progress.events import Event
 
-_QUIET = 10.0      # s, after which the same is asked for anew
-_LONGEST = 600.0   # s, after which it is told how often the same was asked for, if that goes on
+_QUIET = 10.0      # s, after which the same call begins a new series
+_LONGEST = 600.0   # s, after which the count of a series that goes on is published
 _MOST = 200        # different things whose repetitions are counted
 _STOPS = 10        # of the same stop, which are told one by one
 

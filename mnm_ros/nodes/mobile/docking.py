@@ -215,7 +215,7 @@ class Docking:
         self._end(number, dock, reached, ', '.join(words))
 
     def _end(self, number: int, dock: bool, reached: bool, problem: str) -> None:
-        """Take note of the end of a goal, which may have been told before."""
+        """Record the end of a goal, which may be known already."""
         if number not in self._goals:
             return
         del self._goals[number]

@@ -26,7 +26,7 @@ _GRACE = 1.0      # s, in which it is heard who has called a service
 _FRESH = 5.0      # s, for which what was said on requests is waited for,
 _AGAIN = 1.5      # and for which a call may be the same once more;
 _WAY_HOME = 30.0  # both for a way home, which begins after the step under way
-_FLOOD = 60.0     # s, without that anything was refused, after which it is told again
+_FLOOD = 60.0     # s without a refusal, after which the next refusal is an event again
 _GOALS = 0.1      # s, at least between two looks at what is said of goals
 _STOPS = '"stop"'    # in what is said of a stop, which is let through without being read
 _SAME_STOP = 1.0  # s, for which a stop that is said again is the same
@@ -200,7 +200,7 @@ class OperatorRecord:
         def hear(message: String) -> None:
             if _STOPS not in message.data:
                 others(message)
-            elif (message.data, True) != (self._stop[0], time.monotonic() < self._stop[1]):
+            elif message.data != self._stop[0] or time.monotonic() >= self._stop[1]:
                 self._stop = message.data, time.monotonic() + _SAME_STOP
                 stops(message)
 
