@@ -48,8 +48,7 @@ class ProgressEstimator:
         certificates while it was built, and that were not found again, in that order.
     """
 
-    def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = (),
-                 ) -> None:
+    def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = ()) -> None:
         self.lost = dict.fromkeys(lost)
         self._mnm = mnm
         self._problem = problem

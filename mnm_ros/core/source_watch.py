@@ -109,22 +109,23 @@ class SourceWatch:
 
     def steps(self) -> Iterator[Step]:
         """Yield the recorded transitions of the sources that count, in their order."""
-        counts = [name not in self.quarantined for name in self._names]
-        for place in range(0, len(self._record), _ROW):
-            state, action, after, number = self._record[place:place + _ROW]
-            lost = number < 0
-            if counts[_LOST - number if lost else number]:
-                yield state, action, None if lost else after
+        for state, action, after, number in self._counting():
+            yield state, action, None if number < 0 else after
 
     def keep_counting(self) -> None:
         """Drop the recorded transitions of the sources that do not count."""
         kept = array('q')
+        for row in self._counting():
+            kept.extend(row)
+        self._record = kept
+
+    def _counting(self) -> Iterator[array[int]]:
+        """Yield the rows of the record of which the source counts."""
+        counts = [name not in self.quarantined for name in self._names]
         for place in range(0, len(self._record), _ROW):
             row = self._record[place:place + _ROW]
-            number = row[3] if row[3] >= 0 else _LOST - row[3]
-            if self._names[number] not in self.quarantined:
-                kept.extend(row)
-        self._record = kept
+            if counts[row[-1] if row[-1] >= 0 else _LOST - row[-1]]:
+                yield row
 
     def _number(self, source: str, robot_side: bool) -> int:
         number = self._numbers.get(source)

@@ -346,14 +346,14 @@ class RobotSide(Node):
             self._send_reports()    # the same, while the report waits for the response to go first
             if action != RESET:
                 return
-        if not self._refused(seq, action, order.meant):
-            self._obey(seq, action, order.meant)
+        if not self._refused(order):
+            self._obey(order)
 
-    def _obey(self, seq: int, action: int, meant: int | None) -> None:
-        order = self._server.receive(seq, action, meant)
-        if order is Order.REPEAT:
+    def _obey(self, order: Command) -> None:
+        action, decision = order.action, self._server.receive(order)
+        if decision is Order.REPEAT:
             self.send_state(*self._server.stored())
-        elif order is Order.EXECUTE:
+        elif decision is Order.EXECUTE:
             self._witnessed = (None if self._here is None or action == RESET
                                or self._commander.name in self._commanders.explorers
                                else (self._here, action))
@@ -362,17 +362,17 @@ class RobotSide(Node):
             if state is not None:
                 self._finish(state)
 
-    def _refused(self, seq: int, action: int, meant: int | None) -> bool:
+    def _refused(self, order: Command) -> bool:
         """Refuse a new action that is not to be executed where the robot is."""
-        if action == RESET or self.busy or seq == self._server.last:
+        if order.action == RESET or self.busy or order.seq == self._server.last:
             return False
-        refusal = self._refusal(action, meant)
+        refusal = self._refusal(order.action, order.meant)
         if refusal:
-            self._refuse(seq, refusal)
+            self._refuse(order.seq, refusal)
             if self._here is not None:    # else its sender will find that nobody answers
                 here = self._here
                 self.send_state(REPORT, here)    # what the sender had under way is no transition
-                self.send_state(seq, here)
+                self.send_state(order.seq, here)
         return bool(refusal)
 
     def _refusal(self, action: int, meant: int | None) -> str:

@@ -285,15 +285,15 @@ class StepServer:
         """Whether an action is being executed."""
         return self.last is not None and self.answer is None
 
-    def receive(self, seq: int, action: int, meant: int | None = None) -> Order:
-        """Decide about ``[seq, action]``; EXECUTE means it is being executed from now on."""
+    def receive(self, order: Command) -> Order:
+        """Decide about an order; EXECUTE means it is being executed from now on."""
         if self.executing:
-            if seq != self.last:
-                self.waiting = Command(seq, action, meant)
+            if order.seq != self.last:
+                self.waiting = order
             return Order.WAIT
-        if seq == self.last:
+        if order.seq == self.last:
             return Order.REPEAT
-        self.last, self.answer = seq, None
+        self.last, self.answer = order.seq, None
         return Order.EXECUTE
 
     def done(self, state: int) -> tuple[int, int]:

@@ -15,6 +15,7 @@ import sys
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.protocol.exchange import Command
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import support
 
@@ -48,9 +49,9 @@ class LoggedSim(CmpSim):
                          for action, ends in enumerate(actions))
             for state, actions in support(self._simulator.cmp).successors.items()}))
 
-    def _obey(self, seq: int, action: int, meant: int | None) -> None:
-        self._meant = meant
-        super()._obey(seq, action, meant)
+    def _obey(self, order: Command) -> None:
+        self._meant = order.meant
+        super()._obey(order)
 
 
 def main() -> int:

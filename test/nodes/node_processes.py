@@ -163,6 +163,11 @@ class NodeProcess:
     def running(self) -> bool:
         return self._ended(0.0) is None
 
+    @property
+    def crashed(self) -> bool:
+        """Whether it has ended with an error that it did not expect."""
+        return self._ended(0.0) == 1 and 'Traceback' in self.errors
+
     def wait(self, deadline: float = DEADLINE) -> int:
         """Return the exit status; negative if a signal ended it."""
         status = self._ended(deadline)
@@ -247,6 +252,7 @@ class Peer:
             if value:
                 return value
             assert time.monotonic() < end, f'waited {deadline} s in vain: {what}\n{_said()}'
+            assert not any(process.crashed for process in _processes), f'{what}:\n{_said()}'
             self._executor.spin_once(timeout_sec=0.02)
 
     def wait_for_rest(self, value: Callable[[], Any], what: str, seconds: float = 1.0) -> Any:

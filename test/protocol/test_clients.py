@@ -99,20 +99,20 @@ def test_nothing_overdue_without_action() -> None:
 
 def test_server_executes_once_and_repeats() -> None:
     server = StepServer()
-    assert server.receive(7, 0) is Order.EXECUTE
-    assert server.receive(7, 0) is Order.WAIT
+    assert server.receive(Command(7, 0)) is Order.EXECUTE
+    assert server.receive(Command(7, 0)) is Order.WAIT
     assert server.done(42) == (7, 42)
-    assert server.receive(7, 0) is Order.REPEAT
+    assert server.receive(Command(7, 0)) is Order.REPEAT
     assert server.stored() == (7, 42)
-    assert server.receive(3, 1) is Order.EXECUTE    # any other seq, smaller ones too
+    assert server.receive(Command(3, 1)) is Order.EXECUTE    # any other seq, smaller ones too
 
 
 def test_server_keeps_the_latest_action_waiting() -> None:
     server = StepServer()
-    server.receive(1, 0)
-    assert server.receive(2, 1) is Order.WAIT
-    assert server.receive(3, 2) is Order.WAIT
-    assert server.receive(1, 0) is Order.WAIT
+    server.receive(Command(1, 0))
+    assert server.receive(Command(2, 1)) is Order.WAIT
+    assert server.receive(Command(3, 2)) is Order.WAIT
+    assert server.receive(Command(1, 0)) is Order.WAIT
     server.done(5)
     assert server.next_waiting() == Command(3, 2)
     assert server.next_waiting() is None

@@ -10,7 +10,7 @@ from random import Random
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
-from mnm_ros.protocol.exchange import Order, StepServer
+from mnm_ros.protocol.exchange import Command, Order, StepServer
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
@@ -50,14 +50,14 @@ class Robot:
 
     def hear(self, now: float) -> None:
         while self.queue:
-            self.receive(*self.queue.popleft(), now)
+            self.receive(Command(*self.queue.popleft()), now)
 
-    def receive(self, seq: int, action: int, now: float) -> None:
-        order = self.server.receive(seq, action)
-        if order is Order.REPEAT:
+    def receive(self, order: Command, now: float) -> None:
+        decision = self.server.receive(order)
+        if decision is Order.REPEAT:
             self.say(*self.server.stored(), now)
-        elif order is Order.EXECUTE:
-            self.place = 0 if action == RESET else self.place + 1
+        elif decision is Order.EXECUTE:
+            self.place = 0 if order.action == RESET else self.place + 1
             self.ends = now + self.random.choice([0.0, self.random.uniform(0, self.slowest)])
             if self.random.random() < 0.5:    # as a simulator, which takes no time
                 self.ends = now
@@ -69,7 +69,7 @@ class Robot:
             self.say(*self.server.done(self.place), now)
             waiting = self.server.next_waiting()
             if waiting:
-                self.receive(*waiting[:2], now)
+                self.receive(waiting, now)
 
     def say(self, seq: int, place: int, now: float) -> None:
         arrives = now + self.random.choice([0.001, 0.001, 0.1])
