@@ -179,7 +179,7 @@ def test_ranges_arrive_as_they_were_meant(specs: tuple[ParameterSpec, ...]) -> N
 
 def test_descriptors_carry_ranges(make) -> None:
     node, _ = make(actions=['east'])
-    assert node.describe_parameter('radius').floating_point_range[0].from_value == 1.0
+    assert node.describe_parameter('radius').floating_point_range[0].from_value == 0.0
     assert node.describe_parameter('step_retries').integer_range[0].from_value == 0
     assert node.describe_parameter('preset').additional_constraints == (
         'a string, one of onboard, paper')

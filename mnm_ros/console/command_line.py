@@ -15,7 +15,7 @@ from typing import Any
 from mnm_ros import topics
 from mnm_ros.console.arguments import explained, parser, seconds, split, whole
 from mnm_ros.core.errors import InvalidValueError, MissingPackageError
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import Problem, RADIUS
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.files import user_path
 from mnm_ros.located_yaml import read
@@ -66,11 +66,12 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
     said = {name: value for name in DEFAULTS if (value := getattr(given, name)) is not None}
     try:
         scenario, world = _subject(given)
-        whole_graph = {'radius': scenario.radius} if scenario and scenario.radius else {}
+        whole_graph = {'radius': 0.0} if scenario is not None and scenario.graph else {}
         value = {**DEFAULTS, **whole_graph, **said}
+        radius = value['radius'] or (RADIUS[0] if scenario is None else scenario.radius)
         nodes = (*_nodes(scenario, world), *(('dashboard',) if given.page else ()))
         problem = Problem(len(scenario.actions) if scenario is not None else 1,
-                          value['radius'], value['epsilon'], value['delta'])
+                          radius, value['epsilon'], value['delta'])
         goal = _goal(given, scenario)
         robots = given.robots or ()
         if robots and given.changes and scenario is not None and world is None:
@@ -207,8 +208,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help=f'parts and constants of the algorithm (default: {DEFAULTS["preset"]})')
     made.add_argument(
         '--radius', type=float, metavar='L',
-        help='expected steps within which a state counts as reachable (default: '
-             f'{DEFAULTS["radius"]}, or with a route graph all of its places)')
+        help='expected steps within which a state counts as reachable, 0 for all that there are '
+             f'(default: {DEFAULTS["radius"]}, or 0 with a route graph)')
     made.add_argument(
         '--epsilon', type=float, metavar='E',
         help=f'a policy may take (1 + E) L expected steps (default: {DEFAULTS["epsilon"]})')

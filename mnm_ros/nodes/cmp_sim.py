@@ -24,7 +24,7 @@ from mnm_ros.protocol.exchange import Command, REPORT
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
-from mnm_ros.simulation.scenario import describe, load
+from mnm_ros.simulation.scenario import describe, load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger
@@ -50,6 +50,8 @@ class CmpSim(RobotSide):
         # As a map, it stays when the world changes; a route graph declares itself.
         self._declaration = describe(scenario, self._simulator.setting).declaration or (
             support(self._simulator.cmp) if self._given['declare_successors'] else Declaration())
+        if not self._given.is_set('radius'):
+            self._given.find('radius', _radius(scenario))
         self._faults = Random(f'faults {seed}')
         self._delayed: list[tuple[float, int, int]] = []    # heap of due time, seq, state
         self._delay_timer = self.create_timer(1.0, self._send_due, clock=self.steady_clock)
@@ -161,6 +163,13 @@ class CmpSim(RobotSide):
             self.describe_again()    # walls may have moved
         if self._published[1] != steps:
             self._steps_publisher.publish(Int64(data=self._published[1]))
+
+
+def _radius(scenario: Scenario) -> float:
+    try:
+        return scenario.radius
+    except ValueError as error:
+        raise ParameterError(f"parameter 'radius': {error}") from None
 
 
 def main(args: list[str] | None = None) -> int:

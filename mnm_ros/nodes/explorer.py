@@ -15,13 +15,15 @@ from typing import Any
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.model.problem import radius_for_all
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
-from mnm_ros.nodes.common.robot_profile import AwaitedActions
+from mnm_ros.nodes.common.robot_profile import AwaitedDescription
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.services import Services
-from mnm_ros.nodes.exploring.session import ExplorationSession
+from mnm_ros.nodes.exploring.session import ExplorationSession, file_declaration
 from mnm_ros.parameters import NODES, Parameters
+from mnm_ros.robot_description import RobotDescription
 from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -111,7 +113,7 @@ class Explorer(LifecycleNode):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('explorer', **node_arguments)
         self._session: ExplorationSession | None = None
-        self._awaited: AwaitedActions | None = None    # before there can be a session
+        self._awaited: AwaitedDescription | None = None    # before there can be a session
         self._active = False
         self._given = Parameters(self, NODES['explorer'], lambda: self._session is not None)
         self._bond = ManagerBond(self)
@@ -138,7 +140,7 @@ class Explorer(LifecycleNode):
 
     @_logged
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Make the exploration and its topics, as soon as it is known which actions there are."""
+        """Make the exploration and its topics, as soon as it is known what is to be explored."""
         try:
             self._configure()
         except ParameterError as error:
@@ -217,28 +219,35 @@ class Explorer(LifecycleNode):
 
     def _configure(self) -> None:
         """
-        Make the session, or wait for a robot side that says which actions it has.
+        Make the session, or wait for a robot side that says what is not set.
 
         :raises ParameterError: if the parameters do not make a problem that can be solved.
         """
         if self._session or self._awaited:
             return
-        if self._given.is_set('actions'):
+        if self._all_set():
             self._begin_session()
         else:
             node = NodeScope(self)
             robots = [NodeScope(node, name) for name in self._robots] or [node]
-            self._awaited = AwaitedActions(
-                node, robots, lambda: self._given.is_set('actions'), self._begin)
+            self._awaited = AwaitedDescription(node, robots, self._all_set, self._begin)
 
-    def _begin(self, actions: tuple[str, ...]) -> str:
-        """Make the session with the actions that a robot side has; return why not, or nothing."""
-        self._given.find('actions', list(actions))
+    def _all_set(self) -> bool:
+        return self._given.is_set('actions') and self._given.is_set('radius')
+
+    def _begin(self, description: RobotDescription) -> str:
+        """Make the session for what a robot side is; return why not, or nothing."""
+        given = self._given
+        given.find('actions', list(description.actions))
         try:
+            if not given.is_set('radius'):
+                declared = file_declaration(given) or description.declaration
+                given.find('radius', radius_for_all(declared, description.home))
             session = self._begin_session()
-        except ParameterError as error:
+        except ValueError as error:
             return str(error)
-        self.get_logger().info(f'actions: [{", ".join(self._given["actions"])}]')
+        self.get_logger().info(
+            f'actions: [{", ".join(given["actions"])}]; radius {given["radius"]:g}')
         awaited, self._awaited = self._awaited, None
         if awaited:
             awaited.node.destroy_all()

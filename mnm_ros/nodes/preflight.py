@@ -16,7 +16,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.errors import MessageError
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.problem import Problem, radius_for_all
 from mnm_ros.nodes.common.callbacks import every, seconds_of
 from mnm_ros.nodes.common.graph_watch import known_name, RobotSides
 from mnm_ros.nodes.common.spin import run
@@ -54,7 +54,7 @@ class PreflightNode(Node):
         self._publisher = self.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._states = self.create_subscription(
             Int64MultiArray, 'state', self._on_state, messages.STEP)
-        if given.is_set('actions'):
+        if given.is_set('actions') and given.is_set('radius'):
             self._prepare(given['actions'])
         self.create_subscription(
             String, _DESCRIPTION, self._on_description, messages.LATCHED_BY_MANY)
@@ -90,7 +90,15 @@ class PreflightNode(Node):
             return
         self._wrong = ''
         if self._probe_run is None:
-            self._prepare(description.actions)
+            try:
+                if not self._given.is_set('radius'):
+                    self._given.find('radius', radius_for_all(
+                        description.declaration, description.home))
+            except ValueError as error:
+                self._wrong = str(error)
+                return
+            self._prepare(self._given['actions'] if self._given.is_set('actions')
+                          else description.actions)
         if not difference(description, self._names):
             self._probe.declaration = description.declaration
 

@@ -39,6 +39,8 @@ class ParameterSpec:
     :ivar choices: the allowed strings; empty for any.
     :ivar or_default: whether the default is allowed although it is not in the range or the
         choices.
+    :ivar zero: what 0 stands for, which is allowed although it is not in the range: a value that
+        the node finds; empty if it is not allowed.
     :ivar importable: whether ``module:name`` is allowed beside the choices.
     :ivar hours: whether the string is empty or two times of day.
     :ivar namespaces: whether the strings of an array are namespaces below that of the node.
@@ -54,6 +56,7 @@ class ParameterSpec:
     open_ends: bool = False
     choices: tuple[str, ...] = ()
     or_default: bool = False
+    zero: str = ''
     importable: bool = False
     hours: bool = False
     namespaces: bool = False
@@ -76,7 +79,7 @@ class ParameterSpec:
         value = parameter.value
         if parameter.type_ != self.kind:
             return False
-        if self.or_default and value == self.default:
+        if self.or_default and value == self.default or self.stands_for_another(value):
             return True
         if self.kind == Kind.STRING_ARRAY:
             return bool(value) and (are_robots(value) if self.namespaces
@@ -89,6 +92,10 @@ class ParameterSpec:
         at_end = not self.open_ends and value in (self.minimum, self.maximum)
         return math.isfinite(value) and (at_end or self.minimum < value < self.maximum)
 
+    def stands_for_another(self, value: object) -> bool:
+        """Whether the node has to find the value: none is given, or the 0 for that."""
+        return value is None or bool(self.zero) and value == 0
+
     def refusal(self, value: object) -> str:
         """Return why ``value`` is refused."""
         return f"parameter '{self.name}' is {value!r}, expected {self.allowed}"
@@ -98,6 +105,8 @@ class ParameterSpec:
         low = self.minimum
         if self.or_default and isinstance(self.default, (int, float)):
             low = min(low, self.default)
+        if self.zero:
+            low = min(low, 0)
         descriptor = ParameterDescriptor(
             description=self.description, read_only=self.read_only,
             additional_constraints=self.allowed,
@@ -132,4 +141,6 @@ class ParameterSpec:
             text += f', {less} {self.maximum:g}'
         if self.or_default:
             text += f', or {self.default!r} as the preset has it'
+        if self.zero:
+            text += f', or 0 for {self.zero}'
         return text

@@ -22,7 +22,8 @@ from mnm_ros.parameters.parameter_spec import ParameterSpec
 
 PROBLEM = (
     ParameterSpec('radius', 4.0, 'L: states within this many expected steps of home are to be '
-                  'learnt', minimum=RADIUS[0], maximum=RADIUS[1]),
+                  'learnt', minimum=RADIUS[0], maximum=RADIUS[1],
+                  zero='what takes in every state that the declaration reaches'),
     ParameterSpec('epsilon', 1.0, 'a learnt policy may need (1 + epsilon) * radius expected steps',
                   minimum=EPSILON[0], maximum=EPSILON[1]),
 )

@@ -71,7 +71,7 @@ class Parameters:
         if name in self._set:
             return self._set[name]
         parameter = self._node.get_parameter_or(name)
-        if parameter.type_ == Kind.NOT_SET and name in self._found:
+        if name in self._found and self._specs[name].stands_for_another(parameter.value):
             return self._found[name]
         if parameter.type_ == Kind.NOT_SET:
             raise ParameterError(
@@ -81,11 +81,11 @@ class Parameters:
         return parameter.value
 
     def is_set(self, name: str) -> bool:
-        """Return whether a parameter without a default was given."""
-        return bool(self._node.get_parameter_or(name).type_ != Kind.NOT_SET)
+        """Return whether a value was given for a parameter that else has to be found."""
+        return not self._specs[name].stands_for_another(self._node.get_parameter_or(name).value)
 
     def find(self, name: str, value: Any) -> None:
-        """Take a value for a parameter that is not set, until another one is found."""
+        """Take a value for a parameter that is not set, or 0, until another one is found."""
         self._found[name] = value
 
     def take(self, values: Mapping[str, Any], source: str) -> None:

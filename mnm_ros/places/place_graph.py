@@ -155,11 +155,6 @@ class PlaceGraph:
         hops = self._hops(candidates)
         return candidates[int(np.where(np.isfinite(hops), hops, 0.0).max(axis=1).argmin())]
 
-    def depth(self, home: int) -> int:
-        """Return how many edges lead from ``home`` to the farthest place that can be reached."""
-        hops = self._hops([home])
-        return int(hops[np.isfinite(hops)].max())
-
     @cached_property
     def _largest_part(self) -> list[int]:
         _, part = connected_components(self._matrix, connection='strong')

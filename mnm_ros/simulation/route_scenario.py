@@ -11,15 +11,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Set
 
+from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import radius_for_all
 from mnm_ros.places.place_graph import Edge, PlaceGraph
 from mnm_ros.simulation.cmp import Outcomes, TableCmp
 
 SUCCESS = 0.96
 """How likely a drive along an open edge arrives."""
-
-MARGIN = 1.15
-"""By how much ``L`` exceeds the number of edges to the farthest place, as drives may fail."""
 
 STEPS_PER_EDGE = 25
 """After how many steps for each edge one of them closes; the first hypothesis takes 4 to 10."""
@@ -42,8 +41,15 @@ class RouteWorld:
 
     @property
     def radius(self) -> float:
-        """Return the ``L`` within which every place is that can be reached from home."""
-        return MARGIN * self.graph.depth(self.home)
+        """
+        Return the ``L`` within which every place is that can be reached from home.
+
+        :raises FileError: if no edge leads away from there, or one leads too far.
+        """
+        try:
+            return radius_for_all(self.graph.declaration, self.home)
+        except InvalidValueError as error:
+            raise FileError(f'{self.graph.path}: {error}') from None
 
     @property
     def until(self) -> int:

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 import math
 from pathlib import Path
 
 from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import radius_for_all
 from mnm_ros.located_yaml import Entry, Keys, read
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.graph_file import GEOJSON, graph_in
@@ -23,6 +25,7 @@ from mnm_ros.simulation.cmp import (
     GRID_MOVES,
     MoveCmp,
     Outcomes,
+    support,
     TableCmp,
 )
 from mnm_ros.simulation.config_files import files, find, floor_plan, MOST_CELLS_IN_ALL
@@ -56,7 +59,6 @@ class Scenario:
     :ivar settings: in the order in which they are in force.
     :ivar warnings: what is allowed and may yet be a mistake, each with the file and the line.
     :ivar graph: the route graph along whose edges the robot drives, if there is one.
-    :ivar radius: the ``L`` that takes in all of it, where that is known.
     """
 
     name: str
@@ -66,7 +68,15 @@ class Scenario:
     path: Path
     warnings: tuple[str, ...] = ()
     graph: PlaceGraph | None = None
-    radius: float | None = None
+
+    @cached_property
+    def radius(self) -> float:
+        """
+        Return the ``L`` that takes in every state to which the first setting leads.
+
+        :raises ValueError: as ``radius_for_all`` does.
+        """
+        return radius_for_all(support(self.settings[0].cmp), self.start)
 
 
 def load(path_or_name: str) -> Scenario:
@@ -101,7 +111,7 @@ def _of_graph(path: Path, graph: PlaceGraph) -> Scenario:
         Setting(world.open, world.until), Setting(world.closed, None)]
     return Scenario(
         path.name.partition('.')[0], graph.describe(world.home).actions, world.home,
-        tuple(settings), path, graph.warnings, graph, world.radius)
+        tuple(settings), path, graph.warnings, graph)
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:

@@ -10,6 +10,7 @@ from typing import Any
 
 from mnm_ros.core.model import declaration
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.problem import MARGIN, radius_for_all
 import pytest
 
 DOOR = Declaration({0: ((0, 1), ()), -7: ((2**63 - 1,), (0, -7))},
@@ -37,6 +38,20 @@ def test_it_says_in_what_share_of_the_steps_it_is_tried() -> None:
     assert often.audited() == often == Declaration.from_json(often.to_json()) != DOOR
     assert DOOR.audited(0.0).audited().audit == 0
     assert Declaration().audited() == Declaration()    # there is nothing to try
+
+
+def test_how_far_the_farthest_declared_state_is() -> None:
+    ring = Declaration({each: (((each + 1) % 6, each), ((each - 1) % 6,)) for each in range(6)})
+    assert (ring.depth(0), Declaration().depth(0), DOOR.depth(0), DOOR.depth(-7)) == (3, 0, 1, 2)
+    assert radius_for_all(ring, 4) == 3 * MARGIN
+
+
+@pytest.mark.parametrize('declared, home', [
+    (Declaration(), 0), (DOOR, None), (DOOR, 5), (Declaration({5: ((5,), ())}), 5),
+    (Declaration({state: ((state + 1,),) for state in range(1000)}), 0)])
+def test_no_radius_takes_in_all(declared: Declaration, home: int | None) -> None:
+    with pytest.raises(ValueError, match='radius is 0, .* home, .*expected .*or another radius'):
+        radius_for_all(declared, home)
 
 
 def test_each_action_has_its_list() -> None:

@@ -103,3 +103,17 @@ def test_a_simulated_route_graph_declares_its_edges_and_names_its_moves(
     said = RobotDescription.from_text(heard[-1].data)
     assert said.declaration.successors == {3: ((3, 4),), 4: ((3, 4),)} and said.guarded
     assert (said.action_name(0, 3), said.zones[3], said.home) == ('to room 4', 0.5, 3)
+
+
+def test_a_radius_for_all_is_found_once_it_is_declared_where_actions_lead(
+        peer: Peer, start: Callable) -> None:
+    status = peer.listen(String, 'status')
+    explorer = start('explorer', radius=0.0)
+    silent = start('cmp_sim', scenario='two_rooms', radius=0.0)
+    peer.wait_for(lambda: status and 'radius is 0, for all that is declared, and nothing declared '
+                  'leads away from home' in status[-1].data, 'the reason')
+    silent.stop()
+    start('cmp_sim', scenario='two_rooms', radius=0.0, declare_successors=True)
+    peer.wait_for(lambda: 'radius 4.6' in explorer.output, 'four steps, and some room')
+    phases = peer.listen(String, 'phase')
+    peer.wait_for(lambda: phases and phases[-1].data.startswith('checking'), 'all of it')

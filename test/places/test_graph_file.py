@@ -113,7 +113,7 @@ def test_a_navigation_graph_of_open_rmf(written: Any) -> None:
     assert {(edge.start, edge.end, edge.door) for edge in found.edges} == {
         (0, 1, ''), (1, 0, ''), (1, 2, 'glass'), (2, 1, ''), (3, 4, ''), (4, 3, ''),
         (2, 3, 'Lift1'), (3, 2, 'Lift1')}
-    assert found.home == 0 and found.depth(0) == 4
+    assert found.home == 0 and found.declaration.depth(0) == 4
 
 
 def test_a_building_of_open_rmf(written: Any) -> None:

@@ -38,7 +38,7 @@ def test_outgoing_edges_are_in_the_order_of_their_ends_and_then_of_their_ids() -
 
 
 def test_home_is_where_the_farthest_place_is_the_fewest_edges_away() -> None:
-    assert LINE.home == HALL and LINE.depth(HALL) == 2
+    assert LINE.home == HALL and LINE.declaration.depth(HALL) == 2
     # A place without a way back is no home, though it reaches as much.
     assert graph(*both((HALL, KITCHEN), (KITCHEN, STORE)), Edge('x', LAB, KITCHEN)).home == KITCHEN
 
@@ -46,7 +46,7 @@ def test_home_is_where_the_farthest_place_is_the_fewest_edges_away() -> None:
 def test_a_charger_is_home_before_other_places() -> None:
     charged = graph(*both((HALL, KITCHEN), (HALL, LAB), (KITCHEN, STORE)),
                     _9=Place(8, 0, charger=True))
-    assert charged.home == STORE and charged.depth(STORE) == 3
+    assert charged.home == STORE and charged.declaration.depth(STORE) == 3
 
 
 def test_a_zone_is_what_the_file_says_or_half_of_the_shortest_edge_and_at_most_1_m() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from mnm_ros.console.command_line import parse
 from mnm_ros.core import Exploration, play, Problem, settings, Support
+from mnm_ros.core.model.problem import MARGIN
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.route_scenario import MARGIN, STEPS_PER_EDGE, SUCCESS
+from mnm_ros.simulation.route_scenario import STEPS_PER_EDGE, SUCCESS
 from mnm_ros.simulation.scenario import describe, load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -82,5 +83,6 @@ def test_all_places_are_learnt_and_so_is_the_closed_passage(ring: Scenario) -> N
 def test_the_console_takes_in_the_whole_graph_unless_told_a_radius(path: Path) -> None:
     assert parse([str(path), '--once']).problem.radius == 2 * MARGIN
     assert parse([str(path), '--radius', '3']).problem.radius == 3
+    assert parse(['two_rooms', '--radius', '0']).problem.radius == 4 * MARGIN
     with pytest.raises(SystemExit):
         parse([str(path), '--physics'])

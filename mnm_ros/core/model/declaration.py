@@ -78,6 +78,16 @@ class Declaration:
         """Return the same, tried in this share of the steps unless it says in which itself."""
         return self if self.audit is not None or not self else replace(self, audit=share)
 
+    def depth(self, home: int) -> int:
+        """Return how many steps lead from home to the farthest state, if each goes as wanted."""
+        met, front, steps = {home}, {home}, -1
+        while front:
+            steps += 1
+            front = {end for state in front for ends in self.successors.get(state, ())
+                     for end in ends} - met
+            met |= front
+        return steps
+
     def to_json(self) -> dict[str, Any]:
         """Return those of the entries ``successors``, ``chances`` and ``audit`` that there are."""
         entries: tuple[tuple[str, Mapping[int, tuple[tuple[Any, ...], ...]]], ...] = (

@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_count
 from mnm_ros.core.model.step_times import StepCosts
 from mnm_ros.core.model.support import Support
@@ -20,6 +21,9 @@ RADIUS = (1.0, 1000.0)
 EPSILON = (0.001, 1000.0)
 """The least and the greatest allowed value. Samples grow with the square of the radius, and the
 steps of an attempt with both: beyond these limits there is no waiting for the end."""
+
+MARGIN = 1.15
+"""By how much the radius for all that is declared exceeds the fewest steps, as steps may fail."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,24 @@ class Problem:
     def limit(self) -> float:
         """``(1 + epsilon) L``: the most expected steps a learnt policy may take."""
         return (1 + self.epsilon) * self.radius
+
+
+def radius_for_all(declared: Declaration, home: int | None) -> float:
+    """
+    Return the radius that takes in every state to which declared actions may lead from home.
+
+    :raises ValueError: if there is none, or if it is too large for an exploration.
+    """
+    steps = 0 if home is None else declared.depth(home)
+    if not steps:
+        raise InvalidValueError(
+            'radius is 0, for all that is declared, and nothing declared leads away from home, '
+            f'state {home}; expected such a declaration, or another radius')
+    if MARGIN * steps > RADIUS[1]:
+        raise InvalidValueError(
+            f'radius is 0, for all that is declared, and the farthest state is {steps} steps from '
+            f'home, expected at most {RADIUS[1] / MARGIN:.0f}, or another radius')
+    return MARGIN * steps
 
 
 def _is_number(value: Any) -> bool:

@@ -156,23 +156,23 @@ class RobotProfile:
         self._on_news()
 
 
-class AwaitedActions:
+class AwaitedDescription:
     """
     Waits for the first description of a robot side, and says so on ``phase`` and ``status``.
 
     :param node: the explorer; all that is made here is made by it.
     :param robots: the same, once for each robot, as it has the topics of that robot.
-    :param named: returns whether the parameter has been set meanwhile.
-    :param begin: called with the names that the robot side has for its actions, once they are
-        there or the parameter is set; returns why it cannot begin, or nothing.
+    :param all_set: returns whether what is to be found in it has been set meanwhile.
+    :param begin: called with what the robot side says it is, once that is there, and with what is
+        known of no robot side if all is set; returns why it cannot begin, or nothing.
     """
 
-    def __init__(self, node: NodeScope, robots: Sequence[NodeScope], named: Callable[[], bool],
-                 begin: Callable[[tuple[str, ...]], str]) -> None:
+    def __init__(self, node: NodeScope, robots: Sequence[NodeScope], all_set: Callable[[], bool],
+                 begin: Callable[[RobotDescription], str]) -> None:
         self.node = node
-        self._named = named
+        self._all_set = all_set
         self._begin = begin
-        self._actions: tuple[str, ...] = ()
+        self._description: RobotDescription | None = None
         self._wrong = ''
         self._told = ''
         self._there_since: float | None = None
@@ -188,16 +188,16 @@ class AwaitedActions:
 
     def _on_description(self, message: String) -> None:
         try:
-            self._actions, self._wrong = RobotDescription.from_text(message.data).actions, ''
+            self._description, self._wrong = RobotDescription.from_text(message.data), ''
         except ValueError as error:
             self._wrong = f'what it says on {self._topics} is wrong: {error}'
 
     def _look(self) -> None:
-        if self._actions or self._named():
-            wrong = self._begin(self._actions)
+        if self._description or self._all_set():
+            wrong = self._begin(self._description or UNDESCRIBED)
             if not wrong:
                 return
-            self._actions, self._wrong = (), wrong
+            self._description, self._wrong = None, wrong
         self._tell(self._wrong or self._missing())
 
     def _missing(self) -> str:

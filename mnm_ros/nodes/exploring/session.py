@@ -66,7 +66,7 @@ class ExplorationSession:
 
     def __init__(self, node: NodeInterface, parameters: Parameters) -> None:
         _check(parameters)
-        self._declared_in_file = _file_declaration(parameters)
+        self._declared_in_file = file_declaration(parameters)
         self._declared: Declaration | None = None    # what was handed on
         self.node = node = NodeScope(node)
         self._parameters = parameters
@@ -453,7 +453,7 @@ class ExplorationSession:
         self._publishers.publish_diagnostics(self._link, now)
 
 
-def _file_declaration(parameters: Parameters) -> Declaration | None:
+def file_declaration(parameters: Parameters) -> Declaration | None:
     """Return what the file declares that is named, if any; ParameterError if it cannot be used."""
     if not parameters['declaration']:
         return None
