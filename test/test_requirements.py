@@ -141,6 +141,7 @@ def test_a_set_is_installed_when_it_is_needed_and_once(
     assert installed(clone, '_mnm_install page test') == []
     with (clone / 'requirements' / 'explore.txt').open('a') as file:
         file.write('# pinned anew\n')
+    monkeypatch.setenv('PATH', f'{clone / ".venv" / "bin"}:{os.environ["PATH"]}')    # activated
     assert installed(clone) == ['explore', 'clone']
 
 
