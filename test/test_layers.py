@@ -46,7 +46,7 @@ ROOMS = {
     'simulation': 'core driving files located_yaml places plan robot_description',
     'trial': 'core protocol checkpoint files located_yaml simulation robot_description version'
              ' view',
-    'export': 'core checkpoint simulation robot_description view',
+    'export': 'core checkpoint places simulation robot_description view',
     'study': 'core export simulation',
     'robot_description': 'core files',
     'declaration_file': 'core/model located_yaml',
@@ -69,8 +69,9 @@ ROOMS = {
     'contract': 'core protocol robot_description messages',
     'console': 'core files located_yaml places plan simulation robot_description view'
                ' subscriptions topics parameters',
-    'command': 'core checkpoint driving files plan robot_description export simulation topics'
-               ' trial version view messages subscriptions console parameters nodes/common page',
+    'command': 'core checkpoint driving files places plan robot_description export simulation'
+               ' topics trial version view messages subscriptions console parameters nodes/common'
+               ' page',
     '__main__': 'command',
     'nodes/common': 'core driving files protocol checkpoint robot_description messages'
                     ' parameters',

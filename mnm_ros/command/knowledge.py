@@ -224,6 +224,9 @@ def export(arguments: Sequence[str], program: str) -> int:
     made.add_argument('--follow', nargs='?', const=ROUTE_SERVER, metavar='SERVICE',
                       help="with nav2-route and a running explorer: then tell nav2's route server "
                       'of edges that are closed and open again, until Ctrl-C (default %(const)s)')
+    made.add_argument('--graph', metavar='FILE', type=partial(explained, user_path),
+                      help='with nav2-route: the GeoJSON that was explored, which is written with '
+                      'what was learnt of each edge')
     of_rmf = made.add_argument_group('with rmf')
     of_rmf.add_argument('--level', help='the level of the places (default L1)')
     of_rmf.add_argument('--building', help='the name of the building (default learnt)')
@@ -238,20 +241,24 @@ def export(arguments: Sequence[str], program: str) -> int:
         if (value := getattr(given, name)) is not None}
     if in_rmf and given.format != 'rmf':
         made.error(f'argument --{next(iter(in_rmf))}: expected --format rmf')
+    if given.graph and given.format != 'nav2-route':
+        made.error('argument --graph: expected --format nav2-route')
     if given.follow and (given.format != 'nav2-route' or given.source or not given.output):
         made.error('argument --follow: expected --format nav2-route and --output, without --from')
 
     from mnm_ros.command.source import find
     from mnm_ros.export.route_graphs import RmfFrame, RouteGraph, warnings
+    from mnm_ros.places.geojson import read_geojson
     try:
         row = named(given.format)
-        options = [RmfFrame(**in_rmf)] if in_rmf else []
+        graph = read_geojson(given.graph) if given.graph else None
+        options = [RmfFrame(**in_rmf)] if in_rmf else [graph] if graph else []
         if given.follow:
             from mnm_ros.command.follow import check
             check()
         learnt = find(given, ros_arguments, row.log)
         _write(given.output, row.write(learnt, *options))
-        said = warnings(learnt) if row.places else []
+        said = warnings(learnt, graph) if row.places else []
     except BrokenPipeError:
         raise
     except (OSError, CheckpointError, NoAnswerError, ExportError, InvalidValueError) as error:
@@ -263,7 +270,7 @@ def export(arguments: Sequence[str], program: str) -> int:
         from mnm_ros.command.follow import follow
         from mnm_ros.subscriptions import Listener
         with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
-            follow(listener, RouteGraph.of(learnt), given.follow)
+            follow(listener, RouteGraph.of(learnt, graph), given.follow)
     return 0
 
 

@@ -33,10 +33,13 @@ import math
 from typing import Any
 
 from mnm_ros.core.errors import ExportError
-from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges
+from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges, most_probability
 from mnm_ros.core.knowledge.knowledge import Transition
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents
+from mnm_ros.places.geojson import with_metadata
+from mnm_ros.places.place_graph import Edge, PlaceGraph
 
 _IDS = 2**16
 _WIDE = 1000     # characters, so that a vertex is a line
@@ -48,21 +51,24 @@ class RouteGraph:
     Known places and the direct ways between them.
 
     :ivar nodes: states, home first if it has a place.
-    :ivar edges: one for a pair of nodes at most.
+    :ivar edges: one for a pair of nodes at most; of a given graph those that have once arrived.
     :ivar played: the states and actions of policies, among those of the edges.
+    :ivar given: the graph that was explored, if what was learnt is to be told of its edges.
     """
 
     learnt: ExportContents
     nodes: tuple[int, ...]
     edges: tuple[Transition, ...]
     played: frozenset[Pair]
+    given: PlaceGraph | None = None
 
     @classmethod
-    def of(cls, learnt: ExportContents) -> RouteGraph:
+    def of(cls, learnt: ExportContents, given: PlaceGraph | None = None) -> RouteGraph:
         """
         Return the graph of what was learnt.
 
-        :raises ExportError: if there are no policies, or if it has no nodes or no edges.
+        :raises ExportError: if there are no policies, if it has no nodes or no edges, or if
+            another graph than the given one was explored.
         """
         known = learnt.knowledge
         if not known.known:
@@ -70,7 +76,9 @@ class RouteGraph:
         if not known.policies:
             raise ExportError(f'{learnt.source} has too many policies to tell all of them, '
                               'expected --from with a checkpoint')
-        places = learnt.description.positions
+        if given is not None:
+            _check_explored(learnt, given)
+        places = learnt.description.positions if given is None else given.places
         nodes = tuple(state for state in known.known if state in places)
         if not nodes:
             raise ExportError(
@@ -82,7 +90,10 @@ class RouteGraph:
             raise ExportError(
                 f'no action leads from one of {len(nodes)} known places to another, '
                 'expected two places that follow each other')
-        return cls(learnt, nodes, direct.edges, direct.played)
+        edges = direct.edges if given is None else tuple(
+            leg for edge, action in given.actions_of.items() if {edge.start, edge.end} <= {*nodes}
+            for leg in known.after(edge.start, action) if leg.following == edge.end)
+        return cls(learnt, nodes, edges, direct.played, given)
 
     def node_figures(self, state: int) -> dict[str, Any]:
         """Return what is known of the way from home to a node."""
@@ -106,6 +117,20 @@ class RouteGraph:
             'probability': edge.probability, 'least_probability': least,
             'most_probability': most, 'expected_steps': steps,
             'expected_seconds': step and step * steps})
+
+    def figures_of(self, edge: Edge) -> dict[str, Any]:
+        """Return what is known of an edge of the given graph; nothing if it was never driven."""
+        assert self.given is not None
+        action = self.given.actions_of.get(edge, RESET)
+        legs = {leg.following: leg for leg in self.learnt.knowledge.after(edge.start, action)}
+        if edge.end in legs:
+            return self.edge_figures(legs[edge.end])
+        times = sum(leg.times for leg in legs.values())
+        return _known({
+            'action': self.learnt.description.action_name(action, edge.start),
+            'class': 'tested', 'probability': 0.0, 'least_probability': 0.0,
+            'most_probability': most_probability(0, times),
+            'expected_steps': times + 2.0}) if times else {}    # by Laplace's rule of succession
 
     @property
     def warnings(self) -> list[str]:
@@ -149,8 +174,13 @@ class RmfFrame:
         return [round(x + scale * turned.real, 6), round(y + scale * turned.imag, 6)]
 
 
-def warnings(learnt: ExportContents) -> list[str]:
+def warnings(learnt: ExportContents, given: PlaceGraph | None = None) -> list[str]:
     """Return which known states are left out, or not connected, as sentences with names."""
+    if given is not None:
+        driven = sum(map(bool, map(RouteGraph.of(learnt, given).figures_of, given.edges)))
+        left = len(given.edges) - driven
+        return [f'of {left} of {len(given.edges)} edges nothing is written, as they were never '
+                'driven'] if left else []
     places = learnt.description.positions
     missing = [learnt.description.label(state) for state in learnt.knowledge.known
                if state not in places]
@@ -158,9 +188,13 @@ def warnings(learnt: ExportContents) -> list[str]:
             *RouteGraph.of(learnt).warnings]
 
 
-def nav2_route(learnt: ExportContents) -> bytes:
-    """Return the graph for nav2's route server."""
-    graph = RouteGraph.of(learnt)
+def nav2_route(learnt: ExportContents, given: PlaceGraph | None = None) -> bytes:
+    """Return the graph for nav2's route server, or the given one with what was learnt."""
+    graph = RouteGraph.of(learnt, given)
+    if given is not None:
+        return with_metadata(
+            given.path, {state: graph.node_figures(state) for state in graph.nodes},
+            {int(edge.key): graph.figures_of(edge) for edge in given.edges}).encode()
     places, frame = learnt.description.positions, learnt.description.frame
     ids = _node_ids(graph)
     features = [_feature('Point', places[state], {
@@ -224,9 +258,13 @@ def edge_ids(graph: RouteGraph) -> dict[Transition, int]:
     """
     Return the ids of edges for nav2.
 
-    Where they fit below those of nodes they are counted from the highest down, by state and
-    action: an edge that is written again later has the same id.
+    They are those of a given graph. Else, where they fit below those of nodes, they are counted
+    from the highest down, by state and action: an edge that is written again has the same id.
     """
+    if graph.given is not None:
+        keys = {(edge.start, action): edge.key
+                for edge, action in graph.given.actions_of.items()}
+        return {edge: int(keys[edge.state, edge.action]) for edge in graph.edges}
     if _fits(graph):
         return {edge: _IDS - 1 - edge.state * _actions(graph) - edge.action
                 for edge in graph.edges}
@@ -242,6 +280,20 @@ def _fits(graph: RouteGraph) -> bool:
     """Return whether nav2 can carry states, and states with actions, as ids."""
     most = max(graph.nodes)
     return 0 <= min(graph.nodes) and most < _IDS - (most + 1) * _actions(graph)
+
+
+def _check_explored(learnt: ExportContents, given: PlaceGraph) -> None:
+    """Raise ExportError unless the places that were seen have the edges of the graph."""
+    for state, actions in learnt.knowledge.counts.items():
+        if {*actions} <= {RESET}:
+            continue    # as outside of all places
+        explored = learnt.description.moves.get(state)
+        if state not in given.places or explored != given.moves(state):
+            led = 'nowhere that is known' if not explored else ', '.join(explored)
+            leads = ', '.join(given.moves(state)) if state in given.places else 'not there'
+            raise ExportError(
+                f'{given.path}: edges of {learnt.description.label(state)} are {leads}; when it '
+                f'was explored they led {led}; expected the graph that was explored')
 
 
 def _actions(graph: RouteGraph) -> int:

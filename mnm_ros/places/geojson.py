@@ -13,6 +13,7 @@ its metadata are for people.
 from __future__ import annotations
 
 from collections.abc import Mapping
+import json
 import math
 from pathlib import Path
 from typing import Any
@@ -37,7 +38,7 @@ def read_geojson(path: Path) -> PlaceGraph:
     places: dict[int, Place] = {}
     edges: list[Edge] = []
     frames: dict[str, int] = {}    # with the first node of each
-    for index, feature in enumerate(_features(path)):
+    for index, feature in enumerate(_collection(path)['features']):
         where = f'{path}: feature {index}'
         kind = _object(_object(feature, where).get('geometry'), f'{where}: geometry').get('type')
         if kind != 'Point' and kind not in _LINES:
@@ -61,7 +62,23 @@ def read_geojson(path: Path) -> PlaceGraph:
     return PlaceGraph(path, places, tuple(edges), next(iter(frames), ''))
 
 
-def _features(path: Path) -> list[Any]:
+def with_metadata(path: Path, nodes: Mapping[int, Mapping[str, Any]],
+                  edges: Mapping[int, Mapping[str, Any]]) -> str:
+    """
+    Return the text of a file with more in the metadata of nodes and edges, by their ids.
+
+    :raises FileError: as ``read_geojson`` does.
+    """
+    collection = _collection(path)
+    for feature in collection['features']:
+        kind = feature['geometry'].get('type')
+        properties, more = feature['properties'], nodes if kind == 'Point' else edges
+        if kind in ('Point', *_LINES) and more.get(properties['id']):
+            properties['metadata'] = {**_metadata(properties), **more[properties['id']]}
+    return json.dumps(collection, indent=1, ensure_ascii=False) + '\n'
+
+
+def _collection(path: Path) -> Mapping[str, Any]:
     try:
         found = load(str(path), read_regular(path, 'GeoJSON', MOST_BYTES).decode())
     except UnicodeDecodeError as error:
@@ -69,10 +86,11 @@ def _features(path: Path) -> list[Any]:
                         'file') from None
     except InvalidValueError as error:
         raise error if isinstance(error, FileError) else FileError(str(error)) from None
-    features = _object(found, str(path)).get('features')
+    collection = _object(found, str(path))
+    features = collection.get('features')
     if not isinstance(features, list):
         raise FileError(f'{path}: features is {_shown(features)}, expected a list')
-    return features
+    return collection
 
 
 def _object(value: Any, what: str) -> Mapping[str, Any]:
@@ -98,10 +116,14 @@ def _point(geometry: Mapping[str, Any], where: str) -> tuple[float, float]:
     return float(found[0]), float(found[1])
 
 
+def _metadata(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    found = properties.get('metadata')
+    return found if isinstance(found, dict) else {}
+
+
 def _name(properties: Mapping[str, Any]) -> str:
     """Return the name of a node, empty if it has none that people could read."""
-    metadata = properties.get('metadata')
-    for entries in (properties, metadata if isinstance(metadata, dict) else {}):
+    for entries in (properties, _metadata(properties)):
         name = entries.get('name')
         if isinstance(name, str) and name.isprintable() and 0 < len(name) <= 100:
             return name

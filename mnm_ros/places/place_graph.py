@@ -110,6 +110,12 @@ class PlaceGraph:
         return self._outgoing.get(place, ())
 
     @cached_property
+    def actions_of(self) -> Mapping[Edge, int]:
+        """Return the action that drives along each edge; there is none along a loop."""
+        return {edge: action for edges in self._outgoing.values()
+                for action, edge in enumerate(edges)}
+
+    @cached_property
     def _ways(self) -> tuple[Edge, ...]:
         """Return the edges that lead to another place."""
         return tuple(edge for edge in self.edges if edge.start != edge.end)
@@ -198,9 +204,12 @@ class PlaceGraph:
             {number: (place.x, place.y) for number, place in self.places.items()},
             declaration=self.declaration,
             doors={door: tuple(pairs) for door, pairs in doors.items()},
-            moves={place: tuple(f'to {self.name(edge.end)}' for edge in self.outgoing(place))
-                   for place in self.places},
+            moves={place: self.moves(place) for place in self.places},
             zones={place: round(self.zone(place), 3) for place in self.places})
+
+    def moves(self, place: int) -> tuple[str, ...]:
+        """Return what people call the ways from a place, in the order of its actions."""
+        return tuple(f'to {self.name(edge.end)}' for edge in self.outgoing(place))
 
     def name(self, place: int) -> str:
         """Return what people call a place: its name, or its number."""

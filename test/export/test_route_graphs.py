@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 import math
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -25,6 +26,8 @@ from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.export.contents import ExportContents
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph, warnings
+from mnm_ros.places.geojson import read_geojson
+from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.robot_description import RobotDescription
 import pytest
 from scipy.stats import binomtest
@@ -242,6 +245,66 @@ def test_what_is_not_connected_is_named() -> None:
         FLAT.description, positions=apart))) == [
             'left out, as they have no place: door (1)', 'no edges lead to 0 from: 3',
             'no edges lead from 0 to: door (2), 3']
+
+
+@pytest.fixture
+def explored(tmp_path: Path) -> tuple[ExportContents, PlaceGraph]:
+    """Return what was learnt of a graph in which 3 leads nowhere and nobody has driven 2 to 3."""
+    def feature(kind: str, number: int, coordinates: Any, **properties: Any) -> dict[str, Any]:
+        return {'type': 'Feature', 'properties': {'id': number, **properties},
+                'geometry': {'type': kind, 'coordinates': coordinates}}
+    path = tmp_path / 'four.geojson'
+    path.write_text(json.dumps({'type': 'FeatureCollection', 'name': 'four', 'features': [
+        *(feature('Point', place, [place, 0.5], frame='map') for place in range(4)),
+        feature('Polygon', 11, [], what='a lawn'),
+        *(feature('LineString', number, [], startid=start, endid=end, cost=1.5,
+                  **({'metadata': {'speed_limit': 80.0}} if number == 11 else {}))
+          for number, start, end in ((11, 0, 1), (12, 1, 0), (9, 1, 2), (13, 2, 3), (14, 1, 3),
+                                     (15, 3, 3)))]}))
+    graph = read_geojson(path)
+    return replace(with_known(counts=nested([
+        (0, 0, 1, 30), (0, 0, 0, 10), (1, 0, 0, 9), (1, 1, 2, 3), (1, 1, 1, 5), (1, 2, 1, 6),
+        (0, RESET, 0, 5), (-2, RESET, 0, 1)]), policies={
+            target: Policy(target, 6, KNOWN, ((0, 1, RESET, RESET),)) for target in KNOWN}),
+        description=graph.describe(0)), graph
+
+
+def test_a_given_graph_gets_what_was_learnt_and_nothing_else(
+        explored: tuple[ExportContents, PlaceGraph]) -> None:
+    learnt, graph = explored
+    written = FORMATS['nav2-route'].write(learnt, graph)
+    before, after = (json.loads(text)['features'] for text in (graph.path.read_bytes(), written))
+    told = [feature['properties'].pop('metadata', None) for feature in after]
+    for feature in before:
+        feature['properties'].pop('metadata', None)
+    assert after == before and told[4] is told[8] is told[10] is None
+    there, back, once, never = told[5], told[6], told[7], told[9]
+    assert there['speed_limit'] == 80.0 and there['action'] == 'to 1'
+    assert (there['class'], there['probability'], back['class']) == ('policy', 0.75, 'tested')
+    assert once['expected_steps'] == pytest.approx(8 / 3, abs=1e-6)
+    exact = binomtest(0, 6).proportion_ci(0.95)
+    assert never['most_probability'] == pytest.approx(exact.high, abs=1e-6)
+    assert (never['probability'], never['least_probability'], never['expected_steps']) == (0, 0, 8)
+    assert told[0]['state'] == '0' and load_text(written, graph).places == graph.places
+    assert warnings(learnt, graph) == [
+        'of 2 of 6 edges nothing is written, as they were never driven']
+    assert edge_ids(RouteGraph.of(learnt, graph)).keys() == {*RouteGraph.of(learnt, graph).edges}
+    assert {*edge_ids(RouteGraph.of(learnt, graph)).values()} == {11, 12, 9}
+
+
+def load_text(written: bytes, graph: PlaceGraph) -> PlaceGraph:
+    graph.path.write_bytes(written)
+    return read_geojson(graph.path)
+
+
+@pytest.mark.parametrize('change', [
+    {'moves': {}}, {'moves': {0: ('to 1',), 1: ('to 0', 'to 3', 'to 2'), 2: ('to 3',)}},
+    {'moves': {0: ('to 1', 'to 2'), 1: ('to 0', 'to 2', 'to 3')}}])
+def test_another_graph_than_the_explored_one_is_refused(
+        explored: tuple[ExportContents, PlaceGraph], change: dict[str, Any]) -> None:
+    learnt, graph = explored
+    with pytest.raises(ExportError, match='expected the graph that was explored'):
+        RouteGraph.of(replace(learnt, description=replace(learnt.description, **change)), graph)
 
 
 RMF_WORDS = {

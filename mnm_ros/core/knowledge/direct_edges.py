@@ -72,7 +72,13 @@ def bounds(edge: Transition) -> tuple[float, float]:
     tail, times = (1 - _CONFIDENCE) / 2, edge.times
     others = round(times / edge.probability) - times
     return (float(betaincinv(times, others + 1, tail)),
-            float(betaincinv(times + 1, others, 1 - tail)) if others else 1.0)
+            most_probability(times, others))
+
+
+def most_probability(arrivals: int, others: int) -> float:
+    """Return the upper one of the ``bounds`` of what has arrived so often, and so often not."""
+    tail = (1 - _CONFIDENCE) / 2
+    return float(betaincinv(arrivals + 1, others, 1 - tail)) if others else 1.0
 
 
 def _direct(known: Knowledge, played: Collection[Pair],
