@@ -269,6 +269,9 @@ SERVICES = (
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'while paused or in `fault`: goes back to what is on the disk; `status` tells of the '
             'end of a long replay'),
+    Service('forget', 'rcl_interfaces/SetParametersAtomically', _EXPLORERS, '',
+            'while paused: [takes back](checkpoints.md#take-back-what-came-from-one-source) what '
+            'came from one `source`, perhaps `since` a step or a time, both strings'),
     Service('look', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'looks at once at all ways that are closed, whatever time it is'),
     Service('return_home', 'std_srvs/Trigger', ROBOT_SIDES, 'explorer navigator dashboard',

@@ -15,20 +15,13 @@ The new files take the place of the old ones, which are set aside beside them.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from pathlib import Path
 import re
-import sqlite3
-import sys
-import time
 from typing import NamedTuple
 
-from mnm_ros.checkpoint.event_log import EventLog
-from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import InputLog, refusing, SavedInputs, set_aside
 from mnm_ros.checkpoint.warm_start import begun
@@ -44,8 +37,6 @@ from mnm_ros.core.inputs import (
     WorkObservation,
 )
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.events import Event
-from mnm_ros.files import user_path
 
 _FILE = re.compile(r'(?P<name>.+?)\.(\d{8,}|log)\.sqlite').fullmatch
 
@@ -54,18 +45,28 @@ class Forgotten(NamedTuple):
     """
     What has come of it.
 
+    :ivar source: of what was taken back.
+    :ivar name: how the files begin.
     :ivar taken_back: transitions of the source that do not count any more.
     :ivar kept: transitions that count, by source.
-    :ivar exact: steps up to which the exploration is what it was.
+    :ivar steps: of the exploration so far.
+    :ivar exact: steps up to which it is what it was.
     :ivar known: states of the hypothesis that still holds.
     :ivar aside: the files that were there before.
     """
 
+    source: str
+    name: str
     taken_back: int
     kept: Counter[str]
+    steps: int
     exact: int
     known: int
     aside: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        """Return in a sentence what does not count any more."""
+        return f'{self.taken_back:,} transitions reported by {self.source} were taken back'
 
 
 def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgotten:
@@ -112,12 +113,8 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
         files.close(0, '')
     taken_back = saved.sources()[source] - exploration.sources[source]
     hypothesis = exploration.hypothesis
-    forgotten = Forgotten(taken_back, exploration.sources, exact,
-                          len(hypothesis.policies) if hypothesis else 0, aside)
-    EventLog(folder / f'{name}{EVENTS}', lambda text: print(text, file=sys.stderr)).append(Event(
-        exploration.steps, f'{taken_back:,} transitions reported by {source} were taken back',
-        'source', time=time.time()))
-    return forgotten
+    return Forgotten(source, name, taken_back, exploration.sources, exploration.steps, exact,
+                     len(hypothesis.policies) if hypothesis else 0, aside)
 
 
 def _named(folder: Path, name: str) -> str:
@@ -223,34 +220,3 @@ def _reported_by(made: Input, source: str) -> bool:
         return made.action != RESET and made.source == source
     return isinstance(made, Interruption) and made.asked not in (None, RESET) and (
         made.robot or ROBOT) == source
-
-
-def main(arguments: Sequence[str] | None = None, program: str = 'mnm_ros forget') -> int:
-    """Take back what came from a source, and say what still holds; 1 if that is impossible."""
-    parser = argparse.ArgumentParser(
-        prog=program, description='Take back what was learnt from one robot or node: replay the '
-        'log without it, and keep what still holds. The explorer must have ended. The files that '
-        'were there are kept beside the new ones, with .aside in their names.')
-    parser.add_argument('folder', type=Path, metavar='FOLDER',
-                        help='the checkpoint_dir of the explorer')
-    parser.add_argument('--source', required=True, metavar='NAME',
-                        help='name of the robot or node; robot for a robot without a name')
-    parser.add_argument('--since', default='', metavar='STEP|TIME',
-                        help='a number of steps, or a local time like 14:05 or 2026-11-27T14:05, '
-                        'from which on; times are exact to 10 s (default: the beginning)')
-    parser.add_argument('--name', default='', metavar='EXPLORER',
-                        help='how the files begin, if several explorers keep theirs there')
-    given = parser.parse_args(arguments)
-    try:
-        found = forget(user_path(given.folder), given.source, given.since, given.name)
-    except (CheckpointError, InvalidValueError, OSError, sqlite3.Error) as error:
-        print(f'{program}: {error}', file=sys.stderr)
-        return 1
-    kept = ', '.join(f'{count:,} by {source}' for source, count in sorted(found.kept.items()))
-    print(f'{found.taken_back:,} transitions reported by {given.source} are taken back; '
-          f'{kept or "none"} count.')
-    known = f'The hypothesis knows {found.known} states' if found.known else (
-        'No hypothesis holds, and the explorer publishes the policies that are certified')
-    print(f'{known}. Up to step {found.exact:,} all is as it was; later steps count as work.')
-    print(f'The files that were there are kept as {", ".join(path.name for path in found.aside)}.')
-    return 0

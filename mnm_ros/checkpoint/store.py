@@ -12,12 +12,14 @@ a step. ``python3 -m mnm_ros.checkpoint FILE`` prints what a file holds.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 import threading
 import time
 from typing import Any, NamedTuple, Union
 
+from mnm_ros.checkpoint.forget import forget, Forgotten
 from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.errors import CheckpointError
@@ -113,7 +115,10 @@ class Store:
 
     def __init__(self, folder: Path, name: str, identity: Mapping[str, Any],
                  transition_log: bool = False) -> None:
-        self._files = Generations(folder, name, identity, transition_log, _MOST_WAITING)
+        self._open = partial(
+            Generations, folder, name, identity, transition_log, _MOST_WAITING)
+        self._files = self._open()
+        self._name = name
         self._files_lock = threading.Lock()
         self._folder = folder
         self._pending: Pending = []
@@ -186,6 +191,23 @@ class Store:
             return loaded
         finally:
             self._files_lock.release()
+
+    def forget(self, source: str, since: str) -> Forgotten:
+        """
+        Take back what came from a source, as ``forget`` does; ``load`` has to follow.
+
+        :raises CheckpointError: if not everything can be written, and as ``forget`` does.
+        :raises InvalidValueError: as ``forget`` does.
+        :raises OSError: as well.
+        """
+        if not self.flush():
+            raise CheckpointError(self.problem or f'{self._folder}: the disk is too slow')
+        with self._files_lock:
+            self._files.close(0, '')
+            try:
+                return forget(self._folder, source, since, self._name)
+            finally:
+                self._files = self._open()
 
     def attach(self, exploration: Exploration, number: int = 0,
                between: int = LEAST_BETWEEN_POINTS, since: int = 0, spent: float = 0.0) -> None:

@@ -72,7 +72,7 @@ COMMANDS = {
     'trial': Command('command.run:trial', 'run an explorer that keeps everything in a folder'),
     'report': Command('trial.report', 'write the report of a trial or a log'),
     'contract': Command('contract.__main__', 'test a robot side against the step protocol'),
-    'forget': Command('checkpoint.forget', 'take back what was learnt from one robot or node'),
+    'forget': Command('command.forget', 'take back what was learnt from one robot or node'),
     'checkpoint': Command('checkpoint.__main__', 'print what checkpoint files hold'),
 }
 

@@ -20,12 +20,13 @@ _SOON = 10         # steps, the same where times are not known
 _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pause',
           'resume': 'told to go on', 'home': 'sent home', 'rest': 'sent home to rest',
           'recover': 'told to recover', 'save': 'told to save', 'load': 'told to load',
+          'forget': 'told to take back what came from a source',
           'look': 'told to look at closed ways', 'improve': 'told to improve policies',
           'cancel': 'told to give up its goal',
           'change': 'the simulated world is to change',
           'at_home': 'has come home', 'not_home': 'has not come home', 'hazard': 'hazard'}
 """What is said of what was asked for, by ``Event.what``."""
-_NOWHERE = ('look', 'improve')    # where the robot is would be read as what they are about
+_NOWHERE = ('look', 'improve', 'forget')    # where the robot is would be read as what is meant
 
 
 def moment(seconds: float, form: str = '%a %H:%M') -> str:

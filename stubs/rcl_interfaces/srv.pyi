@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.msg import Parameter, ParameterValue, SetParametersResult
 from rclpy.type_support import Srv
 
 class GetParameters(Srv[GetParameters.Request, GetParameters.Response]):
@@ -13,3 +13,12 @@ class GetParameters(Srv[GetParameters.Request, GetParameters.Response]):
     @dataclass(kw_only=True)
     class Response:
         values: Sequence[ParameterValue] = ...
+
+class SetParametersAtomically(
+        Srv[SetParametersAtomically.Request, SetParametersAtomically.Response]):
+    @dataclass(kw_only=True)
+    class Request:
+        parameters: Sequence[Parameter] = ...
+    @dataclass(kw_only=True)
+    class Response:
+        result: SetParametersResult = ...

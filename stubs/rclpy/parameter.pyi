@@ -3,6 +3,8 @@
 from enum import Enum
 from typing import Any
 
+from rcl_interfaces.msg import Parameter as ParameterMessage
+
 class Parameter:
     class Type(Enum):
         NOT_SET = ...
@@ -18,3 +20,4 @@ class Parameter:
     def type_(self) -> Type: ...
     @property
     def value(self) -> Any: ...
+    def to_parameter_msg(self) -> ParameterMessage: ...

@@ -10,9 +10,10 @@ import sqlite3
 
 from kept_explorations import CORRIDOR, drive, IDENTITY, keep, restored, SETTINGS
 from mnm_ros.checkpoint import event_log
-from mnm_ros.checkpoint.forget import forget, main
+from mnm_ros.checkpoint.forget import forget
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
+from mnm_ros.command.forget import main
 from mnm_ros.core.errors import CheckpointError, InvalidValueError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import WorkObservation
@@ -69,8 +70,6 @@ def test_lies_are_taken_back_and_the_rest_is_as_it_was(tmp_path: Path) -> None:
     assert restored(tmp_path)[0].steps == again.steps
     log, = [path for path in found.aside if '.log.' in path.name]
     assert SavedInputs(log).inputs == old.inputs    # and all of it can be had back
-    event = event_log.read(tmp_path / 'explorer.events.jsonl')[-1]
-    assert event.kind == 'source' and '60 transitions reported by /liar' in event.text
 
 
 def test_what_came_before_a_step_stays(tmp_path: Path) -> None:
@@ -130,5 +129,7 @@ def test_a_bad_source_a_running_explorer_and_a_wrong_folder_are_refused(
     assert 'has no home folder on this machine' in capsys.readouterr().err
     assert main([str(tmp_path), '--source', '/liar']) == 0
     said = capsys.readouterr().out
-    assert '60 transitions reported by /liar are taken back; 1 by /honest, ' in said
+    assert '60 transitions reported by /liar were taken back; 1 by /honest, ' in said
     assert 'explorer.log.sqlite.aside.1' in said
+    event = event_log.read(tmp_path / 'explorer.events.jsonl')[-1]
+    assert event.kind == 'source' and '60 transitions reported by /liar' in event.text

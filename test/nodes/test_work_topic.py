@@ -6,15 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+import re
 import sqlite3
 
 from mnm_ros import messages
-from mnm_ros.checkpoint.forget import forget
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.progress.activity import Activity
 from node_processes import Peer, ScriptedRobot
-import pytest
+from rcl_interfaces.msg import SetParametersResult
+from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 from rclpy.publisher import Publisher
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
@@ -57,8 +59,6 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
-    with pytest.raises(OSError, match='end that explorer, call forget again'):
-        forget(tmp_path, '/peer')
     assert process.stop() == 0
     log, = tmp_path.glob('*.log.sqlite')
     with sqlite3.connect(log) as database:
@@ -66,7 +66,45 @@ def test_the_explorer_learns_while_it_is_paused_and_from_nothing_that_is_no_step
             before + 3,)
     database.close()
     assert SavedInputs(log).sources()['/peer'] == before + 3
-    assert forget(tmp_path, '/peer').taken_back == before + 3
+
+
+def test_a_running_explorer_takes_back_what_came_from_one_source_and_goes_on(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
+    events = peer.listen(String, 'events', messages.EVENTS)
+    process = explorer(checkpoint_dir=str(tmp_path), transition_log=True)
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+
+    def forget(**named: str) -> SetParametersResult:
+        request = SetParametersAtomically.Request(parameters=[
+            Parameter(name, value=value).to_parameter_msg() for name, value in named.items()])
+
+        def ended() -> SetParametersResult | None:
+            result = peer.call(SetParametersAtomically, 'forget', request).result
+            return None if result.reason.endswith('call again') else result
+        return peer.wait_for(ended, 'the end')
+
+    refused = forget(source='/peer')
+    assert (refused.successful, refused.reason) == (
+        False, 'exploring: call explore with false first')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
+    work_publisher(peer, activity)
+    given = worked(activity)
+    assert 'expected source, and perhaps since' in forget(since='3').reason
+    assert re.match(r"nothing taken back: source '/nobody' has reported nothing, expected one of: "
+                    r'/peer \(\d+ transitions\), robot', forget(source='/nobody').reason)
+    assert worked(activity) == given
+    taken = forget(source='/peer')
+    assert taken.successful and taken.reason == (
+        f'{given} transitions reported by /peer were taken back')
+    peer.wait_for(lambda: taken.reason in events[-1].data, 'the event')
+    peer.call(SetBool, 'explore', SetBool.Request(data=True))
+    count = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > count + 30, 'more steps')
+    assert process.stop() == 0 and 'incomplete' not in process.output
+    log, = tmp_path.glob('*.log.sqlite')
+    assert not SavedInputs(log).sources()['/peer']
 
 
 def test_what_a_commander_believes_is_no_evidence(

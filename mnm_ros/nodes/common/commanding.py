@@ -26,7 +26,10 @@ STOPPED = 'the robot is stopped, call stop with false first'
 """How a way is refused as long as the service ``stop`` keeps the robot at rest."""
 
 CALL_AGAIN = ', call again'
-"""Ends an answer of ``return_home`` as long as the robot is not at home."""
+"""Ends an answer as long as what was called for is not over."""
+
+FORGETTING = f'taking back{CALL_AGAIN}'
+"""The answer of ``forget`` until the disk has been replayed."""
 
 GOING_HOME = f'on the way home{CALL_AGAIN}'
 """The answer of ``return_home`` once the way home has begun."""

@@ -9,11 +9,13 @@ from dataclasses import replace
 import json
 import math
 from pathlib import Path
+import sqlite3
 import time
 from typing import NamedTuple
 
 from mnm_ros.checkpoint.event_log import EventLog
 from mnm_ros.checkpoint.event_log import KEPT as EVENTS
+from mnm_ros.checkpoint.forget import Forgotten
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, warm_start
@@ -321,6 +323,15 @@ class ExplorationStore:
         return RestoredExploration(
             exploration, f'going on from {saved.path}: step {exploration.steps}, '
             f'{time.monotonic() - begun:.1f} s', *found, number=saved.number)
+
+    def forget(self, source: str, since: str) -> Forgotten | Exception:
+        """Take back what came from a source, or return why not; ``restore`` has to follow."""
+        if self._store is None:
+            return CheckpointError("parameter 'checkpoint_dir' is ''")
+        try:
+            return self._store.forget(source, since)
+        except (CheckpointError, InvalidValueError, OSError, sqlite3.Error) as error:
+            return error
 
     def adopt(self, restored: RestoredExploration) -> None:
         """

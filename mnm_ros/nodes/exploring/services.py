@@ -12,16 +12,23 @@ from typing import Any
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import answering
+from mnm_ros.nodes.common.commanding import FORGETTING
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.publishers import way_back
 from mnm_ros.nodes.exploring.session import ExplorationSession
+from rcl_interfaces.srv import SetParametersAtomically
 from std_srvs.srv import SetBool, Trigger
 
+_FETCHED = 30.0     # s, within which the outcome of a call is asked for, by calling again
 _LOAD_WAIT = 0.7    # s, for the end of a load: with a beat, less than the heartbeat may be late
 
 
 class Services:
-    """Serves ``explore``, ``look``, ``recover``, ``save``, ``load``; a refusal says what to do."""
+    """
+    Serves ``explore``, ``look``, ``recover``, ``save``, ``load`` and ``forget``.
+
+    A refusal says what to do.
+    """
 
     def __init__(self, node: NodeInterface, session: ExplorationSession) -> None:
         self._node = node
@@ -33,18 +40,27 @@ class Services:
         self._serve(Trigger, 'recover', self._recover)
         self._serve(Trigger, 'save', lambda request: self._session.exploration_store.save())
         self._serve(Trigger, 'load', self._load)
+        self._forgetting: tuple[str, str] | None = None    # what is being taken back
+        self._forgotten: tuple[tuple[str, str], tuple[bool, str], float] | None = None
+        self._node.create_service(SetParametersAtomically, 'forget', self._answer_forget)
+        self._limited_forget = self._recorded('forget', self._forget)
 
     def _serve(self, kind: type[Any], service: str, answer: Callable[[Any], tuple[bool, str]],
                anyway: Callable[[Any], bool] = lambda request: False) -> None:
+        self._node.create_service(kind, service, self._recorded(service, answer, anyway))
+
+    def _recorded(self, service: str, answer: Callable[[Any], tuple[bool, str]],
+                  anyway: Callable[[Any], bool] = lambda request: False,
+                  ) -> Callable[[Any, Any], Any]:
         """Answer a service as far as it is allowed, and have it on record, and why in vain."""
         def recorded(request: Any) -> tuple[bool, str]:
             success, text = answer(request)
             what = service if service != 'explore' else 'resume' if request.data else 'pause'
-            self._session.record.called(service, what, '' if success else f'refused, {text}')
+            if text != FORGETTING:
+                self._session.record.called(service, what, '' if success else f'refused, {text}')
             return success, text
 
-        self._node.create_service(
-            kind, service, answering(recorded, self._session.allowance, service, anyway))
+        return answering(recorded, self._session.allowance, service, anyway)
 
     def _explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
@@ -107,3 +123,39 @@ class Services:
             return False, f'nothing loaded: {ends[0]}'
         hint = '; call explore with true to go on' if session.active else ''
         return True, f'step {session.exploration.steps}{hint}'
+
+    def _answer_forget(self, request: SetParametersAtomically.Request,
+                       response: SetParametersAtomically.Response,
+                       ) -> SetParametersAtomically.Response:
+        told = self._limited_forget(request, Trigger.Response())
+        response.result.successful, response.result.reason = told.success, told.message
+        return response
+
+    def _forget(self, request: SetParametersAtomically.Request) -> tuple[bool, str]:
+        session = self._session
+        given = {each.name: each.value.string_value for each in request.parameters}
+        if not given.get('source') or {*given} - {'source', 'since'}:
+            return False, (f'parameters are {given}, expected source, and perhaps since, '
+                           'both strings')
+        asked = given['source'], given.get('since', '')
+        ended, self._forgotten = self._forgotten, None
+        if ended and ended[0] == asked and time.monotonic() < ended[2] + _FETCHED:
+            return ended[1]
+        if self._forgetting:
+            return False, FORGETTING
+        if session.running:
+            return False, 'exploring: call explore with false first'
+
+        def end(outcome: str | Exception) -> None:
+            self._forgetting = None
+            self._forgotten = asked, (
+                (False, f'nothing taken back: {outcome}') if isinstance(outcome, Exception)
+                else (True, outcome)), time.monotonic()
+
+        self._forgetting = asked
+        try:
+            session.forget(*asked, end)
+        except CheckpointError as error:
+            self._forgetting = None
+            return False, f'nothing taken back: {error}'
+        return False, FORGETTING

@@ -9,6 +9,7 @@ import math
 import time
 from typing import Any
 
+from mnm_ros.checkpoint.forget import Forgotten
 from mnm_ros.checkpoint.input_log import LoadCancelled
 from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core import libraries
@@ -125,7 +126,7 @@ class ExplorationSession:
         self._tick()
         self._report()    # to be repeated while a plan is made
         if self.exploration_store.waiting:
-            self._restore(self._restored)
+            self._restore(self.exploration_store.restore, self._restored)
         elif parameters['base'] in ('', *BASES):    # one's own base may do without
             self._guard.aside(libraries.load, lambda seconds: None)
 
@@ -210,10 +211,37 @@ class ExplorationSession:
         :param patience: seconds to wait for the end.
         :raises CheckpointError: if that cannot even begin.
         """
+        self._go_back(self.exploration_store.restore, then, patience)
+
+    def forget(self, source: str, since: str,
+               then: Callable[[str | Exception], None]) -> None:
+        """
+        Take back what came from a source, and go on from what still holds, paused.
+
+        :param since: as ``checkpoint.forget.forget`` has it.
+        :param then: called at the end with what was taken back, or with what went wrong.
+        :raises CheckpointError: if that cannot even begin.
+        """
+        store, outcomes = self.exploration_store, list[Forgotten | Exception]()
+
+        def restore() -> RestoredExploration:
+            outcomes.append(store.forget(source, since))
+            return store.restore()
+
+        def end(error: Exception | None) -> None:
+            outcome = error or outcomes[0]
+            if isinstance(outcome, Forgotten):
+                self._publishers.event(Event(self.exploration.steps, str(outcome), 'source'))
+            then(outcome if isinstance(outcome, Exception) else str(outcome))
+
+        self._go_back(restore, end)
+
+    def _go_back(self, restore: Callable[[], RestoredExploration],
+                 then: Callable[[Exception | None], None], patience: float = 0.0) -> None:
         if self._guard.busy:
             raise CheckpointError(
                 'a plan is being made, or what is on the disk is being replayed; call '
-                'load again after that')
+                'again after that')
 
         def loaded(restored: RestoredExploration | Exception) -> None:
             try:
@@ -225,16 +253,17 @@ class ExplorationSession:
             self._call(self._loop.pause, 'loaded from the disk')
             then(None)
 
-        self._restore(loaded)
+        self._restore(restore, loaded)
         self._guard.look(patience)
 
-    def _restore(self, then: Callable[[RestoredExploration | Exception], None]) -> None:
+    def _restore(self, make: Callable[[], RestoredExploration],
+                 then: Callable[[RestoredExploration | Exception], None]) -> None:
         """Replay what is on the disk in a thread; what comes of it is told here."""
         tell = self._guard.in_node_thread(then)
 
         def restore() -> None:
             try:
-                restored: RestoredExploration | Exception = self.exploration_store.restore()
+                restored: RestoredExploration | Exception = make()
             except Exception as error:
                 restored = error
             tell(restored)
@@ -436,7 +465,7 @@ class ExplorationSession:
         if (time.monotonic() >= self._restore_at and self.exploration_store.waiting
                 and not self._guard.busy):
             self._restore_at = math.inf
-            self._restore(self._restored)
+            self._restore(self.exploration_store.restore, self._restored)
         if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
             self._call(self._look_again)
         self._publishers.kept(self.exploration_store.tell(), self.exploration.steps)
