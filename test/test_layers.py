@@ -85,15 +85,17 @@ ROOMS = {
             ' nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',
+    'nodes/robot_side': 'core protocol checkpoint robot_description messages parameters'
+                        ' nodes/common',
     'nodes/mobile': 'core/model core/task driving files plan robot_description messages parameters'
-                    ' nodes/common',
+                    ' nodes/common nodes/robot_side',
     'nodes': 'core checkpoint protocol driving files plan simulation trial robot_description'
              ' messages parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
-             ' page',
+             ' nodes/robot_side page',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 
-A room is a folder of the package, without the rooms within it, or a module beside the folders. Who
+A room is a folder of the package, without the rooms within it, or a module that others share. Who
 may import a room from beside it may import the rooms within it, too.
 """
 
@@ -107,9 +109,6 @@ WITHOUT_ROS = (
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""
-
-SHARED = 'mnm_ros.nodes.robot_side'
-"""The only module in the room of the executables that is none, and may be imported there."""
 
 OF_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
 
@@ -187,9 +186,7 @@ def _reason(found: Import) -> str:
     there = room_of(found.imported)
     if there != here:
         return '' if there in may_import(here) else f'{here} may not import {there}'
-    if here == 'nodes' and found.imported != SHARED:
-        return 'an executable may not be imported'
-    return ''
+    return 'an executable may not be imported' if here == 'nodes' else ''
 
 
 def test_every_room_imports_what_it_may() -> None:
