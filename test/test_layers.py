@@ -42,7 +42,7 @@ ROOMS = {
     'checkpoint': 'core files',
     'driving': '',
     'plan': 'driving files located_yaml robot_description',
-    'places': 'core files located_yaml robot_description',
+    'places': 'core driving files located_yaml robot_description',
     'simulation': 'core driving files located_yaml places plan robot_description',
     'trial': 'core protocol checkpoint files located_yaml simulation robot_description version'
              ' view',
@@ -87,11 +87,11 @@ ROOMS = {
                         ' nodes/common',
     'nodes/robot_side': 'core protocol checkpoint robot_description messages parameters'
                         ' nodes/common',
-    'nodes/mobile': 'core/model core/task driving files plan robot_description messages parameters'
-                    ' nodes/common nodes/robot_side',
-    'nodes': 'core checkpoint protocol driving files plan simulation trial robot_description'
-             ' messages parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
-             ' nodes/robot_side page',
+    'nodes/mobile': 'core/model core/task driving files places plan robot_description messages'
+                    ' parameters nodes/common nodes/robot_side',
+    'nodes': 'core checkpoint protocol driving files places plan simulation trial'
+             ' robot_description messages parameters nodes/common nodes/exploring nodes/mobile'
+             ' nodes/navigating nodes/robot_side page',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the drivers and ``diff_drive_sim`` are made of: poses, transforms and ways to move.
+Poses, transforms and ways to move, of which the drivers and ``diff_drive_sim`` are made.
 
 Read ``mobile_driver`` (what all drivers do), ``movers`` (the ways to move along a leg,
 ``nav2_mover`` among them), ``pose_tracker`` (where the robot is), ``driver_setup``, which makes

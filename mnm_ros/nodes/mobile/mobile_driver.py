@@ -51,11 +51,13 @@ class Terrain(NamedTuple):
     :ivar place: where the robot is.
     :ivar home: the state that RESET leads to.
     :ivar size: of the area of a state in m.
+    :ivar frame: in which the states are; '' for that of the poses.
     """
 
     place: Whereabouts
     home: int
     size: float
+    frame: str = ''
 
 
 class MobileDriver(RobotSide):
@@ -77,7 +79,7 @@ class MobileDriver(RobotSide):
         check(given)
         if plan is not None:
             self._take_map(plan.driven_map)
-        self._map_frame = self._described_frame = ''
+        self._map_frame, self._described_frame = terrain.frame, ''
         self._tracker = PoseTracker(
             self, given, terrain.place, terrain.home, reach_of(given, terrain.size))
         self._poses = poses_of(self, given, self._on_pose)
@@ -257,6 +259,7 @@ class MobileDriver(RobotSide):
         if leg is not None:
             self._mover.start(leg, pose)
             return None
+        self.report_legs(maneuver.legs)
         state, self._maneuver = self._tracker.place.state, None
         at_home = self._action == RESET and state == self._tracker.home_state
         self._failure = '' if at_home else maneuver.problem
@@ -301,6 +304,7 @@ class MobileDriver(RobotSide):
                 place.cell, place.heading, pose.pose, self._given['decided_at'])
                 and self._mover.roll()):
             return None
+        self.report_legs(maneuver.legs)
         self._maneuver, self._failure = None, ''
         self._publish_outcome(Outcome.REACHED.value)
         return place.state
@@ -308,6 +312,7 @@ class MobileDriver(RobotSide):
     def _abort(self, reason: str) -> None:
         self._requested = None
         if self._maneuver is not None:
+            self.report_legs(self._maneuver.legs)
             self._maneuver = None
             self._mover.stop(self._tracker.last)
             self._publish_outcome(reason)
