@@ -3,6 +3,8 @@
 """
 A mobile robot explores: explorer, grid_driver and, unless ``sim:=false``, diff_drive_sim.
 
+With ``graph`` it drives along the edges of a route graph: route_driver is in place of grid_driver.
+
 With ``robots`` one explorer has several robots, each with the other two in its namespace.
 """
 
@@ -27,15 +29,20 @@ from mnm_ros.launching import (
 )
 from mnm_ros.parameters.params_file import ParameterFile
 from mnm_ros.simulation.diff_drive import driver_parameters
+from mnm_ros.simulation.graph_world import load as load_graph
 from mnm_ros.simulation.world import load
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
+OF_ROUTES = CONFIG.with_name('route.yaml')
 
 ARGUMENTS = {
     'world': ('two_room_flat', 'What diff_drive_sim simulates: a file, or the name of one in '
                                'config/worlds; grid and home follow from it'),
+    'graph': ('', 'A route graph for route_driver, and what diff_drive_sim simulates, in place of '
+                  'world and grid'),
     'real_time_factor': ('0.0', 'Simulated seconds per second; 0.0 for as fast as can be'),
-    'params_file': (str(CONFIG), 'Parameters of all nodes'),
+    'params_file': (str(CONFIG), 'Parameters of all nodes; with graph by default those of '
+                                 'route.yaml beside it'),
     'clock': ('true', 'Let the simulated robot publish /clock; false where there are several '
                       'robots, and with robots in any case'),
     **EXPLORATION,
@@ -50,7 +57,9 @@ def generate_launch_description() -> LaunchDescription:
 def _robot(context: LaunchContext) -> list[Node]:
     """Make the nodes; what follows from the world goes on top of ``params_file``."""
     argument = values(context, ARGUMENTS)
-    params_file = str(user_path(argument['params_file']))
+    by_default = OF_ROUTES if argument['graph'] else CONFIG
+    params_file = str(by_default if argument['params_file'] == str(CONFIG) else user_path(
+        argument['params_file']))
     simulated = argument['sim'] == 'true'
     configured = ParameterFile(params_file, argument['namespace'])
     robots = fleet(argument, configured)
@@ -60,19 +69,22 @@ def _robot(context: LaunchContext) -> list[Node]:
     sim_time = argument['use_sim_time'] or (argument['clock'] if simulated else '')
     argument['use_sim_time'] = sim_time
     timed = {'use_sim_time': sim_time == 'true'} if sim_time else {}
-    declaring = {'declare_successors': argument['declare_successors']}
+    graph = argument['graph'] and str(user_path(argument['graph']).absolute())
+    driver, declaring = ('route_driver', {'graph': graph}) if graph else (
+        'grid_driver', {'declare_successors': argument['declare_successors']})
     wanted = [wanted_explorer(context, argument, configured)]
     if simulated:
-        world = load(argument['world'])
+        world = load_graph(Path(graph)) if graph else load(argument['world'])
         own_seeds = seeds({'seed': ''}, configured, 'diff_drive_sim', robots)
         for robot, seed in zip(robots or [''], own_seeds, strict=True):
             wanted += [
-                NodeToStart('grid_driver', {**driver_parameters(world), **declaring, **timed},
+                NodeToStart(driver, {**driver_parameters(world), **declaring, **timed},
                             namespace=robot),
                 NodeToStart('diff_drive_sim', {
-                    'world': str(world.path), 'publish_clock': clock, 'seed': seed,
+                    'graph' if graph else 'world': str(world.path), 'publish_clock': clock,
+                    'seed': seed,
                     'real_time_factor': float(argument['real_time_factor'])}, namespace=robot)]
     else:
-        wanted += [NodeToStart('grid_driver', {**declaring, **timed}, namespace=robot)
+        wanted += [NodeToStart(driver, {**declaring, **timed}, namespace=robot)
                    for robot in robots or ['']]
     return exploring(wanted, argument, params_file, CONFIG.parent, 'map')

@@ -44,6 +44,10 @@ An entry /**: instead of /**/preflight: and /**/explorer: gives both what they s
 Parameters of the nodes around a mobile robot with their defaults; docs/robots.md explains them.
 robot.launch.py starts them. If it starts the simulation, it sets what follows from the world.
 The entry /** is for explorer, navigator and preflight."""),
+    'route.yaml': (('route_driver',), """\
+Parameters of route_driver with their defaults; docs/robots.md explains them.
+robot.launch.py starts it with graph:=FILE. The entry /** is for explorer, navigator and preflight,
+which find out the actions by themselves."""),
 }
 """The nodes whose parameters a file in ``config`` lists, and its head."""
 
@@ -53,6 +57,11 @@ OVERRIDES: Mapping[str, Mapping[str, Sequence[tuple[ParameterSpec, object]]]] = 
             (ParameterSpec('step_timeout', 0.0, 's, more than a move and a retreat take'), 60.0)],
     '/**/navigator': [
         (ParameterSpec('pause_timeout', 0.0, 's, as long as a step may take'), 60.0)],
+}, 'route.yaml': {
+    '/**': [(ParameterSpec(
+        'step_timeout', 0.0, 's, more than an edge and the way back, or home, take'), 400.0)],
+    '/**/navigator': [
+        (ParameterSpec('pause_timeout', 0.0, 's, as long as a step may take'), 400.0)],
 }}
 """What a file says besides: for whom, and values that are not the defaults."""
 
@@ -67,6 +76,8 @@ HEADINGS = {
     ('navigator', 'pause_timeout'): 'The goal',
     ('grid_driver', 'moves'): 'How it moves', ('grid_driver', 'cell_size'): 'States',
     ('grid_driver', 'reset'): 'RESET', ('grid_driver', 'move_timeout'): 'Limits',
+    ('route_driver', 'drive'): 'How it moves', ('route_driver', 'hysteresis'): 'States',
+    ('route_driver', 'reset'): 'RESET', ('route_driver', 'move_timeout'): 'Limits',
     ('diff_drive_sim', 'real_time_factor'): 'Time and topics',
     ('diff_drive_sim', 'robot_radius'): 'The robot',
     ('diff_drive_sim', 'latency'): 'What goes wrong',

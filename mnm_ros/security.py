@@ -17,7 +17,7 @@ import sys
 from xml.sax.saxutils import quoteattr
 
 from mnm_ros import topics
-from mnm_ros.topics import ACTIONS, CALLED_ACTIONS, SERVICES, TOPICS
+from mnm_ros.topics import ACTIONS, CALLED_ACTIONS, DRIVERS, ROBOT_SIDES, SERVICES, TOPICS
 
 _NODE_TOPICS = ('/parameter_events', '/rosout')
 _NODE_SERVICES = (
@@ -29,11 +29,11 @@ _LIFECYCLE_SERVICES = (
     '~/get_transition_graph')
 
 ENCLAVES = ('explorer', 'advisor', 'cmp_sim', 'diff_drive_sim', 'navigator', 'grid_driver',
-            'gym_side', 'preflight', 'dashboard')
+            'route_driver', 'gym_side', 'preflight', 'dashboard')
 """Each is a node of that name; ``advisor`` is an explorer with the parameter ``advisory``."""
 
 
-_ON_ROBOTS = ('cmp_sim', 'diff_drive_sim', 'grid_driver', 'gym_side', 'preflight')
+_ON_ROBOTS = (*ROBOT_SIDES.split(), 'diff_drive_sim', 'preflight')
 """The nodes that are in the namespaces of several robots."""
 
 _OF_ROBOTS = {
@@ -78,7 +78,7 @@ def _rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
     yield 'service', 'request', [
         service.name for service in SERVICES if enclave in service.clients.split()]
     yield 'action', 'execute', [*ACTIONS] if enclave == 'navigator' else []
-    yield 'action', 'call', [*CALLED_ACTIONS] if enclave == 'grid_driver' else []
+    yield 'action', 'call', [*CALLED_ACTIONS] if enclave in DRIVERS.split() else []
 
 
 def policy(namespace: str = '/', robots: Sequence[str] = ()) -> str:

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from mnm_ros.core.errors import InvalidValueError
 
 _EXPLORERS = 'explorer advisor'    # an advisor is an explorer with the parameter advisory
-ROBOT_SIDES = 'cmp_sim grid_driver gym_side'
+DRIVERS = 'grid_driver route_driver'
+ROBOT_SIDES = f'cmp_sim {DRIVERS} gym_side'
 _ALL = f'{_EXPLORERS} {ROBOT_SIDES} diff_drive_sim navigator preflight dashboard'
 
 
@@ -213,33 +214,33 @@ TOPICS = {
               'the goals that are not over and the last 20 that are, at most ten times a second'),
     ),
     'The mobile robot': (
-        Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', 'grid_driver',
+        Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', DRIVERS,
               'pose by the wheels'),
         Topic('amcl_pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', 'diff_drive_sim',
-              'grid_driver dashboard', 'pose by localisation'),
+              f'{DRIVERS} dashboard', 'pose by localisation'),
         Topic('pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', '',
-              'grid_driver dashboard',
+              f'{DRIVERS} dashboard',
               'pose by slam_toolbox'),
         Topic('tf', 'tf2_msgs/TFMessage', 'TRANSFORMS', 'diff_drive_sim',
-              'grid_driver navigator',
+              f'{DRIVERS} navigator',
               'transforms, if `tf2_msgs` is installed; without a namespace it is `/tf`, as usual'),
         Topic('tf_static', 'tf2_msgs/TFMessage', 'STATIC_TRANSFORMS', '',
-              'grid_driver navigator',
+              f'{DRIVERS} navigator',
               'transforms that never change'),
-        Topic('cmd_vel', 'geometry_msgs/Twist', 'STEP', 'grid_driver', 'diff_drive_sim',
+        Topic('cmd_vel', 'geometry_msgs/Twist', 'STEP', DRIVERS, 'diff_drive_sim',
               'velocities; a `geometry_msgs/TwistStamped` with `stamped`'),
-        Topic('goal_pose', 'geometry_msgs/PoseStamped', 'STEP', 'grid_driver', '',
+        Topic('goal_pose', 'geometry_msgs/PoseStamped', 'STEP', DRIVERS, '',
               'goals for a planner, with `drive: goal_pose`'),
         Topic('battery', 'sensor_msgs/BatteryState', 'STEP', 'diff_drive_sim', _EXPLORERS,
               'the charge, heard with `battery_low`'),
-        Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', 'grid_driver',
+        Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', DRIVERS,
               'whether the robot is in contact; need not be latched; another type by `bump_type`'),
-        Topic('scan', 'sensor_msgs/LaserScan', 'STEP', 'diff_drive_sim', 'grid_driver',
-              'what stands around the robot; `grid_driver` hears it with `use_scan`'),
+        Topic('scan', 'sensor_msgs/LaserScan', 'STEP', 'diff_drive_sim', DRIVERS,
+              'what stands around the robot; the drivers hear it with `use_scan`'),
         Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim',
-              'grid_driver dashboard',
-              'the walls; `grid_driver` reads it with `use_map`'),
-        Topic('outcome', 'std_msgs/String', 'LATCHED', 'grid_driver', '',
+              f'{DRIVERS} dashboard',
+              'the walls; the drivers read it with `use_map`'),
+        Topic('outcome', 'std_msgs/String', 'LATCHED', DRIVERS, '',
               'how the last action has ended, and in which state'),
     ),
     'Simulation': (
@@ -283,7 +284,7 @@ SERVICES = (
             'puts the next setting in force'),
     Service('cancel', 'std_srvs/Trigger', 'navigator', 'dashboard',
             'gives up all goals after the current step'),
-    Service('dock', 'std_srvs/Trigger', '', 'grid_driver',
+    Service('dock', 'std_srvs/Trigger', '', DRIVERS,
             'of the platform, with `reset: service`: answers once the robot is at home'),
 )
 
@@ -292,7 +293,7 @@ ACTIONS = ('navigate_to_pose', 'navigate_through_poses', 'follow_waypoints',
 """Those of nav2 that the navigator serves, where ``nav2_msgs`` is installed."""
 
 CALLED_ACTIONS = ('navigate_to_pose', 'dock_robot', 'undock_robot', 'dock', 'undock')
-"""Those of nav2 and of the platform that ``grid_driver`` calls, with ``drive`` and ``docking``."""
+"""Those of nav2 and of the platform that the drivers call, with ``drive`` and ``docking``."""
 
 DIAGNOSTICS = {
     'closed': 'ways that are closed, since when, and when they are tried again',

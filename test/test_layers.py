@@ -42,7 +42,7 @@ ROOMS = {
     'checkpoint': 'core files',
     'driving': '',
     'plan': 'driving files located_yaml robot_description',
-    'places': 'core files located_yaml robot_description',
+    'places': 'core driving files located_yaml robot_description',
     'simulation': 'core driving files located_yaml places plan robot_description',
     'trial': 'core protocol checkpoint files located_yaml simulation robot_description version'
              ' view',
@@ -86,15 +86,17 @@ ROOMS = {
             ' nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',
-    'nodes/mobile': 'core/model core/task driving files plan robot_description messages parameters'
-                    ' nodes/common',
-    'nodes': 'core checkpoint protocol driving files plan simulation trial robot_description'
-             ' messages parameters nodes/common nodes/exploring nodes/mobile nodes/navigating'
-             ' page',
+    'nodes/robot_side': 'core protocol checkpoint robot_description messages parameters'
+                        ' nodes/common',
+    'nodes/mobile': 'core/model core/task driving files places plan robot_description messages'
+                    ' parameters nodes/common nodes/robot_side',
+    'nodes': 'core checkpoint protocol driving files places plan simulation trial'
+             ' robot_description messages parameters nodes/common nodes/exploring nodes/mobile'
+             ' nodes/navigating nodes/robot_side page',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 
-A room is a folder of the package, without the rooms within it, or a module beside the folders. Who
+A room is a folder of the package, without the rooms within it, or a module that others share. Who
 may import a room from beside it may import the rooms within it, too.
 """
 
@@ -108,9 +110,6 @@ WITHOUT_ROS = (
 
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""
-
-SHARED = 'mnm_ros.nodes.robot_side'
-"""The only module in the room of the executables that is none, and may be imported there."""
 
 OF_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
 
@@ -188,9 +187,7 @@ def _reason(found: Import) -> str:
     there = room_of(found.imported)
     if there != here:
         return '' if there in may_import(here) else f'{here} may not import {there}'
-    if here == 'nodes' and found.imported != SHARED:
-        return 'an executable may not be imported'
-    return ''
+    return 'an executable may not be imported' if here == 'nodes' else ''
 
 
 def test_every_room_imports_what_it_may() -> None:

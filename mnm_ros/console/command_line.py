@@ -24,6 +24,7 @@ from mnm_ros.plan.plan_file import load as load_plan
 from mnm_ros.simulation import scenario as scenarios
 from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import Body, driver_parameters, scenario_of
+from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.view.telemetry import Telemetry
 
@@ -114,11 +115,15 @@ def _subject(
         world: worlds.World = PlanWorld.of(load_plan(path))
     elif name in worlds.shipped() if shipped else 'rows' in keys:
         world = worlds.load(path_or_name)
-    elif given.physics:
-        raise InvalidValueError(
-            f'argument --physics: not allowed with {path_or_name}, expected a world or a plan')
     else:
-        return scenarios.load(path_or_name), None
+        scenario = scenarios.load(path_or_name)
+        if not given.physics:
+            return scenario, None
+        if scenario.graph is None:
+            raise InvalidValueError(
+                f'argument --physics: not allowed with {path_or_name}, expected a world, a plan '
+                'or a route graph')
+        world = GraphWorld.of(scenario.graph)
     if given.physics:
         from mnm_ros.simulation.physics import check_installed
         check_installed('argument --physics')
@@ -137,7 +142,7 @@ def _body(physical: bool, world: worlds.World) -> Body:
 
 def _node_parameters(
         physical: bool, world: worlds.World) -> tuple[Mapping[str, object], Mapping[str, object]]:
-    """Return by name the parameters of a robot for diff_drive_sim, and those for grid_driver."""
+    """Return by name the parameters of a robot for diff_drive_sim, and those for its driver."""
     body = _body(physical, world)
     if not physical:
         return {'robot_radius': body.radius}, driver_parameters(world, body)
@@ -150,7 +155,17 @@ def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> t
     if scenario is None:
         return ('explorer',)
     return ('explorer', 'cmp_sim') if world is None else (
-        'explorer', 'grid_driver', 'diff_drive_sim')
+        'explorer', _driver(world), 'diff_drive_sim')
+
+
+def _driver(world: worlds.World) -> str:
+    return 'route_driver' if isinstance(world, GraphWorld) else 'grid_driver'
+
+
+def _kind(world: worlds.World) -> str:
+    """Return the parameter of diff_drive_sim that says what it simulates."""
+    return 'plan' if isinstance(world, PlanWorld) else (
+        'graph' if isinstance(world, GraphWorld) else 'world')
 
 
 def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
@@ -187,8 +202,8 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help='parameters of the explorer, only with --robot')
     made.add_argument(
         '--physics', action='store_true',
-        help='a robot with wheels, friction and contacts, by MuJoCo, in a world or a plan '
-             f'(default: {FURNISHED})')
+        help='a robot with wheels, friction and contacts, by MuJoCo, in a world, a plan or a '
+             f'route graph (default: {FURNISHED})')
     made.add_argument(
         '--page', action='store_true',
         help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
@@ -249,7 +264,7 @@ def _parameter(text: str, started: Sequence[str]) -> tuple[str, str]:
              and name in {spec.name for spec in parameters.NODES[candidate]}]
     if not assigned:
         raise InvalidValueError(f'argument -p: {text!r}, expected name:=value')
-    simulated = {'cmp_sim', 'grid_driver'} & {*started}
+    simulated = {'cmp_sim', 'diff_drive_sim'} & {*started}
     if name in OWN_OPTIONS and not (name == 'actions' and not simulated):
         raise InvalidValueError(f'argument -p: {name} is set by an argument of its own')
     if not nodes:
@@ -386,10 +401,10 @@ class Options:
             path = json.dumps(str(self.world.path.absolute()))
             simulator, driver = _node_parameters(self.physics, self.world)
             found[f'{before}diff_drive_sim'] = [
-                seed, f'{"plan" if isinstance(self.world, PlanWorld) else "world"}:={path}',
+                seed, f'{_kind(self.world)}:={path}',
                 'real_time_factor:=0.0', 'tick:=0.1',
                 *(['publish_clock:=false'] if robot else []), *_assigned(simulator)]
-            found[f'{before}grid_driver'] = [*_assigned(driver)]
+            found[f'{before}{_driver(self.world)}'] = [*_assigned(driver)]
         return {**found, 'explorer': explorer}
 
 

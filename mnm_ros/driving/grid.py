@@ -108,6 +108,11 @@ class Grid:
         return max(abs(right - (column + 0.5) * self.cell_size),
                    abs(up - (row + 0.5) * self.cell_size)) - self.cell_size / 2
 
+    def is_deep(self, cell: int | None, pose: Pose, depth: float) -> bool:
+        """Whether a pose is this part of a cell, or more, within the border of one."""
+        return cell is not None and (
+            self.distance_beyond(cell, pose.x, pose.y) <= -depth * self.cell_size)
+
     def distance_outside(self, x: float, y: float) -> float:
         """Return how far a point is outside of the grid in m; 0 inside."""
         right, up = self.within(x, y)

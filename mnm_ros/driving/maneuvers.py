@@ -20,23 +20,27 @@ MOVES = {
 """The names of the actions."""
 
 _AGREEING = 3    # poses that have to say that a robot has arrived which still rolls
-_LEAP = 0.15     # of a cell, from one pose to the next, after which poses are not believed so soon
-_DETOURS = 3    # in a row, after which a move counts as blocked: else it would be tried for ever
+_LEAP = 0.15     # of a size, from one pose to the next, after which poses are not believed so soon
+_DETOURS = 3     # in a row, after which a move counts as blocked: else it would be tried for ever
 
 
 class Maneuver(ABC):
     """
     An action under way.
 
+    :param size: of a cell, or another area in which a maneuver may end, in m.
     :ivar outcome: how the maneuver has ended.
     :ivar problem: why a way home has not led home, or that a move does not count.
+    :ivar legs: state, action and next state of each move that a way home has consisted of so far,
+        if these count.
     """
 
     outcome = Outcome.REACHED
     problem = ''
+    legs: Sequence[tuple[int, int, int]] = ()
 
-    def __init__(self, ways: Ways) -> None:
-        self._ways = ways
+    def __init__(self, size: float) -> None:
+        self._size = size
         self._inside = 0           # poses in a row that were well within the last cell
         self._track: SteadyTrack | None = None
 
@@ -48,7 +52,7 @@ class Maneuver(ABC):
         Return the next leg, or None if the maneuver is over.
 
         :param ended: how the last leg has ended; None at the beginning.
-        :param cell, pose: where the robot is now; the cell is None outside of the grid.
+        :param cell, pose: where the robot is now; the cell, or place, is None outside of all.
         :param elapsed: s since the beginning.
         """
 
@@ -56,21 +60,19 @@ class Maneuver(ABC):
         """
         Take a pose on the way; return whether the robot has arrived, though it still rolls.
 
-        :param depth: how far within the last cell poses have to be, as a part of a cell.
+        :param depth: how far within the last cell poses have to be, as a part of its size.
         """
         return False
 
-    def _agreed(self, inside: bool, cell: int | None, pose: Pose, depth: float) -> bool:
+    def _agreed(self, deep: bool, pose: Pose) -> bool:
         """
-        Return whether enough poses in a row were so deep in a cell that is the last one.
+        Return whether enough poses in a row were deep in the last cell.
 
         A localisation that is wrong for a moment leaps there and back: then it has to be followed
         for the length of a cell.
         """
-        grid, size = self._ways.grid, self._ways.grid.cell_size
-        self._track = self._track or SteadyTrack(pose, _LEAP * size)
-        deep = self._track.lap(pose) >= size and inside and cell is not None and (
-            grid.distance_beyond(cell, *pose[:2]) <= -depth * size)
+        self._track = self._track or SteadyTrack(pose, _LEAP * self._size)
+        deep = self._track.lap(pose) >= self._size and deep
         self._inside = self._inside + 1 if deep else 0
         return self._inside >= _AGREEING
 
@@ -122,7 +124,8 @@ class Move(Maneuver):
 
     def __init__(self, ways: Ways, action: str, cell: int | None, heading: int,
                  timeout: float, rolling: bool = False) -> None:
-        super().__init__(ways)
+        super().__init__(ways.grid.cell_size)
+        self._ways = ways
         self._timeout = timeout
         self._start, self._heading = cell, heading
         self._there, self._facing = target(ways, action, cell, heading)
@@ -155,7 +158,8 @@ class Move(Maneuver):
         there = self._there
         inside = (there == cell != self._start and not self._retreating and not self._aligning
                   and (heading == self._facing or not self._ways.grid.with_heading))
-        if not self._agreed(inside, cell, pose, depth) or self._start is None or there is None:
+        deep = inside and self._ways.grid.is_deep(cell, pose, depth)
+        if not self._agreed(deep, pose) or self._start is None or there is None:
             return False
         self._ways.succeeded(self._start, there)
         return True
@@ -201,7 +205,8 @@ class WayHome(Maneuver):
 
     def __init__(self, ways: Ways, home: Pose, retries: int, timeout: float,
                  in_one_go: bool, limit: float = math.inf, farthest: float = math.inf) -> None:
-        super().__init__(ways)
+        super().__init__(ways.grid.cell_size)
+        self._ways = ways
         self._home = home
         home_cell = ways.grid.cell_at(home.x, home.y)
         if home_cell is None:
@@ -248,7 +253,7 @@ class WayHome(Maneuver):
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
         inside = (self._last and not self._retreating and cell == self._home_cell
                   and not self._ways.grid.with_heading)
-        if not self._agreed(inside, cell, pose, depth):
+        if not self._agreed(inside and self._ways.grid.is_deep(cell, pose, depth), pose):
             return False
         self._passed(len(self._route) - 1)
         return True

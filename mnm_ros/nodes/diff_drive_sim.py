@@ -24,6 +24,7 @@ from geometry_msgs.msg import (
 from mnm_ros import messages
 from mnm_ros.core.errors import FileError, MissingPackageError, ParameterError
 from mnm_ros.core.task.allowance import Allowance
+from mnm_ros.files import user_path
 from mnm_ros.nodes.common.callbacks import answering, every
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
@@ -31,6 +32,7 @@ from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.simulation.diff_drive import Battery, body_of, DiffDrive, Lockstep, occupancy
+from mnm_ros.simulation.graph_world import load as load_graph
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -302,11 +304,12 @@ def _cells(name: str, world: World, cells: Iterable[Cell], height: float) -> Mar
 
 def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError without such a world or MuJoCo, or if it is too small."""
-    plan = plan_of(node, given)
+    plan, name = plan_of(node, given), 'graph' if given['graph'] else 'world'
     try:
-        world = load(given['world']) if plan is None else PlanWorld.of(plan)
+        world = PlanWorld.of(plan) if plan is not None else load(given['world']) if (
+            name == 'world') else load_graph(user_path(given['graph']))
     except FileError as error:
-        raise ParameterError(f"parameter 'world': {error}") from None
+        raise ParameterError(f"parameter '{name}': {error}") from None
     robot = DiffDrive
     if given['physics']:
         from mnm_ros.simulation.physics import PhysicalDrive as robot

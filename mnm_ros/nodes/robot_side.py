@@ -222,6 +222,16 @@ class RobotSide(Node):
         if self._stopped:
             self._reports = [state]      # sent when the robot is freed
 
+    def report_legs(self, legs: Sequence[tuple[int, int, int]]) -> None:
+        """
+        Publish which executions the action under way has consisted of; ``arrived`` follows.
+
+        :param legs: state, action and next state of each.
+        """
+        if legs and self._server.executing and self._server.last is not None:
+            self._step_reports.publish(messages.encode_step_report(
+                messages.StepReport(self._server.last, legs=tuple(legs))))
+
     def break_off(self, state: int, reason: str) -> None:
         """End an action that says nothing about the world: the step does not count."""
         self.get_logger().warning(
@@ -402,9 +412,8 @@ class RobotSide(Node):
 
     def _finish(self, state: int) -> None:
         self._here = state
-        if self._witnessed and self._server.last is not None:    # an explorer may learn from it
-            self._step_reports.publish(messages.encode_step_report(messages.StepReport(
-                self._server.last, legs=((*self._witnessed, state),))))
+        if self._witnessed:    # an explorer may learn from it
+            self.report_legs([(*self._witnessed, state)])
         self.send_state(*self._server.done(state))
         waiting = self._server.next_waiting()
         if waiting:

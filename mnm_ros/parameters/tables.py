@@ -215,14 +215,14 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped instead of a Twist'),
     ParameterSpec('pose_source', 'odom', 'topic of the pose, odom, amcl_pose or pose; or tf2: the '
                   'transform from map_frame to base_frame', choices=tuple(POSE_SOURCES)),
-    ParameterSpec('map_frame', 'map', 'frame of the grid with pose_source tf2'),
+    ParameterSpec('map_frame', 'map', 'frame of the states with pose_source tf2'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped '
                   'cmd_vel'),
-    ParameterSpec('plan', '', 'path of a plan by mnm_ros map, in place of a map, the grid and '
-                  "home; '' for none"),
-    ParameterSpec('use_map', False, 'only free cells of the OccupancyGrid on map are entered, and '
-                  'none through a wall between'),
-    ParameterSpec('robot_radius', 0.0, 'm around the centres of cells and around the ways between '
+    ParameterSpec('plan', '', 'path of a plan by mnm_ros map, in place of a map, and of a grid '
+                  "with its home; '' for none"),
+    ParameterSpec('use_map', False, 'only what is free in the OccupancyGrid on map is driven: '
+                  'free cells, and ways without a wall between'),
+    ParameterSpec('robot_radius', 0.0, 'm around cells, or places, and around the ways between '
                   'them that have to be free on the map', minimum=0, maximum=100),
     ParameterSpec('use_scan', False, 'what the LaserScan on scan has in its way ends a leg, and '
                   'without one nothing is driven; needs robot_radius'),
@@ -245,11 +245,12 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('columns', 11, 'cells along x', minimum=1, maximum=10_000),
     ParameterSpec('rows', 11, 'cells along y', minimum=1, maximum=10_000),
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
-    ParameterSpec('hysteresis', 0.1, 'fraction of a cell that a pose has to be beyond a border to '
-                  'count', minimum=0, maximum=0.4),
-    ParameterSpec('decided_at', 0.1, 'fraction of a cell within its border at which a move, or a '
-                  'way home, has arrived and is answered, while the robot rolls on to the centre; '
-                  '0.5 at rest only; with cmd_vel', minimum=0, maximum=0.5),
+    ParameterSpec('hysteresis', 0.1, 'fraction of a cell, or zone, that a pose has to be beyond '
+                  'a border to count', minimum=0, maximum=0.4),
+    ParameterSpec('decided_at', 0.1, 'fraction of the width of a cell, or zone, within its border '
+                  'at which a move, or a way home, has arrived and is answered, while the robot '
+                  'rolls on to the centre; 0.5 at rest only; with cmd_vel', minimum=0,
+                  maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
     ParameterSpec('docking', 'none', 'to be charged, dock by dock_robot of nav2, or dock of an '
@@ -263,10 +264,11 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   minimum=0, maximum=1000),
     _time('home_timeout', 300.0, 's, for a way home with all retries; for each call of dock, and '
           'each goal to dock'),
-    _time('move_timeout', 20.0, 's, for a move to a neighbouring cell'),
+    _time('move_timeout', 20.0, 's, for a move to a neighbouring cell; along an edge besides '
+          'twice the time that it takes at max_speed'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
-    ParameterSpec('max_detour', 2.0, 'times the straight way, or the side of a cell if that is '
-                  'longer, that a planner may drive', minimum=1, maximum=1000),
+    ParameterSpec('max_detour', 2.0, 'times the straight way, or the width of a cell, or zone, '
+                  'if that is longer, that a planner may drive', minimum=1, maximum=1000),
     ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
                   'stopped; 0 for never', minimum=0, maximum=_LONG),
     STOP_DIR,
@@ -283,9 +285,22 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
                   minimum=0.001, maximum=math.pi),
 )
 
+_OF_GRIDS = ('moves', 'declare_successors', 'cell_size', 'origin_x', 'origin_y', 'grid_yaw',
+             'columns', 'rows', 'with_heading', 'home_x', 'home_y', 'home_yaw')
+
+ROUTE_DRIVER: tuple[ParameterSpec, ...] = (
+    ParameterSpec('graph', '', 'path of a route graph: GeoJSON of nav2, building or navigation '
+                  'graph of Open-RMF, tmap2 of LCAS'),
+    ParameterSpec('home_place', '', "name or number of the place that RESET leads to; '' for a "
+                  'charger, or the place from which the farthest one is the fewest edges away'),
+    *(spec for spec in GRID_DRIVER if spec.name not in _OF_GRIDS),
+)
+
 DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('world', '', 'path, or name of a file in config/worlds'),
     ParameterSpec('plan', '', "path of a plan, in place of a world; '' for none"),
+    ParameterSpec('graph', '', 'path of a route graph, in place of a world: an open floor around '
+                  "its places; '' for none"),
     ParameterSpec('seed', 0, 'of slip and noise', minimum=0),
     ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
                   'commands come', minimum=0, maximum=1000),
@@ -369,6 +384,7 @@ NODES: Mapping[str, tuple[ParameterSpec, ...]] = {
     'cmp_sim': (*CMP_SIM, *ROBOT_SIDE),
     'navigator': NAVIGATOR,
     'grid_driver': (*GRID_DRIVER, *ROBOT_SIDE),
+    'route_driver': (*ROUTE_DRIVER, *ROBOT_SIDE),
     'diff_drive_sim': DIFF_DRIVE_SIM,
     'gym_side': (*GYM_SIDE, *ROBOT_SIDE),
     'preflight': PREFLIGHT,

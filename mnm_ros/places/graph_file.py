@@ -6,13 +6,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.located_yaml import Entry
+from mnm_ros.core.errors import FileError
+from mnm_ros.located_yaml import Entry, read
+from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.places.rmf import read_building, read_navigation_graph
 from mnm_ros.places.tmap2 import read_tmap2
 
 GEOJSON = ('.geojson', '.json')
 """How the names of files end that ``places/geojson.py`` reads; the others are YAML."""
+
+
+def read_graph(path: Path) -> PlaceGraph:
+    """
+    Return the route graph of a file.
+
+    :raises FileError: with the file, the offending part of it, and what was expected.
+    """
+    graph = read_geojson(path) if path.suffix in GEOJSON else graph_in(path, read(path))
+    if graph is None:
+        raise FileError(f'{path}: no route graph, expected GeoJSON of nav2, a building or a '
+                        'navigation graph of Open-RMF, or a tmap2 of LCAS')
+    return graph
 
 
 def graph_in(path: Path, root: Entry) -> PlaceGraph | None:

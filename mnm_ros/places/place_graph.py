@@ -16,7 +16,7 @@ from functools import cached_property
 import math
 from pathlib import Path
 
-from mnm_ros.core.errors import FileError
+from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 import numpy as np
@@ -210,6 +210,20 @@ class PlaceGraph:
     def moves(self, place: int) -> tuple[str, ...]:
         """Return what people call the ways from a place, in the order of its actions."""
         return tuple(f'to {self.name(edge.end)}' for edge in self.outgoing(place))
+
+    def called(self, text: str) -> int:
+        """
+        Return the place that people mean by its number or its name.
+
+        :raises InvalidValueError: if there is none, or if several have the name; without the file.
+        """
+        if text.isdecimal() and int(text) in self.places:
+            return int(text)
+        found = [number for number, place in self.places.items() if place.name == text]
+        if len(found) == 1:
+            return found[0]
+        raise InvalidValueError(f"'{text}', expected the number or the name of one place: " + (
+            _listed(found) if found else _listed([*map(self.name, self.places)])))
 
     def name(self, place: int) -> str:
         """Return what people call a place: its name, or its number."""

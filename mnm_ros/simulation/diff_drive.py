@@ -24,6 +24,7 @@ from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.simulation.cmp import TableCmp
+from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.scenario import Scenario, Setting
@@ -314,12 +315,14 @@ class Lockstep:
 
 def scenario_of(world: World, radius: float = Body.radius) -> Scenario:
     """
-    Return a world as ``grid_driver`` sees it, if moves always succeed; its states are cells.
+    Return a world as its driver sees it, if moves always succeed; its states are cells.
 
     :param radius: of the robot in m, less than half a cell of the driver; a plan has its own.
     """
     if isinstance(world, PlanWorld):
         return world.scenario(_ACTIONS)
+    if isinstance(world, GraphWorld):
+        return world.scenario()
     home = world.grid.cell_at(*world.home_pose[:2])
     assert home is not None
     return Scenario(world.name, _ACTIONS, home, tuple(
@@ -329,7 +332,7 @@ def scenario_of(world: World, radius: float = Body.radius) -> Scenario:
 
 def driver_parameters(
         world: World, body: Body | None = None) -> dict[str, bool | float | int | str]:
-    """Return by name the parameters of ``grid_driver`` for a world and a simulated robot."""
+    """Return by name the parameters of the driver for a world and a simulated robot."""
     grid, body = world.grid, body or Body()
     fast: dict[str, bool | float | int | str] = {
         'pose_source': 'amcl_pose', 'max_speed': body.max_speed, 'max_turn': body.max_turn_rate,
@@ -337,6 +340,8 @@ def driver_parameters(
         'latency': body.latency}
     if isinstance(world, PlanWorld):
         return {**fast, 'plan': str(world.path.absolute()), 'declare_successors': True}
+    if isinstance(world, GraphWorld):
+        return {**fast, 'graph': str(world.path.absolute())}
     home_x, home_y, _ = world.home_pose
     return {
         **fast, 'use_map': True, 'cell_size': grid.cell_size, 'origin_x': grid.origin_x,

@@ -70,9 +70,10 @@ def simulator_parameters(body: Body = TURTLEBOT) -> dict[str, bool | float]:
 
 def driver_parameters(
         world: World, body: Body = TURTLEBOT) -> dict[str, bool | float | int | str]:
-    """Return by name the parameters of ``grid_driver`` for a body that has a scanner."""
-    return {**diff_drive.driver_parameters(world, body), 'declare_successors': True,
-            'use_scan': True}
+    """Return by name the parameters of the driver for a body that has a scanner."""
+    given = diff_drive.driver_parameters(world, body)
+    return {**given, 'use_scan': True, **(
+        {'robot_radius': body.radius} if 'graph' in given else {'declare_successors': True})}
 
 
 class PhysicalDrive(DiffDrive):

@@ -29,6 +29,7 @@ class RouteWorld:
     A route graph as a changing world.
 
     :ivar home: where the robot starts, and RESET leads to.
+    :ivar closing: the passage that closes, in both directions; empty if none has a way round.
     :ivar open, closed: the CMP before and after the change; ``closed`` is None if no passage has a
         way round that is short enough.
     """
@@ -36,8 +37,8 @@ class RouteWorld:
     def __init__(self, graph: PlaceGraph) -> None:
         self.graph, self.home = graph, graph.home
         self.open = self._cmp(frozenset())
-        closing = self._closing()
-        self.closed = self._cmp(closing) if closing else None
+        self.closing = self._closing()
+        self.closed = self._cmp(self.closing) if self.closing else None
 
     @property
     def radius(self) -> float:

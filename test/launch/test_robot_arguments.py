@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,21 @@ def test_the_simulation_is_optional(given: dict[str, str], executables: list[str
     module = load('robot')
     nodes = module._robot(context(module, **given))
     assert [node.node_executable for node in nodes] == executables
+
+
+def test_a_route_graph_has_a_driver_of_its_own(tmp_path: Path) -> None:
+    graph = tmp_path / 'line.geojson'
+    graph.write_text(json.dumps({'features': [
+        *({'properties': {'id': x}, 'geometry': {'type': 'Point', 'coordinates': [x, 0]}}
+          for x in (0, 4)),
+        *({'properties': {'id': 9 + start, 'startid': start, 'endid': 4 - start},
+           'geometry': {'type': 'LineString'}} for start in (0, 4))]}))
+    module = load('robot')
+    made = context(module, graph=str(graph))
+    nodes = module._robot(made)
+    assert [node.node_executable for node in nodes] == [
+        'explorer', 'route_driver', 'diff_drive_sim']
+    assert all(parameters(node, made)['graph'] == str(graph) for node in nodes[1:])
 
 
 @pytest.mark.parametrize(('given', 'expected'), [

@@ -166,9 +166,9 @@ def commander(navigator: Callable, peer: Peer, operator: Operator) -> Commander:
 
 @pytest.fixture
 def drive(start: Start, peer: Peer) -> Callable[..., DrivenRobot]:
-    """Start a grid_driver, with the robot that it drives."""
-    def start_driver(**parameters: object) -> DrivenRobot:
+    """Start a driver of ``node``, with the robot that it drives."""
+    def start_driver(node: str = 'grid_driver', **parameters: object) -> DrivenRobot:
         platform = Unicycle(
             peer, parameters.get('pose_source', 'odom'), parameters.get('stamped', False))
-        return DrivenRobot(peer, start('grid_driver', **{**FAST, **parameters}), platform)
+        return DrivenRobot(peer, start(node, **{**FAST, **parameters}), platform)
     return start_driver

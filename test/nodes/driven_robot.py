@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A ``grid_driver`` in a process of its own with a perfect robot, and whoever commands it."""
+"""A driver in a process of its own with a perfect robot, and whoever commands it."""
 
 from __future__ import annotations
 

@@ -10,8 +10,12 @@ from pathlib import Path
 from mnm_ros.console.command_line import parse
 from mnm_ros.core import Exploration, play, Problem, settings, Support
 from mnm_ros.core.model.problem import MARGIN
+from mnm_ros.driving.pose import Pose
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.simulation import physics
+from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.ground_truth import judge
-from mnm_ros.simulation.route_scenario import STEPS_PER_EDGE, SUCCESS
+from mnm_ros.simulation.route_scenario import RouteWorld, STEPS_PER_EDGE, SUCCESS
 from mnm_ros.simulation.scenario import describe, load, Scenario
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -84,5 +88,35 @@ def test_the_console_takes_in_the_whole_graph_unless_told_a_radius(path: Path) -
     assert parse([str(path), '--once']).problem.radius == 2 * MARGIN
     assert parse([str(path), '--radius', '3']).problem.radius == 3
     assert parse(['two_rooms', '--radius', '0']).problem.radius == 4 * MARGIN
-    with pytest.raises(SystemExit):
-        parse([str(path), '--physics'])
+
+
+def test_a_robot_drives_on_an_open_floor(
+        path: Path, ring: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(physics, 'mujoco', physics)    # installed or not
+    options = parse([str(path), '--physics', '-p', 'route_driver:max_speed:=0.2'])
+    # The passage that closes crosses another one in its middle, and is short: no crate closes it.
+    assert len(options.scenario.settings) == 1 and options.scenario.graph == ring.graph
+    simulator, driver, _ = options.commands().values()
+    assert f'graph:="{path}"' in simulator and 'physics:=true' in simulator
+    assert {f'graph:="{path}"', 'use_scan:=true', 'max_speed:=0.2'} < {*driver}
+    world, places = GraphWorld.of(ring.graph), ring.graph.places
+    start = world.home_pose
+    assert start == Pose(places[ring.start].x, places[ring.start].y, 0.0)
+    assert world.local(start) == Pose(start.x - world.corner.x, start.y - world.corner.y, 0.0)
+    assert not world.is_free(999.0, 0.0, 0.17, ())
+
+
+def test_a_crate_closes_a_passage_and_no_other() -> None:
+    """The middle of the passage from 1 to 3 is that of another edge."""
+    places = {1: Place(0, 0), 2: Place(5, 4), 3: Place(8, 0), 4: Place(4, 3), 5: Place(4, -2)}
+    pairs = [(1, 3), (1, 2), (2, 3), (4, 2), (4, 5)]
+    graph = PlaceGraph(Path('hall.geojson'), places, tuple(
+        Edge(f'{ends}', *ends) for pair in pairs for ends in (pair, pair[::-1])))
+    world = GraphWorld.of(graph)
+    closing = RouteWorld(graph).closing
+    closed = world.closed(world.settings[1])
+    shut = {(edge.start, edge.end) for edge in graph.edges if not all(world.is_free(
+        *((1 - part / 99) * a + part / 99 * b for a, b in zip(
+            (places[edge.start].x, places[edge.start].y),
+            (places[edge.end].x, places[edge.end].y))), 0.17, closed) for part in range(100))}
+    assert shut == {*closing} and closing

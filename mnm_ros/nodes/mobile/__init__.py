@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What ``grid_driver`` and ``diff_drive_sim`` are made of: poses, transforms and ways to move.
+Poses, transforms and ways to move, of which the drivers and ``diff_drive_sim`` are made.
 
-Read ``movers`` (the ways to move along a leg, ``nav2_mover`` among them), ``pose_tracker`` (where
-the robot is) and ``driver_setup``, which makes both of the parameters.
+Read ``mobile_driver`` (what all drivers do), ``movers`` (the ways to move along a leg,
+``nav2_mover`` among them), ``pose_tracker`` (where the robot is), ``driver_setup``, which makes
+these of the parameters, and ``grid_setup`` (what is special about a grid).
 """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The plan that a node of a mobile robot is given, and what follows from it for its parameters."""
+"""The plan that a node of a mobile robot is given."""
 
 from __future__ import annotations
 
@@ -30,13 +30,3 @@ def plan_of(node: Node, given: Parameters) -> Plan | None:
             raise ParameterError(f"parameter 'plan': {plan.path}: {finding.text}")
         node.get_logger().warning(f'{plan.path}: {finding.text}')
     return plan
-
-
-def take(plan: Plan, given: Parameters) -> None:
-    """Give the parameters of ``grid_driver`` the values of a plan."""
-    grid, home = plan.grid, plan.home
-    given.take({
-        'cell_size': grid.cell_size, 'origin_x': grid.origin_x, 'origin_y': grid.origin_y,
-        'grid_yaw': grid.yaw, 'columns': grid.columns, 'rows': grid.rows, 'home_x': home.x,
-        'home_y': home.y, 'home_yaw': home.yaw,
-        'robot_radius': given['robot_radius'] or plan.ways_radius}, str(plan.path))

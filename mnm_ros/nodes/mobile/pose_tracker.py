@@ -6,14 +6,33 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Protocol
 
-from mnm_ros.driving.continuity import Continuity
-from mnm_ros.driving.grid import FARTHEST, Place
+from mnm_ros.driving.continuity import Continuity, PoseReach
+from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.pose import Pose, wrapped
-from mnm_ros.nodes.mobile.driver_setup import grid_of, home_of, reach_of
 from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
 from mnm_ros.parameters import Parameters
 from rclpy.node import Node
+
+
+class Whereabouts(Protocol):
+    """
+    Where a robot is by its poses.
+
+    :ivar cell: of a grid, or the place of a route graph, that it is in; None outside of all.
+    :ivar heading: of the four of a grid; 0 where there are none.
+    """
+
+    cell: int | None
+    heading: int
+
+    @property
+    def state(self) -> int:
+        """Return the state of the last pose."""
+
+    def update(self, pose: Pose) -> int:
+        """Take a pose; return its state."""
 
 
 class PoseTracker:
@@ -21,21 +40,23 @@ class PoseTracker:
     Keeps the last pose of the robot that is believed, and the state that follows from all those.
 
     :param node: whose clock dates poses without a stamp.
+    :param reach: how far a pose may be from the one before.
     :ivar last: the last believed pose; None before the first one.
-    :ivar place: the cell and the heading of the robot.
-    :ivar home_state: the state of the home pose.
+    :ivar place: where the robot is by all believed poses.
+    :ivar home_state: the state that RESET leads to.
     :ivar reached_home: the pose in which the last way home has led there; None if the robot has
         been moved since.
     """
 
-    def __init__(self, node: Node, given: Parameters) -> None:
+    def __init__(self, node: Node, given: Parameters, place: Whereabouts, home_state: int,
+                 reach: PoseReach) -> None:
         self._node = node
         self._given = given
         self.last: StampedPose | None = None
-        self.place = Place(grid_of(given), given['hysteresis'])
-        self.home_state = grid_of(given).state_at(home_of(given))
+        self.place = place
+        self.home_state = home_state
         self.reached_home: Pose | None = None
-        self._continuity = Continuity(reach_of(given), given['pose_timeout'] or math.inf)
+        self._continuity = Continuity(reach, given['pose_timeout'] or math.inf)
         self._doubted: StampedPose | None = None    # the last pose that was not believed
         self._received_at = 0.0    # when the last pose came, by the clock of the node
 

@@ -253,14 +253,15 @@ class CommandLink(RobotLink):
         return self._refused == self.numbers.last
 
     def _on_step_report(self, report: messages.StepReport) -> None:
-        if not self.numbers.sent(report.seq):    # what another node has had executed
-            if bag_played(self._reporters.known()):
-                return
-            for state, action, after in report.legs:
-                if 0 <= action < self._actions:
-                    self.learn(state, action, after)
-        elif report.refused:
+        own = self.numbers.sent(report.seq)
+        if not own and bag_played(self._reporters.known()):
+            return
+        if own and report.refused:
             self._refused = report.seq
+        # Of several robots the legs of a way home would come in the order of their ends.
+        for state, action, after in () if own and self.robot else report.legs:
+            if 0 <= action < self._actions:
+                self.learn(state, action, after)
         if report.commander and report.seq == self._refused:
             now = time.monotonic()
             self._arbitration.on_refusal(report.commander, now)

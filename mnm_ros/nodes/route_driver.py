@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A mobile robot as the robot: its state is a place of a route graph, its actions are edges."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+import sys
+from typing import Any
+
+from mnm_ros.core.errors import FileError, InvalidValueError, ParameterError
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.driving.grid import OUTSIDE
+from mnm_ros.driving.maneuvers import Maneuver
+from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.pose import Pose
+from mnm_ros.files import user_path
+from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.mobile_driver import MobileDriver, Terrain
+from mnm_ros.nodes.mobile.movers import VelocityMover
+from mnm_ros.parameters import Parameters
+from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
+from mnm_ros.places.graph_file import read_graph
+from mnm_ros.places.place_graph import PlaceGraph
+from mnm_ros.places.zones import declaration_of, ZonePlace, Zones
+from mnm_ros.plan.floor_plan import Plan, walls
+from mnm_ros.robot_description import RobotDescription
+
+_ASTRAY = 3.0    # m from all zones and edges, beyond which nothing is driven
+
+
+class RouteDriver(MobileDriver):
+    """Drives from place to place along the edges of a route graph."""
+
+    def __init__(self, **node_arguments: Any) -> None:
+        super().__init__('route_driver', **node_arguments)
+        graph, home = self._graph, self._tracker.home_state
+        self.get_logger().info(
+            f'{len(graph.places)} places and {len(graph.edges)} edges of {graph.path}; home is '
+            f'{graph.name(home)}, state {home}')
+
+    def _prepare(self, given: Parameters, plan: Plan | None) -> Terrain:
+        self._graph = graph = _graph_of(given)
+        home = _home_of(graph, given)
+        for warning in graph.warnings:
+            self.get_logger().warning(warning)
+        self._zones = zones = Zones(graph)
+        _check_zones(zones, given)
+        if plan is not None:
+            given.take({'robot_radius': given['robot_radius'] or plan.ways_radius},
+                       str(plan.path))
+        self.action_names = graph.describe(home).actions
+        self._routes = Routes(zones, 1 / given['max_speed'], given['move_timeout'])
+        self._declaration = declaration_of(zones)
+        return Terrain(ZonePlace(zones, given['hysteresis']), home,
+                       2 * graph.zone(zones.smallest), graph.frame)
+
+    def _name(self, action: int) -> str:
+        edges = self._graph.outgoing(self._tracker.place.state)
+        return f'to {self._graph.name(edges[action].end)}' if action < len(edges) else (
+            super()._name(action))
+
+    def _move(self, action: int) -> Maneuver:
+        edges = self._graph.outgoing(self._tracker.place.state)
+        return EdgeMove(self._routes, edges[action], self._turns_back) if (
+            action < len(edges)) else Stay(0.0)
+
+    def _way_home(self) -> Maneuver:
+        given, home = self._given, self._tracker.home_state
+        if self._home_mover is not self._base_mover:    # the platform knows the way
+            return RouteHome(self._routes, home, given['home_retries'], given['home_timeout'])
+        return RouteHome(self._routes, home, given['home_retries'], 0.0, given['home_timeout'],
+                         _ASTRAY, self._turns_back)
+
+    @property
+    def _turns_back(self) -> bool:
+        return isinstance(self._base_mover, VelocityMover)
+
+    def describe(self) -> RobotDescription:
+        """
+        Return the places, the zones and the edges.
+
+        Where edges lead is not declared before the map is there: until then nothing is driven.
+        """
+        described = self._graph.describe(self._tracker.home_state)
+        return replace(
+            described, frame=self._frame, names={**described.names, OUTSIDE: 'outside'},
+            walls=() if self._plan is None else walls(self._plan.map),
+            declaration=Declaration() if self._awaits_map else self._declaration)
+
+    def _astray(self, pose: Pose) -> str:
+        outside = self._zones.distance_outside(pose.x, pose.y)
+        return '' if outside <= _ASTRAY else (
+            f'the robot is {outside:.3g} m from all places and edges, expected at most '
+            f'{_ASTRAY:g} m')
+
+    def _read(self, map_: Map) -> bool:
+        changed = self._routes.read(map_, self._given['robot_radius'])
+        if changed:
+            self._declaration = declaration_of(self._zones, self._routes.closed)
+            closed = ', '.join(sorted(
+                f'{self._graph.name(edge.start)} to {self._graph.name(edge.end)}'
+                for edge in self._routes.closed)[:10])
+            self.get_logger().warning(
+                f'{len(self._routes.closed)} edges are not free on the map: {closed}')
+        return changed
+
+
+def _graph_of(given: Parameters) -> PlaceGraph:
+    """Return the route graph; ParameterError if it cannot be read, or has several floors."""
+    if not given['graph']:
+        raise ParameterError("parameter 'graph' is '', expected the path of a route graph")
+    try:
+        graph = read_graph(user_path(given['graph']))
+    except FileError as error:
+        raise ParameterError(f"parameter 'graph': {error}") from None
+    levels = sorted({place.level for place in graph.places.values()})
+    if len(levels) > 1:
+        raise ParameterError(
+            f"parameter 'graph': {graph.path} has places on the levels {', '.join(levels)}, "
+            'expected one level')
+    return graph
+
+
+def _home_of(graph: PlaceGraph, given: Parameters) -> int:
+    try:
+        return graph.called(given['home_place']) if given['home_place'] else graph.home
+    except InvalidValueError as error:
+        raise ParameterError(f"parameter 'home_place' is {error}") from None
+
+
+def _check_zones(zones: Zones, given: Parameters) -> None:
+    """Raise ParameterError if a robot that has reached a place may be outside of its zone."""
+    graph, place = zones.graph, zones.smallest
+    if given['tolerance'] > graph.zone(place):
+        raise ParameterError(
+            f"parameter 'tolerance' is {given['tolerance']:g}, expected <= {graph.zone(place):g}, "
+            f'the zone of {graph.name(place)}')
+
+
+def main(args: list[str] | None = None) -> int:
+    """Run the node ``route_driver``."""
+    return run('route_driver', RouteDriver, args)
+
+
+if __name__ == '__main__':
+    sys.exit(main())

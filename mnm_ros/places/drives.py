@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""How a robot executes the actions of a route graph: along an edge, and home along edges."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from heapq import heappop, heappush
+import math
+
+from mnm_ros.driving.drive import Leg, Outcome
+from mnm_ros.driving.maneuvers import Maneuver
+from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.pose import Pose
+from mnm_ros.places.place_graph import Edge
+from mnm_ros.places.zones import state_of, Zones
+
+_DETOURS = 3     # in a row, after which an edge counts as blocked
+_OFF = 1 / 8     # of a zone, beside an edge, up to which it is driven from where the robot is
+_BACKWARDS = 1.0    # m, that a robot drives back without a turn
+_CLEAR = 0.3     # m, that it backs off from an obstacle before it turns to drive back
+_NEAREST = 16    # places to which a robot outside of all is driven, if the way there is free
+
+Ends = tuple[int | None, int]
+"""The places between which a robot drives; None for outside of all."""
+
+
+class Routes:
+    """
+    What is known about the edges of a graph.
+
+    :param pace: s that a robot needs at least for a m.
+    :param timeout: s that it may take besides twice that, for each leg.
+    :ivar closed: the edges that are not free on the map.
+    """
+
+    def __init__(self, zones: Zones, pace: float, timeout: float) -> None:
+        self.zones, self.graph = zones, zones.graph
+        self.closed: frozenset[Edge] = frozenset()
+        self._pace, self._timeout = pace, timeout
+        self._edges = [edge for place in self.graph.places for edge in self.graph.outgoing(place)]
+        self._incoming: dict[int, dict[int, Edge]] = {}    # by end and start
+        for edge in self._edges:
+            self._incoming.setdefault(edge.end, {}).setdefault(edge.start, edge)
+        self._doubtful: set[frozenset[int]] = set()
+        self._detours: dict[Edge, int] = {}
+        self._map: Map | None = None
+        self._radius = 0.0
+
+    def read(self, map_: Map, radius: float) -> bool:
+        """Take a map for a robot of that radius in m; return whether other edges are free now."""
+        before, self._map, self._radius = self.closed, map_, radius
+        centre = self.zones.centre
+        free = map_.is_free([centre(edge.start) for edge in self._edges],
+                            [centre(edge.end) for edge in self._edges], radius)
+        self.closed = frozenset(
+            edge for edge, may_go in zip(self._edges, free.tolist()) if not may_go)
+        return self.closed != before
+
+    def leg(self, place: int, pose: Pose) -> Leg:
+        """Return the leg that leads straight to a place."""
+        x, y = self.zones.centre(place)
+        far = math.dist((x, y), pose[:2])
+        return Leg(x, y, None, self._timeout + 2 * self._pace * far)
+
+    def succeeded(self, edge: Edge) -> None:
+        """Remember that an edge is open, and hence the one back."""
+        self._doubtful.discard(frozenset((edge.start, edge.end)))
+        self._detours.pop(edge, None)
+
+    def failed(self, edge: Edge) -> None:
+        """Remember that an edge has failed when it was last tried."""
+        self._doubtful.add(frozenset((edge.start, edge.end)))
+
+    def detoured(self, edge: Edge) -> bool:
+        """Take note of a long way round; return whether there were so many that it is closed."""
+        self._detours[edge] = self._detours.get(edge, 0) + 1
+        return self._detours[edge] >= _DETOURS
+
+    def towards(self, goal: int, blocked: Collection[Ends]) -> Mapping[int, Edge]:
+        """
+        Return by place the first edge of the best way to the goal, if any leads there.
+
+        It has the fewest edges that failed when they were last tried; of such it is the shortest.
+
+        :param blocked: edges to avoid.
+        """
+        found: dict[int, Edge] = {}
+        least = {goal: (0, 0.0)}
+        queue = [((0, 0.0), goal)]
+        while queue:
+            cost, place = heappop(queue)
+            if cost > least[place]:
+                continue
+            for start, edge in self._incoming.get(place, {}).items():
+                if edge in self.closed or (start, place) in blocked:
+                    continue
+                doubts, far = cost
+                after = (doubts + (frozenset((start, place)) in self._doubtful),
+                         far + self.graph.length(edge))
+                if start not in least or after < least[start]:
+                    least[start], found[start] = after, edge
+                    heappush(queue, (after, start))
+        return found
+
+    def entry(self, pose: Pose, goal: int, blocked: Collection[Ends]) -> int | None:
+        """
+        Return the nearest place to which a robot outside of all may drive; None if there is none.
+
+        Edges have to lead from there to the goal, and no wall may be in the way: if possible none
+        that the robot would touch, and in any case none that it would drive through.
+        """
+        places = [place for place in {goal, *self.towards(goal, blocked)}
+                  if (None, place) not in blocked]
+        nearest = self.zones.nearest(pose.x, pose.y, places)[:_NEAREST]
+        return next((place for radius in (self._radius, 0.0) for place in nearest
+                     if self._map is None or not self._map.leads_to_a_wall(
+                         pose[:2], self.zones.centre(place), radius)), None)
+
+
+class EdgeMove(Maneuver):
+    """
+    A drive along an edge; if it fails, back to its start.
+
+    :param turns_back: whether a robot that has to go back far turns first, as it has no planner.
+    """
+
+    def __init__(self, routes: Routes, edge: Edge, turns_back: bool = True) -> None:
+        super().__init__(2 * routes.graph.zone(edge.end))
+        self.edge = edge
+        self._routes = routes
+        self._turns_back = turns_back
+        self._aligning = self._backing_off = self._retreating = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the robot is on its way to the end."""
+        return not (self._aligning or self._backing_off or self._retreating)
+
+    def next(    # noqa: A003
+            self, ended: Outcome | None, cell: int | None, pose: Pose,
+            elapsed: float = 0.0) -> Leg | None:
+        if ended is None and self.edge in self._routes.closed:
+            self.outcome = Outcome.BLOCKED
+            return None
+        if ended is None and self._is_off(pose):
+            self._aligning = True
+            return self._routes.leg(self.edge.start, pose)
+        if ended is None or self._aligning:
+            self._aligning = False
+            return self._routes.leg(self.edge.end, pose)._replace(direct=True)
+        if ended is Outcome.DETOUR:
+            ended = (Outcome.BLOCKED if self._routes.detoured(self.edge) else Outcome.BROKEN_OFF)
+        if ended is Outcome.BROKEN_OFF:    # on the way back, too: what was in the way is unknown
+            self.outcome, self.problem = ended, ended.value
+        elif self._backing_off:
+            return self._back(pose)
+        elif not self._retreating:
+            return self._end(ended, pose)
+        return None
+
+    def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
+        deep = (self.goes_on and cell == self.edge.end
+                and self._routes.zones.is_deep(cell, pose, depth))
+        if not self._agreed(deep, pose):
+            return False
+        self._routes.succeeded(self.edge)
+        return True
+
+    def _is_off(self, pose: Pose) -> bool:
+        """Whether the robot has to go to the centre of its place before it drives on."""
+        (x, y), (end_x, end_y) = map(self._routes.zones.centre, (self.edge.start, self.edge.end))
+        along, up, far = end_x - x, end_y - y, self._routes.graph.length(self.edge)
+        if not far:
+            return False
+        beside = abs((pose.x - x) * up - (pose.y - y) * along) / far
+        behind = ((x - pose.x) * along + (y - pose.y) * up) / far
+        return max(beside, behind) > _OFF * self._routes.graph.zone(self.edge.start)
+
+    def _end(self, ended: Outcome, pose: Pose) -> Leg | None:
+        """Take note of how the drive has ended; return the leg back if it has failed."""
+        self.outcome = ended
+        if ended is Outcome.REACHED:
+            self._routes.succeeded(self.edge)
+            return None
+        self._routes.failed(self.edge)
+        x, y = self._routes.zones.centre(self.edge.start)
+        far = math.dist((x, y), pose[:2])
+        if far <= _BACKWARDS or not self._turns_back:
+            self._retreating = True
+            return self._routes.leg(self.edge.start, pose)._replace(backwards=None, retreat=True)
+        self._backing_off = True
+        part = _CLEAR / far
+        return self._routes.leg(self.edge.start, pose)._replace(
+            x=pose.x + part * (x - pose.x), y=pose.y + part * (y - pose.y), backwards=None,
+            retreat=True)
+
+    def _back(self, pose: Pose) -> Leg:
+        self._backing_off, self._retreating = False, True
+        return self._routes.leg(self.edge.start, pose)
+
+
+class Stay(Maneuver):
+    """An action for which there is no edge where the robot is: nothing is driven."""
+
+    outcome = Outcome.BLOCKED
+
+    def next(    # noqa: A003
+            self, ended: Outcome | None, cell: int | None, pose: Pose,
+            elapsed: float = 0.0) -> Leg | None:
+        return None
+
+
+class RouteHome(Maneuver):
+    """
+    RESET: home along edges, with retries; from outside of all places to the nearest one first.
+
+    :param retries: how many drives may fail.
+    :param in_one_go: s for a leg of a platform that finds the way home by itself, in place of
+        edges; 0 for edges.
+    :param limit: of the whole way in s; with the highest speed, it bounds how far is driven.
+    :param farthest: m from all zones and edges, beyond which nothing is driven.
+    :param turns_back: as of ``EdgeMove``.
+    """
+
+    def __init__(self, routes: Routes, home: int, retries: int, in_one_go: float = 0.0,
+                 limit: float = math.inf, farthest: float = math.inf,
+                 turns_back: bool = True) -> None:
+        super().__init__(2 * routes.graph.zone(home))
+        self.legs: list[tuple[int, int, int]] = []
+        self._routes = routes
+        self._home = home
+        self._retries = retries
+        self._in_one_go = in_one_go
+        self._limit = limit
+        self._farthest = farthest
+        self._turns_back = turns_back
+        self._blocked: set[Ends] = set()
+        self._move: EdgeMove | None = None    # under way,
+        self._target = home                   # or else the place to which the robot drives
+
+    def next(    # noqa: A003
+            self, ended: Outcome | None, cell: int | None, pose: Pose,
+            elapsed: float = 0.0) -> Leg | None:
+        leg, left = self._next(ended, cell, pose), self._limit - elapsed
+        if leg is None or left > 0:
+            return leg and leg._replace(timeout=min(leg.timeout, left))
+        self._give_up(Outcome.TIMEOUT, 'timeout on the way home')
+        return None
+
+    def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
+        move = self._move
+        last = self._target == self._home if move is None else (
+            move.goes_on and move.edge.end == self._home)
+        deep = last and cell == self._home and self._routes.zones.is_deep(cell, pose, depth)
+        if not self._agreed(deep, pose):
+            return False
+        if move is not None:
+            self._routes.succeeded(move.edge)
+            self._witness(move.edge, cell)
+        return True
+
+    def _next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+        if ended is not None:
+            leg = self._move.next(ended, cell, pose) if self._move else None
+            if leg is not None:
+                return leg
+            if self._is_over(ended, cell):
+                return None
+        return self._go_on(cell, pose)
+
+    def _is_over(self, ended: Outcome, cell: int | None) -> bool:
+        """Take note of a drive that has ended; return whether that was the last one."""
+        move, self._move = self._move, None
+        if move is not None:
+            ended = move.outcome
+            if ended is not Outcome.BROKEN_OFF:
+                self._witness(move.edge, cell)
+        start, end = (move.edge.start, move.edge.end) if move else (None, self._target)
+        if ended is Outcome.REACHED and cell == end:
+            return cell == self._home
+        self._blocked.add((start, end))
+        if self._retries:
+            self._retries -= 1
+            return False
+        name = self._routes.graph.name
+        what = f'to {name(end)}' if start is None else f'from {name(start)} to {name(end)}'
+        self._give_up(ended, f'{name(end)} was missed' if ended is Outcome.REACHED
+                      else f'{ended.value} {what}')
+        return True
+
+    def _witness(self, edge: Edge, cell: int | None) -> None:
+        action = self._routes.graph.outgoing(edge.start).index(edge)
+        self.legs.append((edge.start, action, state_of(cell)))
+
+    def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
+        """Return the first leg of the best way from where the robot is."""
+        routes, self._target = self._routes, self._home
+        outside = routes.zones.distance_outside(pose.x, pose.y)
+        if outside > self._farthest:
+            self._give_up(Outcome.BLOCKED, f'the robot is {outside:.3g} m from all places and '
+                          f'edges, expected at most {self._farthest:g} m')
+            return None
+        if self._in_one_go:
+            return routes.leg(self._home, pose)._replace(timeout=self._in_one_go)
+        if cell == self._home:
+            return routes.leg(self._home, pose)
+        if cell is None:
+            entry = routes.entry(pose, self._home, self._blocked)
+            if entry is not None:
+                self._target = entry
+                return routes.leg(entry, pose)
+        elif cell in (ways := routes.towards(self._home, self._blocked)):
+            self._move = EdgeMove(routes, ways[cell], self._turns_back)
+            return self._move.next(None, cell, pose)
+        self._give_up(Outcome.BLOCKED, 'no way leads home from ' + (
+            'outside of all places' if cell is None else routes.graph.name(cell)))
+        return None
+
+    def _give_up(self, outcome: Outcome, problem: str) -> None:
+        self.outcome, self.problem = outcome, problem

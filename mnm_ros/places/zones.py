@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The zones of a place graph: at which place a robot is, and which zones its edges cross.
+
+``drives`` beside this module and ``route_driver`` use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.driving.grid import OUTSIDE
+from mnm_ros.driving.pose import Pose
+from mnm_ros.places.place_graph import Edge, PlaceGraph
+import numpy as np
+from numpy.typing import NDArray
+
+_Array = NDArray[np.float64]
+
+
+class Zones:
+    """
+    The discs in which a robot counts as at a place; the nearest one if several contain it.
+
+    Of places at one position the robot is at the one with the smallest number.
+    """
+
+    def __init__(self, graph: PlaceGraph) -> None:
+        self.graph = graph
+        self._places = sorted(graph.places)
+        self._index = {place: index for index, place in enumerate(self._places)}
+        self._positions = np.array([(graph.places[place].x, graph.places[place].y)
+                                    for place in self._places])
+        self._radii = np.array([graph.zone(place) for place in self._places])
+        ends = [(edge.start, edge.end) for place in graph.places for edge in graph.outgoing(place)]
+        self._starts, self._ends = (
+            self._positions[[self._index[place] for place in side]] for side in zip(*ends))
+
+    @property
+    def smallest(self) -> int:
+        """Return the place with the smallest zone."""
+        return self._places[int(self._radii.argmin())]
+
+    def centre(self, place: int) -> tuple[float, float]:
+        """Return the position of a place in m."""
+        found = self.graph.places[place]
+        return found.x, found.y
+
+    def at(self, x: float, y: float) -> int | None:
+        """Return the place at which a robot is; None outside of all zones."""
+        apart = self._apart(x, y)
+        index = int(np.where(apart <= self._radii, apart, np.inf).argmin())
+        return self._places[index] if apart[index] <= self._radii[index] else None
+
+    def distance(self, place: int, x: float, y: float) -> float:
+        """Return how far a point is from a place in m."""
+        return float(np.hypot(*(self._positions[self._index[place]] - (x, y))))
+
+    def is_deep(self, place: int | None, pose: Pose, depth: float) -> bool:
+        """Whether a pose is this part of a zone's diameter, or more, within its border."""
+        return place is not None and (
+            self.distance(place, pose.x, pose.y) <= (1 - 2 * depth) * self.graph.zone(place))
+
+    def nearest(self, x: float, y: float, places: Collection[int]) -> list[int]:
+        """Return some of these places, the nearest to a point first."""
+        apart = self._apart(x, y)
+        return sorted(places, key=lambda place: (apart[self._index[place]], place))
+
+    def distance_outside(self, x: float, y: float) -> float:
+        """Return how far a point is from the nearest zone or edge in m; 0 within one."""
+        return max(0.0, min(float((self._apart(x, y) - self._radii).min()), float(
+            to_lines(np.array([[x, y]]), self._starts, self._ends).min())))
+
+    def crossed(self, edge: Edge) -> list[int]:
+        """Return the places whose zones the straight way of an edge crosses, its ends included."""
+        start, end = (np.array([self.centre(place)]) for place in (edge.start, edge.end))
+        near = to_lines(self._positions, start, end) <= self._radii
+        return [self._places[index] for index in np.flatnonzero(near)]
+
+    def _apart(self, x: float, y: float) -> _Array:
+        return np.asarray(np.hypot(*(self._positions - (x, y)).T))
+
+
+class ZonePlace:
+    """
+    The place of a robot with noisy poses: it is left only well beyond the border of its zone.
+
+    :param margin: how far beyond, as a part of the zone.
+    :ivar cell: the place; None outside of all zones.
+    :ivar heading: 0, as it makes no difference.
+    """
+
+    heading = 0
+
+    def __init__(self, zones: Zones, margin: float) -> None:
+        self.cell: int | None = None
+        self._zones = zones
+        self._margin = margin
+
+    @property
+    def state(self) -> int:
+        """Return the state of the last pose."""
+        return state_of(self.cell)
+
+    def update(self, pose: Pose) -> int:
+        """Take a pose; return its state."""
+        found = self._zones.at(pose.x, pose.y)
+        if self.cell is None or found != self.cell and self._has_left(self.cell, found, pose):
+            self.cell = found
+        return self.state
+
+    def _has_left(self, place: int, found: int | None, pose: Pose) -> bool:
+        zones, zone = self._zones, self._zones.graph.zone(place)
+        apart, margin = zones.distance(place, pose.x, pose.y), self._margin * zone
+        return apart > zone + margin or found is not None and (
+            apart > zones.distance(found, pose.x, pose.y) + margin)
+
+
+def state_of(place: int | None) -> int:
+    """Return the state of a robot at a place; None is outside of all zones."""
+    return OUTSIDE if place is None else place
+
+
+def declaration_of(zones: Zones, closed: Collection[Edge] = ()) -> Declaration:
+    """
+    Return in which states the edges of a graph end for a robot that drives along them.
+
+    An edge leads to its end, back to its start, or, if the robot can get no further and not back,
+    to a place whose zone it crosses. A robot that is held up outside of all zones is the
+    exception. From there RESET alone leads on.
+
+    :param closed: edges that are not driven.
+    """
+    graph = zones.graph
+    found: dict[int, tuple[tuple[int, ...], ...]] = {OUTSIDE: ((),) * graph.actions}
+    for place in graph.places:
+        edges = graph.outgoing(place)
+        found[place] = tuple(
+            (place,) if edge in closed else tuple(sorted({place, edge.end, *zones.crossed(edge)}))
+            for edge in edges) + ((),) * (graph.actions - len(edges))
+    return Declaration(found)
+
+
+def to_lines(points: _Array, starts: _Array, ends: _Array) -> _Array:
+    """Return how far points are from straight lines in m, for shapes that broadcast."""
+    ways = ends - starts
+    squared = np.maximum((ways**2).sum(axis=1), 1e-300)
+    part = np.clip(((points - starts) * ways).sum(axis=1) / squared, 0, 1)
+    return np.asarray(np.hypot(*(points - starts - part[:, np.newaxis] * ways).T))

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""``route_driver`` in a process of its own: its places and edges, its way home, exploration."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+import json
+from math import dist
+from pathlib import Path
+
+from driven_robot import DrivenRobot, RESET
+from faulty_robot import as_steps
+from mnm_ros import messages
+from mnm_ros.driving.grid import OUTSIDE
+from mnm_ros.places.geojson import read_geojson
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.simulation.diff_drive import driver_parameters
+from mnm_ros.simulation.graph_world import GraphWorld
+from node_processes import Peer, read_counts
+import pytest
+from std_msgs.msg import Int64MultiArray, String
+from std_srvs.srv import Trigger
+
+PLACES = {1: ('dock', 0.0, 0.0), 2: ('hall', 2.5, 0.0), 3: ('kitchen', 2.5, 2.0),
+          4: ('lab', 0.0, 3.0)}
+DOCK, HALL, KITCHEN, LAB = PLACES
+RING = ((DOCK, HALL), (HALL, KITCHEN), (KITCHEN, LAB), (LAB, DOCK))
+
+
+@pytest.fixture
+def graph(tmp_path: Path) -> str:
+    """Return the path of a graph in which four places are a ring."""
+    path = tmp_path / 'ring.geojson'
+    features = [{'properties': {'id': number, 'name': name}, 'geometry': {
+        'type': 'Point', 'coordinates': [x, y]}} for number, (name, x, y) in PLACES.items()]
+    features += [{'properties': {'id': 10 + number, 'startid': start, 'endid': end},
+                  'geometry': {'type': 'LineString', 'coordinates': []}}
+                 for number, (start, end) in enumerate((*RING, *(pair[::-1] for pair in RING)))]
+    path.write_text(json.dumps({'type': 'FeatureCollection', 'features': features}))
+    return str(path)
+
+
+def action_to(start: int, end: int) -> int:
+    return sorted(other for pair in RING if start in pair for other in pair
+                  if other != start).index(end)
+
+
+def go(robot: DrivenRobot, start: int, end: int) -> tuple[int, str]:
+    return robot.act(action_to(start, end))
+
+
+def test_edges_and_a_way_home_round_one_that_is_closed(
+        drive: Callable[..., DrivenRobot], peer: Peer, graph: str) -> None:
+    described = peer.listen(String, 'robot_side', messages.LATCHED)
+    reports = peer.listen(String, 'step_report', messages.STEP)
+    robot = drive('route_driver', graph=graph, home_place='dock')
+    assert robot.act(RESET) == (DOCK, 'RESET: reached, in state 1')
+    said = RobotDescription.from_text(described[-1].data)
+    assert said.names == {OUTSIDE: 'outside', **{
+        number: name for number, (name, _, _) in PLACES.items()}}
+    assert said.moves[KITCHEN] == ('to hall', 'to lab') and said.zones[DOCK] == 1.0
+    assert said.declaration.successors[KITCHEN] == ((HALL, KITCHEN), (KITCHEN, LAB))
+    assert said.declaration.successors[OUTSIDE] == ((), ())
+
+    assert go(robot, DOCK, HALL) == (HALL, 'to hall: reached, in state 2')
+    assert go(robot, HALL, KITCHEN) == (KITCHEN, 'to kitchen: reached, in state 3')
+    robot.platform.wall = lambda x, y: 1.1 < x < 1.3    # a wall between hall and dock,
+    assert go(robot, KITCHEN, LAB) == (KITCHEN, 'to lab: bumped, in state 3')    # and further
+    assert dist((robot.platform.x, robot.platform.y), PLACES[KITCHEN][1:]) < 0.2
+    robot.platform.wall = lambda x, y: 1.1 < x < 1.3 and y < 1    # on the shorter way home
+    assert robot.act(RESET) == (DOCK, 'RESET: reached, in state 1')
+    seq, = robot.states[-1].data[:1]
+    legs = [json.loads(message.data)['legs'] for message in reports
+            if json.loads(message.data)['seq'] == seq]
+    assert [(start, end) for start, _, end in legs[-1]] == [
+        (KITCHEN, HALL), (HALL, HALL), (HALL, KITCHEN), (KITCHEN, LAB), (LAB, DOCK)]
+    assert all(action == action_to(start, end) for start, action, end in legs[-1] if start != end)
+    assert '4 places and 8 edges' in robot.process.output
+
+
+def test_from_outside_of_all_places_only_reset_leads_on(
+        drive: Callable[..., DrivenRobot], graph: str) -> None:
+    robot = drive('route_driver', graph=graph, home_place='1')
+    assert robot.act(RESET)[0] == DOCK
+    robot.wait_for_rest()
+    for tenth in range(13):    # carried, not faster than it could drive
+        robot.platform.y = -tenth / 10
+        count = robot.platform.poses
+        robot.peer.wait_for(lambda count=count: robot.platform.poses > count + 2, 'poses')
+    robot.peer.wait_for(lambda: robot.states[-1].data[1] == OUTSIDE, 'the report')
+    seq = robot.send(0)
+    robot.peer.wait_for(lambda: robot.answers(seq), 'the refusal')
+    assert robot.answers(seq) == [OUTSIDE] and robot.platform.y == pytest.approx(-1.2)
+    assert robot.act(RESET) == (DOCK, 'RESET: reached, in state 1')
+
+
+@pytest.mark.parametrize(('given', 'expected'), [
+    ({'home_place': 'attic'}, "parameter 'home_place' is 'attic', expected the number or the name "
+     'of one place: dock, hall, kitchen, lab'),
+    ({'tolerance': 2.0}, "parameter 'tolerance' is 2, expected <= 1, the zone of dock"),
+    ({'graph': ''}, "parameter 'graph' is '', expected the path of a route graph")])
+def test_what_it_refuses(start: Callable, graph: str, given: dict, expected: str) -> None:
+    process = start('route_driver', **{'graph': graph, **given})
+    assert process.wait() == 1 and expected in process.output
+
+
+def test_an_explorer_learns_the_graph_and_that_a_passage_closes(
+        start: Callable, peer: Peer, graph: str, tmp_path: Path) -> None:
+    """Also from the edges that the robot drives on its ways home."""
+    world = GraphWorld.of(read_geojson(Path(graph)))
+    assert [*world.doors] == ['crate']
+    known = peer.listen(Int64MultiArray, 'known_states')
+    events = peer.listen(String, 'events')
+    reports = peer.listen(String, 'step_report', messages.STEP)
+    commands = peer.listen(Int64MultiArray, 'action', messages.STEP)
+    processes = [
+        start('diff_drive_sim', graph=graph, real_time_factor=0.0, tick=0.1, publish_clock=False),
+        start('route_driver', **driver_parameters(world)),
+        start('explorer', radius=4.0, delta=0.5, step_timeout=60.0,
+              record=str(tmp_path / 'counts.json'))]
+    peer.wait_for(lambda: known and {*known[-1].data[2:]} == {*PLACES}, 'all places')
+    assert peer.call(Trigger, 'change').success
+    peer.wait_for(lambda: any(
+        json.loads(message.data).get('kind') == 'change' for message in events), 'the change')
+    for process in reversed(processes):
+        assert process.stop() == 0, process.output
+    legs = Counter(tuple(leg) for message in reports for leg in json.loads(message.data)['legs'])
+    counted = as_steps(read_counts(tmp_path / 'counts.json'))
+    moves = {message.data[0] for message in commands if message.data[1] != RESET}
+    assert legs and not legs - counted and counted.total() > len(moves)

@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Drives along edges and home, among crates in random halls: where they end, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import dist
+from pathlib import Path
+from random import Random
+
+from mnm_ros.driving.drive import Leg, Outcome
+from mnm_ros.driving.grid import OUTSIDE
+from mnm_ros.driving.maneuvers import Maneuver
+from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.pose import Pose
+from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.places.zones import declaration_of, ZonePlace, Zones
+import pytest
+from tiers import strength
+
+REACHED, TIMEOUT, BUMPED, BLOCKED, OBSTRUCTED, DETOUR, BROKEN_OFF, _ = Outcome
+STEP = 0.05    # m
+SIZE = 0.2     # m, of a crate and the robot together
+
+
+def graph_of(places: dict[int, tuple[float, float]], *pairs: tuple[int, int],
+             **zones: float) -> PlaceGraph:
+    """Return a graph in which ``pairs`` are edges; a zone is that of the place in its name."""
+    return PlaceGraph(Path('hall.geojson'), {
+        number: Place(*at, zone=zones.get(f'_{number}')) for number, at in places.items()},
+        tuple(Edge(str(number), *pair) for number, pair in enumerate(pairs)))
+
+
+def both(*pairs: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    for one, other in pairs:
+        yield from ((one, other), (other, one))
+
+
+class Hall:
+    """
+    A robot that drives straight on until it touches a crate.
+
+    :ivar flaky: the probability with which a leg ends on the way for no reason.
+    :ivar stops: the place at which the robot was at each end of a leg.
+    """
+
+    def __init__(self, graph: PlaceGraph, place: int, crates: list[tuple[float, float]] = (),
+                 seed: int = 0, flaky: float = 0.0) -> None:
+        self.zones = Zones(graph)
+        self.routes = Routes(self.zones, 1.0, 20.0)
+        self.pose = Pose(*self.zones.centre(place), 0.0)
+        self.place = ZonePlace(self.zones, 0.0)
+        self.place.update(self.pose)
+        self.crates, self.flaky, self.random = list(crates), flaky, Random(seed)
+        self.legs: list[Leg] = []
+
+    def play(self, maneuver: Maneuver) -> int:
+        """Return the state in which a maneuver ends."""
+        ended = None
+        while leg := maneuver.next(ended, self.place.cell, self.pose):
+            self.legs.append(leg)
+            assert len(self.legs) < 1000
+            ended = self.drive(leg)
+            self.place.update(self.pose)
+        return self.place.state
+
+    def drive(self, leg: Leg) -> Outcome:
+        (x, y), far = self.pose[:2], leg.distance(self.pose)
+        last = self.random.uniform(0, far) if self.random.random() < self.flaky else far
+        for number in range(1, int(last / STEP) + 2):
+            part = min(number * STEP / far, 1.0) if far else 1.0
+            there = x + part * (leg.x - x), y + part * (leg.y - y)
+            if any(dist(there, crate) < SIZE and dist(there, crate) < dist(self.pose[:2], crate)
+                   for crate in self.crates):
+                return self.random.choice((BUMPED, BLOCKED, OBSTRUCTED, TIMEOUT))
+            self.pose = Pose(*there, 0.0)
+        return TIMEOUT if last < far else REACHED
+
+    def is_open(self, edge: Edge) -> bool:
+        """Whether a robot gets along an edge."""
+        hall = Hall(self.zones.graph, edge.start, self.crates)
+        return hall.drive(hall.routes.leg(edge.end, hall.pose)) is REACHED
+
+
+def random_hall(seed: int, flaky: float = 0.0) -> tuple[Hall, int]:
+    """Return a hall with some crates in the middle of edges, and home."""
+    random = Random(seed)
+    places: dict[int, tuple[float, float]] = {}
+    while len(places) < 9:
+        point = random.uniform(0, 12), random.uniform(0, 12)
+        if all(dist(point, other) > 1.5 for other in places.values()):
+            places[len(places)] = point
+    pairs = [pair for pair in ((one, other) for one in places for other in places if one < other)
+             if dist(places[pair[0]], places[pair[1]]) < 5]
+    one_way = {pair for pair in pairs if random.random() < 0.2}
+    graph = graph_of(places, (0, 1), *(
+        each for pair in pairs for each in both(pair) if pair not in one_way or each == pair))
+    crates = [((places[a][0] + places[b][0]) / 2, (places[a][1] + places[b][1]) / 2)
+              for a, b in pairs if random.random() < 0.3]
+    return Hall(graph, random.randrange(9), crates, seed, flaky), graph.home
+
+
+def leads_home(hall: Hall, place: int, home: int) -> bool:
+    """Whether open edges lead from a place to home."""
+    found, graph = [place], hall.zones.graph
+    for here in found:
+        found += [edge.end for edge in graph.outgoing(here)
+                  if edge.end not in found and hall.is_open(edge)]
+    return home in found
+
+
+@pytest.mark.parametrize('seed', range(strength(40, 400)))
+def test_a_way_home_ends_there_unless_there_is_none_and_what_it_says_is_true(seed: int) -> None:
+    hall, home = random_hall(seed)
+    graph = hall.zones.graph
+    if seed % 3 == 0:
+        hall.pose = Pose(hall.random.uniform(0, 12), hall.random.uniform(0, 12), 0.0)
+        hall.place.update(hall.pose)
+    before = hall.place.cell
+    way = RouteHome(hall.routes, home, 1000)
+    state = hall.play(way)
+    assert state == (-2 if (at := hall.zones.at(*hall.pose[:2])) is None else at)
+    if way.problem:
+        assert state == OUTSIDE or not leads_home(hall, state, home), way.problem
+    else:
+        assert state == home and hall.zones.distance(home, *hall.pose[:2]) < 0.01
+    for (_, _, end), (following, _, _) in zip(way.legs, way.legs[1:]):
+        assert end in (following, OUTSIDE)
+    assert not way.legs or before is None or way.legs[0][0] == before
+    for start, action, end in way.legs:
+        edge = graph.outgoing(start)[action]
+        assert (end == edge.end) is hall.is_open(edge), (start, edge, end)
+
+
+@pytest.mark.parametrize('seed', range(strength(20, 200)))
+def test_a_way_home_on_which_drives_fail_by_chance(seed: int) -> None:
+    """The robot is at home, or there is a reason; it has driven less than its limit allows."""
+    hall, home = random_hall(seed, flaky=0.3)
+    way = RouteHome(hall.routes, home, 3)
+    assert (hall.play(way) == home) is not bool(way.problem)
+    assert way.outcome is REACHED or way.problem
+    assert sum(leg[2] != hall.zones.graph.outgoing(leg[0])[leg[1]].end for leg in way.legs) <= 4
+
+
+@pytest.mark.parametrize('seed', range(strength(20, 200)))
+def test_an_edge_ends_where_it_is_declared_to(seed: int) -> None:
+    """At its end if it is open, else at its start, unless the robot cannot go back either."""
+    hall, _ = random_hall(seed)
+    graph = hall.zones.graph
+    declared = declaration_of(hall.zones).successors
+    for place in graph.places:
+        for action, edge in enumerate(graph.outgoing(place)):
+            hall.pose = Pose(*hall.zones.centre(place), 0.0)
+            hall.place.update(hall.pose)
+            move, is_open = EdgeMove(hall.routes, edge), hall.is_open(edge)
+            state = hall.play(move)
+            assert state == (edge.end if is_open else place) and state in declared[place][action]
+            assert (move.outcome is REACHED) is is_open
+
+
+LINE = graph_of({1: (0, 0), 2: (4, 0), 3: (8, 0), 4: (4, 1.2)}, *both((1, 2), (2, 3), (1, 3)))
+
+
+def test_declared_are_the_ends_and_the_zones_between_and_nothing_outside() -> None:
+    zones = Zones(graph_of({1: (0, 0), 2: (4, 0), 3: (8, 0), 4: (4, 1.2)},
+                           *both((1, 2), (2, 3), (1, 3), (3, 4)), _4=1.3))
+    assert declaration_of(zones, [zones.graph.outgoing(2)[0]]).successors == {
+        OUTSIDE: ((), (), ()), 1: ((1, 2, 4), (1, 2, 3, 4), ()), 2: ((2,), (2, 3, 4), ()),
+        3: ((1, 2, 3, 4), (2, 3, 4), (3, 4)), 4: ((3, 4), (), ())}
+
+
+def test_the_robot_is_at_the_nearest_place_and_leaves_it_well_beyond_its_zone() -> None:
+    zones = Zones(graph_of({1: (0, 0), 2: (3, 0), 7: (3, 0)}, *both((1, 2)), _1=1.0, _2=2.5))
+    place = ZonePlace(zones, 0.1)
+    xs = (0.0, 1.05, 1.55, 1.7, 1.45, 1.35, 9.0, 5.6, 5.45, 5.7, 5.8)
+    assert [place.update(Pose(x, 0.0, 0.0)) for x in xs] == [
+        1, 1, 2, 2, 2, 2, OUTSIDE, OUTSIDE, 2, 2, OUTSIDE]
+
+
+def test_it_drives_from_where_it_is_unless_that_is_beside_the_edge() -> None:
+    for begin, first in ((Pose(0.8, 0.05, 0.0), 4.0), (Pose(0.3, 0.4, 0.0), 0.0),
+                         (Pose(-0.5, 0.0, 0.0), 0.0)):
+        routes = Routes(Zones(LINE), 1.0, 20.0)
+        move = EdgeMove(routes, LINE.outgoing(1)[0])
+        assert move.next(None, 1, begin)[:2] == (first, 0.0)
+        assert first or move.next(REACHED, 1, begin)[:2] == (4.0, 0.0)
+
+
+def test_it_backs_off_before_it_turns_to_go_back_far_and_a_planner_need_not() -> None:
+    routes = Routes(Zones(LINE), 1.0, 20.0)
+    for far, turns_back, backs in ((0.9, True, 1), (3.0, True, 2), (3.0, False, 1)):
+        move = EdgeMove(routes, LINE.outgoing(1)[0], turns_back)
+        move.next(None, 1, Pose(0.0, 0.0, 0.0))
+        leg = move.next(BUMPED, None, Pose(far, 0.0, 0.0))
+        assert leg.retreat and leg.backwards is None
+        assert leg.x == pytest.approx(2.7 if backs == 2 else 0.0)
+        if backs == 2:
+            leg = move.next(REACHED, None, Pose(2.7, 0.0, 0.0))
+            assert leg[:2] == (0.0, 0.0) and not leg.retreat and leg.backwards is False
+        assert move.next(REACHED, 1, Pose(0.0, 0.0, 0.0)) is None and move.outcome is BUMPED
+
+
+def test_a_long_way_round_counts_as_blocked_when_it_comes_again_and_again() -> None:
+    routes = Routes(Zones(LINE), 1.0, 20.0)
+    found = []
+    for _ in range(3):
+        move = EdgeMove(routes, LINE.outgoing(1)[0], False)
+        move.next(None, 1, Pose(0.0, 0.0, 0.0))
+        found.append((bool(move.next(DETOUR, None, Pose(2.0, 0.0, 0.0))), move.problem))
+    assert found == [(False, 'broken off')] * 2 + [(True, '')]
+    assert Stay(0.0).next(None, 1, Pose(0.0, 0.0, 0.0)) is None
+
+
+def test_a_drive_is_decided_well_within_the_zone_of_its_end() -> None:
+    """By three poses in a row; not while it goes back."""
+    routes = Routes(Zones(LINE), 1.0, 20.0)
+    move = EdgeMove(routes, LINE.outgoing(1)[0])
+    move.next(None, 1, Pose(0.0, 0.0, 0.0))
+    deep, shallow = Pose(3.3, 0.0, 0.0), Pose(3.1, 0.0, 0.0)
+    assert [move.is_decided(2, 0, pose, 0.1) for pose in (
+        deep, deep, shallow, deep, deep, deep)] == [False] * 5 + [True]
+    move = EdgeMove(routes, LINE.outgoing(1)[0])
+    move.next(None, 1, Pose(0.0, 0.0, 0.0))
+    move.next(BLOCKED, 2, deep)
+    assert not any(move.is_decided(2, 0, deep, 0.1) for _ in range(9))
+    way = RouteHome(Routes(Zones(LINE), 1.0, 20.0), 2, 3)
+    way.next(None, 1, Pose(0.0, 0.0, 0.0))
+    assert [way.is_decided(2, 0, deep, 0.1) for _ in range(3)] == [False, False, True]
+    assert way.legs == [(1, 0, 2)]
+
+
+def test_the_limits_of_a_way_home() -> None:
+    hall = Hall(LINE, 3)
+    way = RouteHome(hall.routes, 1, 3, limit=10.0, farthest=3.0)
+    assert way.next(None, 3, hall.pose).timeout == 10.0
+    assert way.next(REACHED, 2, Pose(4.0, 0.0, 0.0), 10.0) is None
+    assert way.problem == 'timeout on the way home'
+    way = RouteHome(hall.routes, 1, 3, farthest=3.0)
+    assert way.next(None, None, Pose(4.0, 9.0, 0.0)) is None
+    assert way.problem == (
+        'the robot is 6.8 m from all places and edges, expected at most 3 m')
+    platform = RouteHome(hall.routes, 1, 1, 300.0)
+    assert platform.next(None, 3, hall.pose)[:4] == (0.0, 0.0, None, 300.0)
+    assert platform.next(REACHED, 3, hall.pose) and platform.next(REACHED, 3, hall.pose) is None
+    assert platform.problem == '1 was missed' and not platform.legs
+
+
+def test_edges_that_are_not_free_on_a_map_are_not_driven() -> None:
+    """Nor is a robot outside of all places led through a wall."""
+    pixels = [0] * 6000
+    for row in range(25, 60):
+        pixels[row * 100 + 60] = 100    # at x = 5 from y = 1.5 on
+    map_ = Map(0.1, 100, 60, Pose(-1.0, -1.0, 0.0), pixels)
+    graph = graph_of({1: (0, 0), 2: (4, 3), 3: (6, 3), 4: (8, 0)},
+                     *both((1, 2), (2, 3), (3, 4), (1, 4)))
+    hall = Hall(graph, 3)
+    assert hall.routes.read(map_, 0.2) and not hall.routes.read(map_, 0.2)
+    move = EdgeMove(hall.routes, graph.outgoing(3)[0])
+    assert move.next(None, 3, hall.pose) is None and move.outcome is BLOCKED
+    way = RouteHome(hall.routes, 2, 3)
+    assert hall.play(way) == 2
+    assert [leg[2] for leg in way.legs] == [4, 1, 2]
+    hall.pose = Pose(5.3, 4.5, 0.0)
+    hall.place.update(hall.pose)
+    assert RouteHome(hall.routes, 2, 3).next(None, None, hall.pose)[:2] == (6.0, 3.0)
+
+
+def test_edges_that_have_failed_come_last() -> None:
+    """Whichever way is shorter, until they succeed; that of the shorter edges comes first."""
+    graph = graph_of({1: (0, 0), 2: (4, 1), 3: (4, -3), 4: (8, 0)},
+                     *both((1, 2), (2, 4), (1, 3), (3, 4)))
+    routes = Routes(Zones(graph), 1.0, 20.0)
+    edge = routes.towards(1, ())[4]
+    assert edge.end == 2
+    routes.failed(edge)
+    assert routes.towards(1, ())[4].end == 3
+    routes.succeeded(edge)
+    assert routes.towards(1, {(2, 1)})[4].end == 3 and routes.towards(1, ())[4].end == 2
