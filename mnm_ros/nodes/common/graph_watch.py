@@ -50,6 +50,15 @@ def bag_played(endpoints: Iterable[TopicEndpointInfo]) -> str:
     return f'{", ".join(players)} plays a bag' if players else ''
 
 
+def apart(endpoints: Iterable[TopicEndpointInfo],
+          others: Iterable[TopicEndpointInfo]) -> list[str]:
+    """Return the names of the nodes that have some of the endpoints and none of the others."""
+    near = _by_participant(others)
+    return sorted({known_name(endpoint)
+                   for participant, found in _by_participant(endpoints).items()
+                   if participant not in near for endpoint in found})
+
+
 class Endpoints:
     """
     The publishers of a topic, or its subscribers.
@@ -305,13 +314,17 @@ class CommanderWatch:
         self._looked = time.monotonic()
         node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
 
+    def held_up(self, now: float) -> bool:
+        """Return whether the node has not looked for so long that messages may be waiting."""
+        return now > self._looked + _HELD_UP
+
     def look(self, now: float, began: float | None) -> str:
         """
         Return why what is under way has lost its commander, or nothing.
 
         :param began: when what is under way was ordered; None if nothing is.
         """
-        held_up, self._looked = now > self._looked + _HELD_UP, now
+        held_up, self._looked = self.held_up(now), now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
                        if held_up or now < beat + messages.LEASE}
         publishers, self.explorers = (
