@@ -407,9 +407,9 @@ class RobotSide(Node):
 
         The one that was not executed would be sent again after a timeout only.
         """
-        if self._stopped and not self.busy and not self._stand:
-            if self._server.answer is not None and not self._reports:
-                self._reports = [self._server.answer]
+        if self._stopped and not (self.busy or self._stand or self._reports) and (
+                self._server.answer is not None):
+            self._reports = [self._server.answer]
 
     def _finish(self, state: int) -> None:
         self._here = state

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 import math
 import time
 
@@ -136,7 +136,7 @@ class RobotSides:
         """Whether there are more endpoints, or fewer, than when they were looked at."""
         return (self.takers.count, self.tellers.count) != self._counts
 
-    def look(self, now: float | None = None) -> dict[Hashable, str]:
+    def look(self, now: float | None = None) -> Mapping[Hashable, str]:
         """Return the name of each robot side, by an identity."""
         known = self.takers.known(now), self.tellers.known(now)
         self._counts = self.takers.counted, self.tellers.counted
@@ -147,7 +147,7 @@ class RobotSides:
                 tuple(endpoint.endpoint_gid): known_name(endpoint)
                 for participant, endpoints in tells.items()
                 for endpoint in endpoints[:len(takes.get(participant, ()))]}
-        return dict(self._robots)
+        return self._robots
 
 
 def _by_participant(
