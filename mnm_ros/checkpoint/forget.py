@@ -38,6 +38,7 @@ from mnm_ros.core.inputs import (
 )
 from mnm_ros.core.model.problem import RESET
 
+_STEPS = re.compile('[0-9]{1,18}').fullmatch
 _FILE = re.compile(r'(?P<name>.+?)\.(\d{8,}|log)\.sqlite').fullmatch
 
 
@@ -166,7 +167,7 @@ def _first(saved: SavedInputs, source: str, since: str) -> int:
 
 def _since(saved: SavedInputs, since: str) -> int:
     """Return the number of the first input from a step or a time on."""
-    if since.isdigit():
+    if _STEPS(since):
         step = (saved.point or {'steps': 0})['steps']
         for number, made in enumerate(saved.inputs, saved.first + 1):
             if isinstance(made, Observation):

@@ -12,10 +12,12 @@ import time
 import traceback
 from typing import Any
 
+from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.problem import radius_for_all
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
 from mnm_ros.nodes.common.robot_profile import AwaitedDescription
@@ -40,6 +42,9 @@ _SUCCESS = TransitionCallbackReturn.SUCCESS
 _HEARTBEAT = 0.5    # s
 _LEAVE = 2.0        # s, that the node may take to leave the robot where it is
 _LEAVING = 0.02     # s, between two looks whether it has been left
+_LABELS = {Transition.TRANSITION_DEACTIVATE: 'deactivate', **dict.fromkeys((
+    Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, Transition.TRANSITION_INACTIVE_SHUTDOWN,
+    Transition.TRANSITION_ACTIVE_SHUTDOWN), 'shutdown')}
 _BOND_PERIOD = 0.1     # s, as the nodes of nav2 have it
 _BOND_TIMEOUT = 4.0    # s, of silence of the manager; it has its own, bond_timeout
 _BOND_DECLARES = '/bond_disable_heartbeat_timeout'    # when a manager has fallen silent
@@ -124,7 +129,8 @@ class Explorer(LifecycleNode):
         self._hearts = [self.create_publisher(Header, topic, messages.HEARTBEAT) for topic in (
             'heartbeat', *(f'{robot}/heartbeat' for robot in self._robots))]
         every(_HEARTBEAT, self, self._beat)
-        _refuse_bad_transitions(self)
+        self._allowance = Allowance()
+        _refuse_bad_transitions(self, self._allowance)
 
     def autostart(self) -> None:
         """
@@ -256,7 +262,8 @@ class Explorer(LifecycleNode):
         return ''
 
     def _begin_session(self) -> ExplorationSession:
-        session = self._session = ExplorationSession(self, self._given)
+        session = self._session = ExplorationSession(
+            self, self._given, self._allowance)
         Services(session.node, session)
         return session
 
@@ -271,18 +278,26 @@ class Explorer(LifecycleNode):
             heart.publish(beat)
 
 
-def _refuse_bad_transitions(node: LifecycleNode) -> None:
-    """Answer a request for an impossible transition with failure instead of an exception."""
+def _refuse_bad_transitions(node: Explorer, allowance: Allowance) -> None:
+    """
+    Answer a request for an impossible transition with failure instead of an exception.
+
+    Too many are refused, too, but for those by which the node leaves the robot alone.
+    """
     service = node._service_change_state
     change_state = service.callback
 
     def guarded(request: ChangeState.Request, response: ChangeState.Response) -> Any:
-        try:
-            return change_state(request, response)
-        except rclpy_implementation.RCLError as error:
-            node.get_logger().warning(str(error))
-            response.success = False
-            return response
+        asked = request.transition
+        wanted = asked.label or _LABELS.get(asked.id, '')
+        leaves = wanted == 'shutdown' or wanted == 'deactivate' and node._active
+        if allowance.takes('service change_state', leaves):
+            try:
+                return change_state(request, response)
+            except rclpy_implementation.RCLError as error:
+                node.get_logger().warning(str(error), throttle_duration_sec=1.0)
+        response.success = False
+        return response
 
     service.callback = guarded
 

@@ -401,7 +401,8 @@ class Navigator(Node):
 
     def _on_step_report(self, report: messages.StepReport) -> None:
         """End the goal if the robot side takes orders of another node alone."""
-        if (report.commander and self._navigation and self._loop
+        another = report.commander not in ('', self.get_fully_qualified_name())
+        if (another and self._navigation and self._loop
                 and not self._loop.answers_another(report.seq)):
             self._end(GoalStatus.FAILED, f'{report.commander} commands the robot')
 

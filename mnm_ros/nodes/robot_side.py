@@ -15,7 +15,7 @@ from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.task.allowance import Allowance
+from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_HOME, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
@@ -278,6 +278,7 @@ class RobotSide(Node):
 
     def _watch(self) -> None:
         now = time.monotonic()
+        self._hear_commander(now)
         lost = self._commanders.look(now, self._started_at if self.busy else None)
         self._description.keep_up(self.action_names)
         if self._told is not self._stopped:
@@ -319,6 +320,7 @@ class RobotSide(Node):
     def _admits(self, order: Command) -> bool:
         """Refuse an order if another node has the robot; its sender alone learns of that."""
         now, timeout = time.monotonic(), self._of_every_side['commander_timeout']
+        self._hear_commander(now)
         if self._pause.quiet:
             timeout = min(timeout, _LEFT_ALONE)
         if not self._commander.admits(order, now, timeout):
@@ -328,6 +330,11 @@ class RobotSide(Node):
                 return False
         self._commander.take(order, now)
         return True
+
+    def _hear_commander(self, now: float) -> None:
+        """Let a commander keep the robot that was silent because this node did not hear it."""
+        if self._commanders.held_up(now):
+            self._commander.wait(now)
 
     def _commander_beside(self, sender: str) -> str:
         """Return the name of the node that has the robot, or names; nothing if it has ended."""
@@ -373,19 +380,23 @@ class RobotSide(Node):
                 self._finish(state)
 
     def _refused(self, order: Command) -> bool:
-        """Refuse a new action that is not to be executed where the robot is."""
-        if order.action == RESET or self.busy or order.seq == self._server.last:
-            return False
-        refusal = self._refusal(order.action, order.meant)
+        """Refuse an order that is not to be executed where the robot is, or is no repeated one."""
+        refusal = self._refusal(order)
         if refusal:
             self._refuse(order.seq, refusal)
             if self._here is not None:    # else its sender will find that nobody answers
                 here = self._here
                 self.send_state(REPORT, here)    # what the sender had under way is no transition
-                self.send_state(order.seq, here)
+                if not order.sender:    # it may wait for nothing else
+                    self.send_state(order.seq, here)
         return bool(refusal)
 
-    def _refusal(self, action: int, meant: int | None) -> str:
+    def _refusal(self, order: Command) -> str:
+        action, meant = order.action, order.meant
+        if self._server.clashes(order):
+            return f'number {order.seq} is that of another command'
+        if action == RESET or self.busy or order.seq == self._server.last:
+            return ''
         if meant is not None and meant != self._here:
             return f'not in state {meant}'
         if self._here is not None and (self._here, action) in self._forbidden:
@@ -406,9 +417,9 @@ class RobotSide(Node):
 
         The one that was not executed would be sent again after a timeout only.
         """
-        if self._stopped and not self.busy and not self._stand:
-            if self._server.answer is not None and not self._reports:
-                self._reports = [self._server.answer]
+        if self._stopped and not (self.busy or self._stand or self._reports) and (
+                self._server.answer is not None):
+            self._reports = [self._server.answer]
 
     def _finish(self, state: int) -> None:
         self._here = state
@@ -427,6 +438,10 @@ class RobotSide(Node):
             return False, f'an action is being executed{CALL_AGAIN}'
         if problem:
             return False, problem
+        # It may be the RESET of a commander that orders none; a flood would cut any other short.
+        if not self._going_home and self._commander.orders_reset and (
+                not self.allowance.takes('service return_home')):
+            return False, f'refused: {TOO_MANY}'
         state = None if self._going_home else self._start_home()
         if state is None:
             return False, GOING_HOME

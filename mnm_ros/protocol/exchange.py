@@ -227,15 +227,17 @@ class SoleCommander:
     """
     Keeps a robot for one sender of orders at a time.
 
-    A sender is known by its numbers, which grow by one with each order. A node that was started
-    again has its name and higher numbers. Of two nodes of one name the one that began later has
-    the robot.
+    A sender is known by its name, if it says one, and its numbers, which grow by one with each
+    order. A node that was started again has its name and higher numbers. Of two nodes of one name
+    the one that began later has the robot.
 
     :ivar name: of the sender that has the robot; empty if its orders do not say it.
+    :ivar orders_reset: whether RESET is an order of that sender like any other, if that is known.
     """
 
     def __init__(self) -> None:
         self.name = ''
+        self.orders_reset = True
         self._last: int | None = None
         self._heard = -math.inf
 
@@ -247,12 +249,14 @@ class SoleCommander:
         """
         if self._last is None or now >= self._heard + timeout:
             return True
-        if abs(order.seq - self._last) <= _LOST:
-            return True
-        return bool(self.name) and order.sender == self.name and order.seq > self._last
+        if order.sender != self.name:    # it may have the other one's numbers all the same
+            return False
+        return abs(order.seq - self._last) <= _LOST or bool(self.name) and order.seq > self._last
 
     def take(self, order: Command, now: float) -> None:
         """Let the sender of an order have the robot."""
+        reset, same = order.action == RESET, self._last is not None and order.sender == self.name
+        self.orders_reset = reset or same and self.orders_reset
         self.name, self._last, self._heard = order.sender, order.seq, now
 
     def wait(self, now: float) -> None:
@@ -277,6 +281,7 @@ class StepServer:
     """
 
     last: int | None = None            # the seq executed last, or being executed
+    action: int | None = None          # what that orders
     answer: int | None = None          # the state it led to; None while it is being executed
     waiting: Command | None = None
 
@@ -284,6 +289,10 @@ class StepServer:
     def executing(self) -> bool:
         """Whether an action is being executed."""
         return self.last is not None and self.answer is None
+
+    def clashes(self, order: Command) -> bool:
+        """Return whether an order has the number of the last one, but is another one."""
+        return order.seq == self.last and order.action != self.action
 
     def receive(self, order: Command) -> Order:
         """Decide about an order; EXECUTE means it is being executed from now on."""
@@ -293,7 +302,7 @@ class StepServer:
             return Order.WAIT
         if order.seq == self.last:
             return Order.REPEAT
-        self.last, self.answer = order.seq, None
+        self.last, self.action, self.answer = order.seq, order.action, None
         return Order.EXECUTE
 
     def done(self, state: int) -> tuple[int, int]:

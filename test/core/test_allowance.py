@@ -47,6 +47,15 @@ def test_of_a_flood_one_call_in_two_seconds_is_taken_until_it_ends(
     assert taken(allowance, clock, 'explore', EACH_SECOND - 0.1, 100.0) == 490
 
 
+def test_more_is_taken_of_an_entry_that_needs_more(allowance: Allowance, clock: Clock) -> None:
+    work = allowance.limited('work', lambda said: True, lambda said: False, times=20)
+    assert sum(map(work, range(1000))) == 20 * AT_ONCE    # at once
+    assert not work(0) and allowance.refused == {'work': 1}
+    clock.now += 10.0
+    assert sum(map(work, range(1000))) == 20 * EACH_SECOND * 10.0 - 1
+    assert allowance.takes('save')
+
+
 def test_a_stop_is_always_taken(allowance: Allowance) -> None:
     stop = allowance.limited('explore', str.upper, lambda said: TOO_MANY,
                              lambda said: said == 'stop')

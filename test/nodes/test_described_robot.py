@@ -9,6 +9,7 @@ from dataclasses import replace
 import json
 from pathlib import Path
 
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.messages import LATCHED
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.nodes.robot_side import RobotSide
@@ -65,7 +66,7 @@ def test_a_name_stays_known_where_a_place_is_there_no_more(peer: Peer, robot: Pa
 
 
 def test_the_explorer_keeps_names_of_a_robot_side_that_forgets_them(peer: Peer) -> None:
-    profile = RobotProfile(peer.node, ('up',), lambda: None)
+    profile = RobotProfile(peer.node, ('up',), lambda: None, Allowance())
     publisher = peer.node.create_publisher(String, 'robot_side', LATCHED)
     for number in range(2):
         told = RobotDescription(('up',), names={number: f'place {number}'})

@@ -17,7 +17,9 @@ class Made:
 
     def __init__(self) -> None:
         self.asked: list[bool] = []
-        self.pause = ExplorationPause(self)    # type: ignore[arg-type]
+        self.said: list[str] = []
+        requests = SimpleNamespace(say=lambda what, **more: self.said.append(what))
+        self.pause = ExplorationPause(self, requests)    # type: ignore[arg-type]
 
     def create_client(self, kind: type, name: str) -> SimpleNamespace:
         return SimpleNamespace(
@@ -40,6 +42,7 @@ def test_a_phase_that_is_not_quiet_is_exploring(phase: str) -> None:
     assert not node.pause.reached(0.0) and node.asked == []    # nothing has been heard yet
     node.phase(phase)
     assert not node.pause.reached(0.0) and node.asked == [False] and node.pause.disturbed
+    assert node.said == ['pause']
     node.phase('paused')
     assert node.pause.reached(0.1) and not node.pause.disturbed
     node.phase(phase)

@@ -12,6 +12,8 @@ from pathlib import Path
 import time
 
 from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.msg import Transition
+from lifecycle_msgs.srv import ChangeState
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.task.allowance import AT_ONCE, TOO_MANY
@@ -97,3 +99,20 @@ def test_a_robot_side_refuses_floods_of_change_and_of_free_but_no_stop(
             assert f'refused: {TOO_MANY}' in answers[AT_ONCE:]
         stopped = {stop(SetBool.Request(data=True)).message for _ in range(3 * AT_ONCE)}
         assert stopped == {'stopped'}
+
+
+def test_a_flood_of_transitions_leaves_those_alone_that_leave_the_robot(
+        explorer: Callable, peer: Peer) -> None:
+    process = explorer()
+    answers = []
+    with peer.client(ChangeState, 'explorer/change_state') as change:
+        def ask(transition: int) -> bool:
+            return change(ChangeState.Request(transition=Transition(id=transition))).success
+        for _ in range(2 * AT_ONCE):
+            answers.append((ask(Transition.TRANSITION_DEACTIVATE),
+                            ask(Transition.TRANSITION_ACTIVATE)))
+        assert answers[0] == (True, True) and answers[-1] == (False, False)
+        assert sum(active for _, active in answers) < 2 * AT_ONCE
+        peer.wait_for(lambda: peer.spin(0.3) or ask(Transition.TRANSITION_ACTIVATE), 'the end')
+        assert ask(Transition.TRANSITION_DEACTIVATE)
+    assert process.output.count('No transition') < AT_ONCE

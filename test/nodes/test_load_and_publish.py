@@ -41,7 +41,7 @@ def hypothesis(*known: int, revision: int = 0) -> Hypothesis:
 def test_the_next_hypothesis_is_published_after_a_load_to_before_the_first() -> None:
     """It has the stamp of the one that is gone."""
     node = MadeUpNode()
-    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    topics = HypothesisTopics(node, CallbackGuard(node, print, Allowance()), up_to=2)
     for now, value in ((0.0, hypothesis(0, 1)), (5.0, None), (5.0, hypothesis(0, 2))):
         topics.change(value, now)
     assert PolicySet.from_msg(node.published['policies'][-1]).targets == (0, 2)
@@ -50,7 +50,7 @@ def test_the_next_hypothesis_is_published_after_a_load_to_before_the_first() -> 
 def test_policies_are_published_at_most_once_a_second_and_the_last_is_not_lost() -> None:
     """The first at once, the last as soon as a second is over, and those between not at all."""
     node = MadeUpNode()
-    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    topics = HypothesisTopics(node, CallbackGuard(node, print, Allowance()), up_to=2)
     heard = []
     for tick in range(301):
         now = tick / 100
@@ -72,7 +72,7 @@ def test_policies_are_published_however_soon_others_follow_on_a_slow_disk() -> N
     def keep() -> Callable[[float], bool]:
         asked.append(done := clock[0] + 0.3)
         return lambda now: now >= done
-    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2, keep=keep)
+    topics = HypothesisTopics(node, CallbackGuard(node, print, Allowance()), up_to=2, keep=keep)
     heard = []
     for tick in range(101):
         clock[0] = tick / 10
@@ -88,7 +88,7 @@ def test_policies_are_published_however_soon_others_follow_on_a_slow_disk() -> N
 
 def test_the_last_hypothesis_is_published_at_the_end_though_an_earlier_one_is_being_kept() -> None:
     node = MadeUpNode()
-    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2,
+    topics = HypothesisTopics(node, CallbackGuard(node, print, Allowance()), up_to=2,
                               keep=lambda: lambda now: now == math.inf)
     for revision in range(3):
         topics.change(hypothesis(0, 1, revision=revision), 0.0)
@@ -98,7 +98,7 @@ def test_the_last_hypothesis_is_published_at_the_end_though_an_earlier_one_is_be
 
 def test_a_hypothesis_that_was_given_up_is_not_published_later() -> None:
     node = MadeUpNode()
-    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    topics = HypothesisTopics(node, CallbackGuard(node, print, Allowance()), up_to=2)
     for value in (hypothesis(0, 1), hypothesis(0, 1, revision=1), None):
         topics.change(value, 0.0)
     topics.publish_due(5.0)
@@ -107,7 +107,7 @@ def test_a_hypothesis_that_was_given_up_is_not_published_later() -> None:
 
 def test_the_last_hypothesis_is_published_before_the_topics_are_gone() -> None:
     node = MadeUpNode()
-    topics = HypothesisTopics(node, CallbackGuard(node, print), up_to=2)
+    topics = HypothesisTopics(node, CallbackGuard(node, print, Allowance()), up_to=2)
     for revision in range(3):
         topics.change(hypothesis(0, 1, revision=revision), 0.0)
     topics.publish_due(math.inf)

@@ -26,7 +26,7 @@ from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.robot_description import RobotDescription
 from navigating import Operator
-from node_processes import arguments, NodeProcess, Peer, read_counts
+from node_processes import arguments, NodeProcess, Peer, read_counts, ScriptedRobot
 import pytest
 from rclpy.node import Node
 from rclpy.parameter import Parameter
@@ -135,6 +135,17 @@ def test_before_it_knows_its_state_it_does_nothing_that_is_forbidden_anywhere(
     assert guarded.robot.moved == 1
 
 
+def test_a_number_that_another_command_has_is_no_repetition(guarded: Guarded) -> None:
+    """Were it answered again, its sender would count what it has not commanded."""
+    assert guarded.command(1, -1) == [[1, 0]]
+    assert guarded.command(2, EAST) == [[2, 1]]
+    moved = guarded.robot.moved
+    assert guarded.command(2, WEST) == [[-1, 1], [2, 1]]
+    assert guarded.robot.moved == moved
+    guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
+    assert guarded.reports[0] == {'seq': 2, 'refused': 'number 2 is that of another command'}
+
+
 class Commander:
     """A node that sends commands without asking who else does, and says its name."""
 
@@ -202,6 +213,43 @@ def test_a_robot_side_takes_commands_of_one_sender_at_a_time(
     assert {refusal.commander for refusal in second.refusals} == {'/first'}
     # Nothing is said on ``state``: the first would take it for a change of the world.
     assert first.is_obeyed(peer, WEST) and len(guarded.states) == 1
+
+
+def test_the_numbers_of_the_commander_do_not_make_another_sender_the_commander(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
+    first = two[0]
+    next_one = first.numbers.last + 1
+    guarded._orders.publish(Int64MultiArray(data=(next_one, WEST)))
+    peer.wait_for(lambda: guarded.reports, 'the refusal')
+    assert guarded.reports[0]['commander'] == '/first'
+    assert first.send(EAST) == next_one
+    peer.wait_for(lambda: next_one in first.answers, 'the answer')
+    assert guarded.robot.place == 1
+
+
+def test_an_answer_of_a_refused_command_is_no_answer_to_who_hears_the_report_alone(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
+    """What it says on ``state`` and on ``step_report`` may get lost apart."""
+    first = two[0]
+    guarded.states.clear()
+    first.send(EAST, 2)
+    peer.wait_for(lambda: first.refusals, 'the refusal')
+    first.is_obeyed(peer)
+    assert [[*message.data] for message in guarded.states] == [
+        [-1, 0], [first.numbers.last, 1]]
+
+
+def test_a_commander_keeps_a_robot_whose_node_was_held_up(
+        peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
+    first, second = two
+    guarded.robot.set_parameters([Parameter('commander_timeout', value=1.0)])
+    assert first.is_obeyed(peer)
+    peer.spin_without(guarded.robot)
+    refused = second.send(WEST)
+    peer.spin(1.1)
+    peer.spin_also(guarded.robot)
+    peer.wait_for(lambda: second.refusals and second.refusals[-1].seq == refused, 'the refusal')
+    assert first.is_obeyed(peer)
 
 
 def test_a_command_of_another_sender_does_not_take_the_place_of_one_that_waits(
@@ -317,6 +365,40 @@ def test_a_goal_begins_where_the_robot_is_only_if_no_other_node_may_have_moved_i
     peer.wait_for(lambda: operator.go(2) == 'reached 2 in 2 steps', 'a way from home')
     assert operator.go(2) != 'reached 2 in 0 steps'
     other.node.destroy_node()
+
+
+def test_a_report_of_a_step_counts_once_and_only_if_robot_sides_alone_make_it(
+        start: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    counts = tmp_path / 'counts'
+    explorer = start('explorer', actions=['east', 'west'], record=str(counts))
+    activity, phase = peer.listen(String, 'activity'), peer.listen(String, 'phase')
+    peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
+    peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'the pause')
+
+    def publisher(reporter: Peer) -> Callable[[int], None]:
+        reports = reporter.node.create_publisher(String, 'step_report', messages.STEP)
+        reporter.wait_for(reports.get_subscription_count, 'the explorer')
+        return lambda seq: reports.publish(messages.encode_step_report(
+            messages.StepReport(seq, legs=((2, WEST, 0),))))
+
+    report = publisher(peer)
+    for seq in (7, 7, 8, 7):
+        report(seq)
+    peer.wait_for(lambda: Activity.from_json(activity[-1].data).work == 2, 'two steps')
+    liar = Peer(name='liar')
+    lie = publisher(liar)
+
+    def is_ignored() -> bool:
+        lie(9)
+        peer.spin(0.05)
+        return 'step_report ignored: /liar publishes it' in explorer.output
+
+    peer.wait_for(is_ignored, 'it said')
+    liar.close()
+    assert explorer.stop() == 0, explorer.output
+    assert as_steps(read_counts(counts))[2, WEST, 0] == 2
 
 
 class Storm:
@@ -438,7 +520,8 @@ def test_goals_with_lost_messages_and_resumes_and_kills(
     assert refused['commanded by /explorer']
     for process in (storm.navigator, storm.explorer, storm.simulator):
         assert process.stop() == 0, process.output
-    untrue = as_steps(read_counts(storm.counts[-1])) - played(storm.log)
+    kept = [path for path in storm.counts if path.exists()]    # not before what it replays
+    untrue = as_steps(read_counts(kept[-1])) - played(storm.log)
     assert not {step: times for step, times in untrue.items() if step[1] != -1}
 
 

@@ -326,7 +326,7 @@ def test_a_flood_is_left_out_but_for_stops(world: World) -> None:
             world.stopped(False)
     told = world.after(0.0)
     assert [line for line in told if 'calls a second' in line] == [
-        'more than 5 calls a second come by requests: some are refused, but for stops; the '
+        'too many calls a second come by requests: some are refused, but for stops; the '
         'diagnostics count them']
     assert AT_ONCE <= sum(', by flood' in line for line in told) <= AT_ONCE + 3 * EACH_SECOND + 1
     assert [line for line in told if line.startswith('stopped')] == [

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 import time
 from types import SimpleNamespace
 
+from mnm_ros.core.task.allowance import Allowance, AT_ONCE, PROBE
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.robot_description import UNDESCRIBED
 from std_msgs.msg import String
@@ -27,6 +28,9 @@ class Graph:
     def get_publishers_info_by_topic(self, topic: str) -> list[SimpleNamespace]:
         return [SimpleNamespace(endpoint_gid=[gid]) for gid in self.publishers]
 
+    def resolve_topic_name(self, topic: str) -> str:
+        return f'/{topic}'
+
     def create_subscription(self, *arguments: object) -> SimpleNamespace:
         self.hear = lambda text: arguments[2](String(data=text))
         return SimpleNamespace(topic_name='/robot_side')
@@ -40,7 +44,7 @@ class Graph:
 
 def profile() -> tuple[Graph, RobotProfile, float]:
     graph = Graph()
-    return graph, RobotProfile(graph, ['east'], lambda: None), time.monotonic()
+    return graph, RobotProfile(graph, ['east'], lambda: None, Allowance()), time.monotonic()
 
 
 def test_a_robot_side_without_the_topic_is_not_waited_for() -> None:
@@ -88,3 +92,20 @@ def test_one_that_replaces_another_is_waited_for() -> None:
     assert robot.objection(now + 10) == '' and robot.description is not UNDESCRIBED
     graph.publishers = []
     assert robot.objection(now + 11) == '' and robot.description is UNDESCRIBED
+
+
+def test_of_too_many_descriptions_the_last_one_counts_soon() -> None:
+    taken: list[object] = []
+    graph = Graph()
+    graph.publishers.append(1)
+    robot = RobotProfile(graph, ['east'], lambda: taken.append(robot.description), Allowance())
+    now = time.monotonic()
+    for number in range(3 * AT_ONCE):
+        graph.hear(f'{{"actions": ["east"], "home": {number}}}')
+        assert robot.objection(now) == ''
+    assert len(taken) < 2 * AT_ONCE and robot.description.home < 2 * AT_ONCE
+    for later in (PROBE - 0.5, PROBE + 0.5):
+        before = len(taken)
+        robot._take_soon = robot._take    # as the allowance does by then
+        assert robot.objection(now + later) == ''
+    assert len(taken) == before + 1 and robot.description.home == 3 * AT_ONCE - 1

@@ -8,6 +8,7 @@ from array import array
 from collections.abc import Callable, Iterator
 
 from mnm_ros import messages
+from mnm_ros.core.task.allowance import AT_ONCE, TOO_MANY
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.protocol.exchange import Command
 from mnm_ros.robot_description import RobotDescription
@@ -95,6 +96,21 @@ def test_unknown_and_malformed_actions_are_ignored(
     log = capfd.readouterr().err
     assert 'action 1 ignored: unknown, expected -1 for RESET or 0 .. 0' in log
     assert 'action ignored: step message has 1 numbers, expected 2' in log
+
+
+def test_too_many_ways_home_are_refused_but_to_a_commander_whose_reset_they_are(
+        robot: SlowRobot) -> None:
+    robot.place = 0
+
+    def answers() -> list[str]:
+        return [robot._on_return_home(Trigger.Request())[1] for _ in range(2 * AT_ONCE)]
+
+    home, refused = 'at home in state 0', f'refused: {TOO_MANY}'
+    assert answers() == [home] * AT_ONCE + [refused] * AT_ONCE
+    assert robot.begun == [-1] * AT_ONCE
+    for order, expected in ((Command(7, 0), home), (Command(8, -1), refused)):
+        robot._commander.take(order, 0.0)
+        assert answers() == [expected] * 2 * AT_ONCE
 
 
 def test_slow_way_home(peer: Peer, robot: SlowRobot, talk) -> None:

@@ -233,10 +233,12 @@ def test_a_robot_is_kept_for_one_sender_until_it_is_silent() -> None:
     assert commander.admits(other, 4.0, 0.0)    # without a timeout any one is
 
 
-def test_a_sender_is_known_by_its_numbers_and_one_that_was_started_again_by_its_name() -> None:
+def test_a_sender_is_known_by_name_and_numbers_and_one_started_again_by_its_name() -> None:
     commander = SoleCommander()
     commander.take(Command(FIRST, 0, None, '/a'), 0.0)
-    assert commander.admits(Command(FIRST + 20, 0), 0.0, 5.0)    # some were lost
+    assert commander.admits(Command(FIRST + 20, 0, None, '/a'), 0.0, 5.0)    # some were lost
+    for another in ('', '/b'):    # which has its numbers
+        assert not commander.admits(Command(FIRST + 1, 0, None, another), 0.0, 5.0)
     assert not commander.admits(Command(10 * FIRST, 0), 0.0, 5.0)
     again = Command(10 * FIRST, 0, None, '/a')
     assert commander.admits(again, 0.0, 5.0)
@@ -244,3 +246,22 @@ def test_a_sender_is_known_by_its_numbers_and_one_that_was_started_again_by_its_
     assert not commander.admits(Command(FIRST + 21, 0, None, '/a'), 0.0, 5.0)    # the old one
     commander.take(Command(20 * FIRST, 0), 0.0)    # one without a name
     assert not commander.admits(Command(30 * FIRST, 0), 0.0, 5.0)
+    assert commander.admits(Command(20 * FIRST + 1, 0), 0.0, 5.0)
+
+
+def test_whether_reset_is_an_order_of_the_sender() -> None:
+    commander = SoleCommander()
+    assert commander.orders_reset    # before it is known
+    for order, expected in ((Command(1, 0), False), (Command(2, -1), True), (Command(3, 0), True),
+                            (Command(4, 0, None, '/b'), False)):
+        commander.take(order, 0.0)
+        assert commander.orders_reset is expected
+
+
+def test_another_command_may_have_the_number_of_the_last_one() -> None:
+    server = StepServer()
+    assert not server.clashes(Command(7, 0))
+    server.receive(Command(7, 0))
+    assert server.clashes(Command(7, 1)) and not server.clashes(Command(7, 0))
+    server.done(42)
+    assert server.clashes(Command(7, -1)) and not server.clashes(Command(8, 1))

@@ -4,7 +4,8 @@
 How much of a node's time goes to what others ask for, as often as they like.
 
 Each node has one ``Allowance``. All that comes from outside passes it before it is read: the
-services and topics of people and programs, but for the step protocol. Stops pass it always.
+services and topics of people and programs, but for the step protocol. Stops pass it always, and
+so do questions of the middleware, such as for a parameter, which have no effect.
 """
 
 from __future__ import annotations
@@ -53,10 +54,15 @@ class Allowance:
         self._taken: dict[str, float] = {}    # when a call of each entry was taken last
         self._seconds = _Bucket(_BURST, SHARE, -_BURST)
 
-    def takes(self, entry: str, anyway: bool = False) -> bool:
-        """Return whether one more is taken, which counts then; ``anyway``: even if it is not."""
+    def takes(self, entry: str, anyway: bool = False, times: int = 1) -> bool:
+        """
+        Return whether one more is taken, which counts then; ``anyway``: even if it is not.
+
+        :param times: by how much more of this entry is taken than of others.
+        """
         now = self._clock()
-        calls = self._calls.setdefault(entry, _Bucket(AT_ONCE, EACH_SECOND, -EACH_SECOND))
+        calls = self._calls.setdefault(
+            entry, _Bucket(times * AT_ONCE, times * EACH_SECOND, -times * EACH_SECOND))
         due = calls.left(now) >= 1.0 or now >= self._taken.get(entry, -math.inf) + PROBE
         taken = anyway or due and self._seconds.left(now) > 0.0
         calls.take(1.0, now)
@@ -69,14 +75,15 @@ class Allowance:
     def limited(self, entry: str, take: Callable[[_SaidT], _AnswerT],
                 refuse: Callable[[_SaidT], _AnswerT],
                 anyway: Callable[[_SaidT], bool] = lambda said: False,
-                ) -> Callable[[_SaidT], _AnswerT]:
+                times: int = 1) -> Callable[[_SaidT], _AnswerT]:
         """
         Return what calls ``take`` as long as it is allowed, and ``refuse`` otherwise.
 
         :param anyway: says what is taken even so.
+        :param times: as for ``takes``.
         """
         def limited(said: _SaidT) -> _AnswerT:
-            if not self.takes(entry, anyway(said)):
+            if not self.takes(entry, anyway(said), times):
                 return refuse(said)
             begun = self._clock()
             try:

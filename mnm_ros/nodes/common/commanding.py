@@ -118,7 +118,7 @@ class ExplorationPause:
     :param requests: where it is said that it asks for that, for a stop that is told itself.
     """
 
-    def __init__(self, node: NodeInterface, requests: RequestTopic | None = None) -> None:
+    def __init__(self, node: NodeInterface, requests: RequestTopic) -> None:
         self._node = node
         self._heard = False
         self._phase: Phase | None = None    # None also for one that is not known here
@@ -146,8 +146,7 @@ class ExplorationPause:
             return True
         if self._heard and now >= self._ask_at and self._client.service_is_ready():
             self._ask_at = now + _ASK_EVERY
-            if self._requests is not None:
-                self._requests.say('pause', part_of='goal')
+            self._requests.say('pause', part_of='goal')
             self._client.call_async(SetBool.Request(data=False))
         return False
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 import math
 import time
 
@@ -48,6 +48,15 @@ def bag_played(endpoints: Iterable[TopicEndpointInfo]) -> str:
     """Return why what comes from these publishers may be old: one plays a bag; or nothing."""
     players = sorted({full_name(each) for each in endpoints if _PLAYER in each.node_name})
     return f'{", ".join(players)} plays a bag' if players else ''
+
+
+def apart(endpoints: Iterable[TopicEndpointInfo],
+          others: Iterable[TopicEndpointInfo]) -> list[str]:
+    """Return the names of the nodes that have some of the endpoints and none of the others."""
+    near = _by_participant(others)
+    return sorted({known_name(endpoint)
+                   for participant, found in _by_participant(endpoints).items()
+                   if participant not in near for endpoint in found})
 
 
 class Endpoints:
@@ -127,7 +136,7 @@ class RobotSides:
         """Whether there are more endpoints, or fewer, than when they were looked at."""
         return (self.takers.count, self.tellers.count) != self._counts
 
-    def look(self, now: float | None = None) -> dict[Hashable, str]:
+    def look(self, now: float | None = None) -> Mapping[Hashable, str]:
         """Return the name of each robot side, by an identity."""
         known = self.takers.known(now), self.tellers.known(now)
         self._counts = self.takers.counted, self.tellers.counted
@@ -138,7 +147,7 @@ class RobotSides:
                 tuple(endpoint.endpoint_gid): known_name(endpoint)
                 for participant, endpoints in tells.items()
                 for endpoint in endpoints[:len(takes.get(participant, ()))]}
-        return dict(self._robots)
+        return self._robots
 
 
 def _by_participant(
@@ -305,13 +314,17 @@ class CommanderWatch:
         self._looked = time.monotonic()
         node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
 
+    def held_up(self, now: float) -> bool:
+        """Return whether the node has not looked for so long that messages may be waiting."""
+        return now > self._looked + _HELD_UP
+
     def look(self, now: float, began: float | None) -> str:
         """
         Return why what is under way has lost its commander, or nothing.
 
         :param began: when what is under way was ordered; None if nothing is.
         """
-        held_up, self._looked = now > self._looked + _HELD_UP, now
+        held_up, self._looked = self.held_up(now), now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
                        if held_up or now < beat + messages.LEASE}
         publishers, self.explorers = (

@@ -14,6 +14,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.step_times import StepTimes
+from mnm_ros.core.task.allowance import Allowance, PROBE
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -80,6 +81,7 @@ class RobotProfile:
     :param node: the explorer.
     :param actions: the names that it has for the actions.
     :param on_news: called with each description, when its verdict stands.
+    :param allowance: for descriptions that differ; of too many the last one counts, later.
     :ivar description: ``UNDESCRIBED`` if there is none, or if no publisher of one is left.
     :ivar names: what states and actions are called, as far as that was ever said.
     :ivar text: the last one that was right, with these names, as JSON; empty before.
@@ -87,10 +89,13 @@ class RobotProfile:
     """
 
     def __init__(self, node: NodeInterface, actions: Sequence[str],
-                 on_news: Callable[[], None]) -> None:
+                 on_news: Callable[[], None], allowance: Allowance) -> None:
         self._node = node
         self._actions = tuple(actions)
         self._on_news = on_news
+        self._unread: String | None = None
+        self._take_soon = allowance.limited(
+            node.resolve_topic_name(_TOPIC).lstrip('/'), self._take, self._keep)
         self.description: RobotDescription = UNDESCRIBED
         self.names: RobotDescription = replace(UNDESCRIBED, actions=self._actions)
         self.mismatch = self.text = ''
@@ -121,6 +126,9 @@ class RobotProfile:
             self._subscription = self._subscribe()
         elif left:
             self.description, self.mismatch, self._wait_until = UNDESCRIBED, '', -math.inf
+            self._unread = None
+        if self._unread and now > self._heard + PROBE:
+            self._take_soon(self._unread)
         if self.mismatch:
             return self.mismatch
         return 'it has not said yet what it is' if now < self._wait_until else ''
@@ -135,7 +143,14 @@ class RobotProfile:
             String, _TOPIC, self._on_description, messages.LATCHED_BY_MANY)
 
     def _on_description(self, message: String) -> None:
-        self._heard, self._wait_until = time.monotonic(), -math.inf
+        self._heard = time.monotonic()
+        self._take_soon(message)
+
+    def _keep(self, message: String) -> None:
+        self._unread = message
+
+    def _take(self, message: String) -> None:
+        self._unread, self._wait_until = None, -math.inf
         try:
             said = RobotDescription.from_text(message.data)
             self.description = said.after(self.names)

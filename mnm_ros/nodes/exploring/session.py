@@ -22,7 +22,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.task.allowance import TOO_MANY
+from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
 from mnm_ros.files import user_path
@@ -57,15 +57,16 @@ class ExplorationSession:
     """
     One exploration, inactive until ``activate``.
 
+    :param allowance: for all that is asked of the node.
     :ivar node: the same, as far as it is that of the session.
     :ivar exploration_store: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
     :ivar record: of what people, and other nodes, ask for.
-    :ivar allowance: how much of that is taken.
     :raises ParameterError: if the parameters do not make a problem that can be solved.
     """
 
-    def __init__(self, node: NodeInterface, parameters: Parameters) -> None:
+    def __init__(self, node: NodeInterface, parameters: Parameters,
+                 allowance: Allowance) -> None:
         _check(parameters)
         self._declared_in_file = file_declaration(parameters)
         self._declared: Declaration | None = None    # what was handed on
@@ -83,8 +84,8 @@ class ExplorationSession:
         self._started = math.inf
         self._restore_at = math.inf    # when the disk is read again that could not be read
         self._overdue = False    # whether a report of the exploration waits for the end of a plan
-        self._guard = CallbackGuard(node, self._fail)
-        self.allowance = self._guard.allowance
+        self._guard = CallbackGuard(node, self._fail, allowance)
+        self.allowance = allowance
         kept = self.exploration_store.events
         events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
         self._publishers = Publishers(

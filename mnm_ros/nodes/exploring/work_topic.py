@@ -20,6 +20,7 @@ from mnm_ros.protocol.exchange import REPORT
 from std_msgs.msg import Int64MultiArray
 
 _WAITING = 1000    # executions that wait for the end of a plan: none is lost for when it came
+_TIMES = 20    # as many as calls: more than a robot makes steps
 _GONE = 'a node that has left'    # before it was found
 
 
@@ -57,8 +58,9 @@ class WorkTopic:
         self._saw = guard.for_topic(
             lambda state: guard.call(self._take, self._unseen.saw, state), _WAITING)
         link.after_state = self._on_state
-        messages.hear(node, Int64MultiArray, 'work', messages.STEP, self._read, guard.for_topic(
-            lambda made: guard.call(self._take, self._offer, made), _WAITING))
+        take = guard.for_topic(lambda made: guard.call(self._take, self._offer, made), _WAITING)
+        node.create_subscription(Int64MultiArray, 'work', guard.limited(
+            'work', messages.dropping(node, 'work', self._read, take), _TIMES), messages.STEP)
 
     def _read(self, message: Int64MultiArray) -> Execution:
         state, action, after, seq = messages.decode_work(message)

@@ -96,14 +96,15 @@ class CallbackGuard:
     came, and comes before the next step begins.
 
     :param on_error: called with a sentence about an error.
-    :ivar allowance: for all that others may ask for as often as they like.
+    :param allowance: for all that others may ask for as often as they like.
     :ivar closed: once it is true, callbacks do nothing.
     :ivar busy: whether a plan is being made.
     :ivar stopping: whether no step follows on the plan that is being made.
     """
 
-    def __init__(self, node: NodeInterface, on_error: Callable[[str], None]) -> None:
-        self.allowance = Allowance()
+    def __init__(self, node: NodeInterface, on_error: Callable[[str], None],
+                 allowance: Allowance) -> None:
+        self.allowance = allowance
         self.closed = False
         self.busy = False
         self.stopping = False
@@ -136,9 +137,14 @@ class CallbackGuard:
                 callback(*arguments)
         return guarded
 
-    def limited(self, topic: str, callback: Callable[[Any], object]) -> Callable[[Any], object]:
-        """Return the callback of a topic that anybody may flood; what is too much is left out."""
-        return self.allowance.limited(topic, callback, lambda message: None)
+    def limited(self, topic: str, callback: Callable[[Any], object],
+                times: int = 1) -> Callable[[Any], object]:
+        """
+        Return the callback of a topic that anybody may flood; what is too much is left out.
+
+        :param times: as for ``Allowance.takes``.
+        """
+        return self.allowance.limited(topic, callback, lambda message: None, times=times)
 
     def for_topic(self, callback: Callable[..., None], depth: int) -> Callable[..., None]:
         """Return the callback of a topic; while a plan is made, the last messages wait."""

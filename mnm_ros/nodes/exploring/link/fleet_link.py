@@ -44,7 +44,7 @@ class FleetLink(Link):
         self._node = node
         self._parameters = parameters
         self._guard = guard
-        self._robots_guard = CallbackGuard(node, fail)    # which is never busy
+        self._robots_guard = CallbackGuard(node, fail, guard.allowance)    # which is never busy
         self._woken = False
         self._before: list[Counts] = []    # of what the robots have explored before
         self._said: dict[str, str] = {}

@@ -88,7 +88,8 @@ class GoalDrive:
         self._whereabouts = Whereabouts(node, node.resolve_topic_name('action'))
         self._told_at = self._seen_at = 0.0
         self._untold = self._open = False
-        self._take = allowance.limited('goal/drive', self._take_goal, self._refuse)
+        self._take = allowance.limited(
+            node.resolve_topic_name('goal/drive').lstrip('/'), self._take_goal, self._refuse)
         messages.hear(node, Int64MultiArray, 'goal/drive', messages.STEP, messages.decode_drive,
                       self._on_goal)
         node.create_subscription(Int64, 'goal/drive/cancel', self._on_cancel, messages.STEP)

@@ -8,6 +8,7 @@ It commands the robot, as long as no other explorer does, or advises the node th
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from datetime import datetime
 from importlib import import_module
@@ -22,6 +23,7 @@ from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import (
+    apart,
     bag_played,
     Endpoints,
     GraphWatch,
@@ -49,6 +51,7 @@ from std_msgs.msg import Int64MultiArray, String
 
 _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 _JUST_NOW = 0.5    # s, in which a robot side says that it was called
+_REMEMBERED = 100    # reports that may come twice
 _WAITING = 1000    # reports that wait for the end of a plan: none is lost
 _REST = 1.0    # s, for a robot side to say that the robot has come to rest
 _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
@@ -120,7 +123,7 @@ class RobotLink(Link):
         self._robots = RobotSides(
             node, node.resolve_topic_name('action'), node.resolve_topic_name('state'))
         self.profile = RobotProfile(
-            node, parameters['actions'], guard.while_open(self._on_description))
+            node, parameters['actions'], guard.while_open(self._on_description), guard.allowance)
         self._rest = RestTopics(node, parameters, guard)
         self._seen: int | None = None    # the state that was told last, for whomever
         self._looked = -float('inf')    # when the graph was looked at last
@@ -232,10 +235,12 @@ class CommandLink(RobotLink):
         self.graph = GraphWatch(
             node, self._orders, states, self._home, sides=self._robots)
         self.robot, self._ask = robot, ask
+        self._name = node.get_fully_qualified_name()
         self._refused: int | None = None    # the last order that the robot side has refused
         self._actions = len(parameters['actions'])
         messages.hear(node, String, 'step_report', messages.STEP, messages.decode_step_report,
                       guard.for_topic(self._on_step_report, _WAITING))
+        self._witnessed: deque[int] = deque(maxlen=_REMEMBERED)
         self._reporters = Endpoints(
             node, node.resolve_topic_name('step_report'), publishers=True)
         self._goals = GoalDrive(node, parameters, self, guard.allowance)
@@ -254,18 +259,28 @@ class CommandLink(RobotLink):
 
     def _on_step_report(self, report: messages.StepReport) -> None:
         own = self.numbers.sent(report.seq)
-        if not own and bag_played(self._reporters.known()):
-            return
-        if own and report.refused:
+        if own and report.refused and report.commander != self._name:    # else another's number
             self._refused = report.seq
-        # Of several robots the legs of a way home would come in the order of their ends.
-        for state, action, after in () if own and self.robot else report.legs:
-            if 0 <= action < self._actions:
-                self.learn(state, action, after)
+        if report.legs and not (own and self.robot):    # else they come in the order of their ends
+            self._learn_once(report)
         if report.commander and report.seq == self._refused:
             now = time.monotonic()
             self._arbitration.on_refusal(report.commander, now)
             self._arbitrate(now)
+
+    def _learn_once(self, report: messages.StepReport) -> None:
+        """Learn from what has been executed besides orders, if it is the robot side that says so."""
+        reporters = self._reporters.known()
+        others = apart(reporters, self._robots.tellers.known())
+        if others:    # it cannot be known which node has sent the message
+            self._node.get_logger().warning(
+                f'step_report ignored: {", ".join(others)} publishes it, expected robot sides '
+                'alone, which publish state, too', throttle_duration_sec=10.0)
+        elif report.seq not in self._witnessed and not bag_played(reporters):
+            self._witnessed.append(report.seq)
+            for state, action, after in report.legs:
+                if 0 <= action < self._actions:
+                    self.learn(state, action, after)
 
     def learn(self, state: int, action: int, after: int | None) -> None:
         """Let the exploration learn from a step that is none of its own, unless it is over."""
@@ -375,8 +390,8 @@ class CommandLink(RobotLink):
         self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
                                      'second Ctrl-C ends at once')
         self._last_reset = LastReset(
-            self._orders.send, self._home.call if self._home else None, self.numbers,
-            time.monotonic())
+            lambda seq, action: self.order(seq, action, None),
+            self._home.call if self._home else None, self.numbers, time.monotonic())
 
     def _say_how_it_was_left(self) -> None:
         logger, home = self._node.get_logger(), self.loop.task.homing.home

@@ -13,7 +13,6 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
-from mnm_ros.core.task.allowance import EACH_SECOND
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -105,7 +104,7 @@ class OperatorRecord:
         self.on_goals: Callable[[Sequence[GoalReport]], object] = lambda reports: None
         self._allowance = guard.allowance
         self._stop = '', -math.inf    # what was said of the last, and until when
-        self._refused: Mapping[str, int] = {}    # when they were told last
+        self._refused: Mapping[str, int] = dict(self._allowance.refused)    # when told last
         self._refused_at = -math.inf
         for robot in dict.fromkeys(('', *robots)):
             self._hear_requests(node, guard, robot)
@@ -179,8 +178,8 @@ class OperatorRecord:
                 entries = ', '.join(each for each in refused if (
                     refused[each] > self._refused.get(each, 0)))
                 self._tell(Event(self._steps(), (
-                    f'more than {EACH_SECOND:g} calls a second come by {entries}: some are '
-                    'refused, but for stops; the diagnostics count them'), 'robot'))
+                    f'too many calls a second come by {entries}: some are refused, but for '
+                    'stops; the diagnostics count them'), 'robot'))
             self._refused, self._refused_at = dict(refused), now
 
     def _hear_goals(self, message: DiagnosticArray) -> None:
