@@ -269,7 +269,7 @@ class CommandLink(RobotLink):
             self._arbitrate(now)
 
     def _learn_once(self, report: messages.StepReport) -> None:
-        """Learn from what has been executed besides orders, if it is the robot side that says so."""
+        """Learn from what was executed besides orders, if it is the robot side that says so."""
         reporters = self._reporters.known()
         others = apart(reporters, self._robots.tellers.known())
         if others:    # it cannot be known which node has sent the message
