@@ -77,7 +77,7 @@ class RouteGraph:
             raise ExportError(f'{learnt.source} has too many policies to tell all of them, '
                               'expected --from with a checkpoint')
         if given is not None:
-            _check_explored(learnt, given)
+            given = _explored(learnt, given)
         places = learnt.description.positions if given is None else given.places
         nodes = tuple(state for state in known.known if state in places)
         if not nodes:
@@ -282,8 +282,22 @@ def _fits(graph: RouteGraph) -> bool:
     return 0 <= min(graph.nodes) and most < _IDS - (most + 1) * _actions(graph)
 
 
-def _check_explored(learnt: ExportContents, given: PlaceGraph) -> None:
-    """Raise ExportError unless the places that were seen have the edges of the graph."""
+def _explored(learnt: ExportContents, given: PlaceGraph) -> PlaceGraph:
+    """
+    Return the graph, or with one place at each position, as it was explored.
+
+    :raises ExportError: if it is another one than that which was explored.
+    """
+    other = _difference(learnt, given)
+    if not other:
+        return given
+    if not _difference(learnt, given.merged):
+        return given.merged
+    raise ExportError(f'{given.path}: {other}; expected the graph that was explored')
+
+
+def _difference(learnt: ExportContents, given: PlaceGraph) -> str:
+    """Return in what a place that was seen differs from that of the graph; '' if in nothing."""
     for state, actions in learnt.knowledge.counts.items():
         if {*actions} <= {RESET}:
             continue    # as outside of all places
@@ -291,9 +305,9 @@ def _check_explored(learnt: ExportContents, given: PlaceGraph) -> None:
         if state not in given.places or explored != given.moves(state):
             led = 'nowhere that is known' if not explored else ', '.join(explored)
             leads = ', '.join(given.moves(state)) if state in given.places else 'not there'
-            raise ExportError(
-                f'{given.path}: edges of {learnt.description.label(state)} are {leads}; when it '
-                f'was explored they led {led}; expected the graph that was explored')
+            return (f'edges of {learnt.description.label(state)} are {leads}, and led {led} when '
+                    'it was explored')
+    return ''
 
 
 def _actions(graph: RouteGraph) -> int:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
+from dataclasses import replace
 from importlib import import_module
 import math
 import sys
@@ -306,8 +307,12 @@ def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError without such a world or MuJoCo, or if it is too small."""
     plan, name = plan_of(node, given), 'graph' if given['graph'] else 'world'
     try:
-        world = PlanWorld.of(plan) if plan is not None else load(given['world']) if (
-            name == 'world') else load_graph(user_path(given['graph']))
+        floor = load_graph(user_path(given['graph'])) if name == 'graph' else None
+        if plan is not None:
+            world: World = PlanWorld.of(
+                plan if floor is None else replace(plan, home=floor.home_pose))
+        else:
+            world = floor or load(given['world'])
     except FileError as error:
         raise ParameterError(f"parameter '{name}': {error}") from None
     robot = DiffDrive

@@ -40,10 +40,11 @@ class RouteDriver(MobileDriver):
             f'{graph.name(home)}, state {home}')
 
     def _prepare(self, given: Parameters, plan: Plan | None) -> Terrain:
-        self._graph = graph = _graph_of(given)
-        home = _home_of(graph, given)
-        for warning in graph.warnings:
+        given_graph = _graph_of(given)
+        for warning in given_graph.warnings:
             self.get_logger().warning(warning)
+        self._graph = graph = given_graph.merged
+        home = _home_of(graph, given)
         self._zones = zones = Zones(graph)
         _check_zones(zones, given)
         if plan is not None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 import math
 from pathlib import Path
@@ -211,6 +211,32 @@ class PlaceGraph:
         """Return what people call the ways from a place, in the order of its actions."""
         return tuple(f'to {self.name(edge.end)}' for edge in self.outgoing(place))
 
+    @cached_property
+    def merged(self) -> PlaceGraph:
+        """Return the graph in which the places at one position are the first of them."""
+        first: dict[int, int] = {}
+        places: dict[int, Place] = {}
+        for numbers in self._at.values():
+            first.update(dict.fromkeys(numbers, numbers[0]))
+            names = [name for number in numbers if (name := self.places[number].name)]
+            places[numbers[0]] = replace(self.places[numbers[0]], name=names[0] if names else '')
+        if len(places) == len(self.places):
+            return self
+        edges: dict[tuple[int, int], Edge] = {}
+        for edge in self.edges:
+            ends = first[edge.start], first[edge.end]
+            edges.setdefault(ends, replace(edge, start=ends[0], end=ends[1]))
+        return replace(self, places=places, edges=tuple(edges.values()))
+
+    @cached_property
+    def _at(self) -> dict[tuple[float, float, str], list[int]]:
+        """Return the places at each position of a level, in the order of their numbers."""
+        at: dict[tuple[float, float, str], list[int]] = {}
+        for number in sorted(self.places):
+            place = self.places[number]
+            at.setdefault((place.x, place.y, place.level), []).append(number)
+        return at
+
     def called(self, text: str) -> int:
         """
         Return the place that people mean by its number or its name.
@@ -236,10 +262,7 @@ class PlaceGraph:
             *self.remarks, *self._twins(), *self._repeated(), *self._loops(), *self._islands()))
 
     def _twins(self) -> Iterator[str]:
-        at: dict[tuple[float, float, str], list[int]] = {}
-        for number, place in self.places.items():
-            at.setdefault((place.x, place.y, place.level), []).append(number)
-        for (x, y, _), numbers in at.items():
+        for (x, y, _), numbers in self._at.items():
             if len(numbers) > 1:
                 yield (f'places {_listed(numbers)} are all at ({x:g}, {y:g}): a robot cannot tell '
                        'one from another')

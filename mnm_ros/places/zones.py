@@ -24,7 +24,7 @@ class Zones:
     """
     The discs in which a robot counts as at a place; the nearest one if several contain it.
 
-    Of places at one position the robot is at the one with the smallest number.
+    :param graph: a ``merged`` one.
     """
 
     def __init__(self, graph: PlaceGraph) -> None:

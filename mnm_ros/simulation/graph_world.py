@@ -15,8 +15,7 @@ from mnm_ros.places.graph_file import read_graph
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.places.zones import to_lines
 from mnm_ros.simulation.route_scenario import RouteWorld
-from mnm_ros.simulation.scenario import load as load_scenario
-from mnm_ros.simulation.scenario import Scenario
+from mnm_ros.simulation.scenario import of_graph, Scenario
 from mnm_ros.simulation.world import Cell, World
 import numpy as np
 
@@ -43,7 +42,8 @@ class GraphWorld(World):
 
     @classmethod
     def of(cls, graph: PlaceGraph) -> GraphWorld:
-        """Return the world of a graph."""
+        """Return the world of a graph, in which places at one position are one."""
+        graph = graph.merged
         route, places = RouteWorld(graph), graph.places.values()
         x, y = min(place.x for place in places), min(place.y for place in places)
         origin = Pose(floor(x - _MARGIN), floor(y - _MARGIN), 0.0)
@@ -78,7 +78,7 @@ class GraphWorld(World):
 
     def scenario(self) -> Scenario:
         """Return it as ``route_driver`` sees it; an edge that is open may yet fail."""
-        found = load_scenario(str(self.path))
+        found = of_graph(self.path, read_graph(self.path).merged)
         return replace(found, settings=found.settings[:len(self.settings)])
 
     @property

@@ -87,10 +87,10 @@ def load(path_or_name: str) -> Scenario:
     """
     path = find(path_or_name, 'scenario')
     if path.suffix in GEOJSON:
-        return _of_graph(path, read_geojson(path))
+        return of_graph(path, read_geojson(path))
     root = read(path)
     graph = graph_in(path, root)
-    return _scenario(path, root) if graph is None else _of_graph(path, graph)
+    return _scenario(path, root) if graph is None else of_graph(path, graph)
 
 
 def describe(scenario: Scenario, setting: int) -> RobotDescription:
@@ -105,7 +105,8 @@ def shipped() -> tuple[str, ...]:
     return tuple(files('scenario'))
 
 
-def _of_graph(path: Path, graph: PlaceGraph) -> Scenario:
+def of_graph(path: Path, graph: PlaceGraph) -> Scenario:
+    """Return the scenario of a robot that drives along the edges of a graph."""
     world = RouteWorld(graph)
     settings = [Setting(world.open, None)] if world.closed is None else [
         Setting(world.open, world.until), Setting(world.closed, None)]

@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 import json
 from math import dist
 from pathlib import Path
 
 from driven_robot import DrivenRobot, RESET
 from faulty_robot import as_steps
+from geometry_msgs.msg import PoseStamped
 from mnm_ros import messages
 from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.places.geojson import read_geojson
+from mnm_ros.plan.plan_file import text_of
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.diff_drive import driver_parameters
 from mnm_ros.simulation.graph_world import GraphWorld
@@ -22,6 +24,7 @@ from node_processes import Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
+from test_planned import PLAN, turned
 
 PLACES = {1: ('dock', 0.0, 0.0), 2: ('hall', 2.5, 0.0), 3: ('kitchen', 2.5, 2.0),
           4: ('lab', 0.0, 3.0)}
@@ -32,12 +35,18 @@ RING = ((DOCK, HALL), (HALL, KITCHEN), (KITCHEN, LAB), (LAB, DOCK))
 @pytest.fixture
 def graph(tmp_path: Path) -> str:
     """Return the path of a graph in which four places are a ring."""
-    path = tmp_path / 'ring.geojson'
+    return write(tmp_path, PLACES, RING)
+
+
+def write(folder: Path, places: Mapping[int, tuple[str, float, float]],
+          pairs: Sequence[tuple[int, int]]) -> str:
+    """Write a graph with edges in both directions; return the path of the file."""
     features = [{'properties': {'id': number, 'name': name}, 'geometry': {
-        'type': 'Point', 'coordinates': [x, y]}} for number, (name, x, y) in PLACES.items()]
+        'type': 'Point', 'coordinates': [x, y]}} for number, (name, x, y) in places.items()]
     features += [{'properties': {'id': 10 + number, 'startid': start, 'endid': end},
                   'geometry': {'type': 'LineString', 'coordinates': []}}
-                 for number, (start, end) in enumerate((*RING, *(pair[::-1] for pair in RING)))]
+                 for number, (start, end) in enumerate((*pairs, *(pair[::-1] for pair in pairs)))]
+    path = folder / 'places.geojson'
     path.write_text(json.dumps({'type': 'FeatureCollection', 'features': features}))
     return str(path)
 
@@ -106,19 +115,49 @@ def test_what_it_refuses(start: Callable, graph: str, given: dict, expected: str
     assert process.wait() == 1 and expected in process.output
 
 
+def test_in_the_flat_of_a_plan_only_free_edges_are_driven(
+        start: Callable, peer: Peer, tmp_path: Path) -> None:
+    """The door is the one way to the other room; the robot starts at home of the graph."""
+    plan = tmp_path / 'flat.plan.yaml'
+    plan.write_text(text_of(PLAN, 'flat.yaml'), encoding='utf-8')
+    at = {1: (0.5, 0.0), 2: (3.5, 0.0), 3: (0.5, 0.9), 4: (3.5, 0.9)}    # 3 to 4: a wall
+    path = write(tmp_path, {number: ('', *turned(*point)) for number, point in at.items()},
+                 ((1, 2), (1, 3), (3, 4)))
+    described = peer.listen(String, 'robot_side', messages.LATCHED)
+    start('diff_drive_sim', graph=path, plan=str(plan), robot_radius=PLAN.robot_radius,
+          real_time_factor=0.0, tick=0.1, publish_clock=False)
+    driver = start('route_driver', graph=path, plan=str(plan), pose_source='amcl_pose')
+    answers = peer.listen(Int64MultiArray, 'state', messages.STEP)
+    start('explorer', radius=3.0, delta=0.5, step_timeout=60.0)
+    peer.wait_for(lambda: {2, 3} <= {message.data[1] for message in answers}, 'both rooms')
+    said = RobotDescription.from_text(described[-1].data)
+    assert said.walls and said.declaration.successors[3] == ((1, 3), (3,))
+    assert '2 edges are not free on the map: 3 to 4, 4 to 3' in driver.output
+
+
 def test_an_explorer_learns_the_graph_and_that_a_passage_closes(
         start: Callable, peer: Peer, graph: str, tmp_path: Path) -> None:
-    """Also from the edges that the robot drives on its ways home."""
+    """Also from the edges that it drives on its ways home; each answer is where it truly is."""
     world = GraphWorld.of(read_geojson(Path(graph)))
     assert [*world.doors] == ['crate']
     known = peer.listen(Int64MultiArray, 'known_states')
     events = peer.listen(String, 'events')
     reports = peer.listen(String, 'step_report', messages.STEP)
     commands = peer.listen(Int64MultiArray, 'action', messages.STEP)
+    truth = peer.listen(PoseStamped, 'true_pose')
+    wrong: list[tuple[int, float, float]] = []
+
+    def compare(answer: Int64MultiArray) -> None:
+        if not truth:    # before the first tick
+            return
+        at, state = truth[-1].pose.position, answer.data[1]
+        if state == OUTSIDE or dist((at.x, at.y), PLACES[state][1:]) > 1.1:
+            wrong.append((state, at.x, at.y))
+    peer.node.create_subscription(Int64MultiArray, 'state', compare, messages.STEP)
     processes = [
         start('diff_drive_sim', graph=graph, real_time_factor=0.0, tick=0.1, publish_clock=False),
         start('route_driver', **driver_parameters(world)),
-        start('explorer', radius=4.0, delta=0.5, step_timeout=60.0,
+        start('explorer', radius=2.3, delta=0.5, step_timeout=60.0,
               record=str(tmp_path / 'counts.json'))]
     peer.wait_for(lambda: known and {*known[-1].data[2:]} == {*PLACES}, 'all places')
     assert peer.call(Trigger, 'change').success
@@ -129,4 +168,4 @@ def test_an_explorer_learns_the_graph_and_that_a_passage_closes(
     legs = Counter(tuple(leg) for message in reports for leg in json.loads(message.data)['legs'])
     counted = as_steps(read_counts(tmp_path / 'counts.json'))
     moves = {message.data[0] for message in commands if message.data[1] != RESET}
-    assert legs and not legs - counted and counted.total() > len(moves)
+    assert not wrong and legs and not legs - counted and counted.total() > len(moves)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.core.errors import FileError
+from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.places.place_graph import Edge, numbered, Place, PlaceGraph
 from mnm_ros.robot_description import RobotDescription
 import pytest
@@ -41,6 +41,26 @@ def test_home_is_where_the_farthest_place_is_the_fewest_edges_away() -> None:
     assert LINE.home == HALL and LINE.declaration.depth(HALL) == 2
     # A place without a way back is no home, though it reaches as much.
     assert graph(*both((HALL, KITCHEN), (KITCHEN, STORE)), Edge('x', LAB, KITCHEN)).home == KITCHEN
+
+
+def test_places_at_one_position_are_merged_with_their_edges() -> None:
+    assert LINE.merged is LINE
+    twins = graph(*both((HALL, KITCHEN), (HALL, 7), (7, STORE)), _7=Place(4, 0, 'pantry'))
+    found = twins.merged
+    assert {*found.places} == {HALL, KITCHEN, LAB, STORE}
+    assert [edge.end for edge in found.outgoing(KITCHEN)] == [HALL, STORE]
+    assert [edge.end for edge in found.outgoing(HALL)] == [KITCHEN]
+    assert any('places 2, 7 are all at (4, 0)' in text for text in twins.warnings)
+    assert not any('are all at' in text for text in found.warnings)
+
+
+def test_a_place_is_called_by_its_number_or_its_name() -> None:
+    named = graph(*both((HALL, KITCHEN)), _7=Place(5, 5, '3'), _8=Place(6, 5, 'hall'))
+    assert named.called('3') == LAB and named.called('kitchen') == KITCHEN
+    for text, listed in (('hall', '1, 8'), ('attic', 'hall, kitchen, 3, 9, 3 and 1 more')):
+        with pytest.raises(InvalidValueError, match=(
+                f"'{text}', expected the number or the name of one place: {listed}")):
+            named.called(text)
 
 
 def test_a_charger_is_home_before_other_places() -> None:
