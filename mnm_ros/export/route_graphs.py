@@ -26,6 +26,7 @@ way from home to its end. What is proven is of ways from home, and stands at the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 import json
@@ -67,18 +68,19 @@ class RouteGraph:
         """
         Return the graph of what was learnt.
 
+        :param given: all its places are nodes then, and no hypothesis is needed.
         :raises ExportError: if there are no policies, if it has no nodes or no edges, or if
             another graph than the given one was explored.
         """
         known = learnt.knowledge
+        if given is not None:
+            return cls._of_given(learnt, _explored(learnt, given))
         if not known.known:
             raise ExportError(f'{learnt.source} has no hypothesis yet, expected known states')
         if not known.policies:
             raise ExportError(f'{learnt.source} has too many policies to tell all of them, '
                               'expected --from with a checkpoint')
-        if given is not None:
-            given = _explored(learnt, given)
-        places = learnt.description.positions if given is None else given.places
+        places = learnt.description.positions
         nodes = tuple(state for state in known.known if state in places)
         if not nodes:
             raise ExportError(
@@ -90,10 +92,17 @@ class RouteGraph:
             raise ExportError(
                 f'no action leads from one of {len(nodes)} known places to another, '
                 'expected two places that follow each other')
-        edges = direct.edges if given is None else tuple(
-            leg for edge, action in given.actions_of.items() if {edge.start, edge.end} <= {*nodes}
-            for leg in known.after(edge.start, action) if leg.following == edge.end)
-        return cls(learnt, nodes, edges, direct.played, given)
+        return cls(learnt, nodes, direct.edges, direct.played)
+
+    @classmethod
+    def _of_given(cls, learnt: ExportContents, given: PlaceGraph) -> RouteGraph:
+        known = learnt.knowledge
+        edges = tuple(leg for edge, action in given.actions_of.items()
+                      for leg in known.after(edge.start, action) if leg.following == edge.end)
+        if not edges:
+            raise ExportError(f'no edge of {given.path} has led to its end yet')
+        return cls(learnt, tuple(given.places), edges, DirectEdges.of(known, known.known).played,
+                   given)
 
     def node_figures(self, state: int) -> dict[str, Any]:
         """Return what is known of the way from home to a node."""
@@ -118,10 +127,20 @@ class RouteGraph:
             'most_probability': most, 'expected_steps': steps,
             'expected_seconds': step and step * steps})
 
-    def figures_of(self, edge: Edge) -> dict[str, Any]:
-        """Return what is known of an edge of the given graph; nothing if it was never driven."""
+    @property
+    def driven(self) -> dict[str, dict[str, Any]]:
+        """
+        Return by its id what is known of each edge of the given graph that was ever driven.
+
+        Edges that have one id with others cannot be told from them, and are left out.
+        """
         assert self.given is not None
-        action = self.given.actions_of.get(edge, RESET)
+        ids = Counter(edge.key for edge in self.given.actions_of)
+        found = {edge.key: self._figures_of(edge, action)
+                 for edge, action in self.given.actions_of.items() if ids[edge.key] == 1}
+        return {key: figures for key, figures in found.items() if figures}
+
+    def _figures_of(self, edge: Edge, action: int) -> dict[str, Any]:
         legs = {leg.following: leg for leg in self.learnt.knowledge.after(edge.start, action)}
         if edge.end in legs:
             return self.edge_figures(legs[edge.end])
@@ -177,10 +196,9 @@ class RmfFrame:
 def warnings(learnt: ExportContents, given: PlaceGraph | None = None) -> list[str]:
     """Return which known states are left out, or not connected, as sentences with names."""
     if given is not None:
-        driven = sum(map(bool, map(RouteGraph.of(learnt, given).figures_of, given.edges)))
-        left = len(given.edges) - driven
-        return [f'of {left} of {len(given.edges)} edges nothing is written, as they were never '
-                'driven'] if left else []
+        left = len(given.edges) - len(RouteGraph.of(learnt, given).driven)
+        return [f'of {left} of {len(given.edges)} edges nothing is written: they were never '
+                'driven, or have one id with others'] if left else []
     places = learnt.description.positions
     missing = [learnt.description.label(state) for state in learnt.knowledge.known
                if state not in places]
@@ -193,8 +211,8 @@ def nav2_route(learnt: ExportContents, given: PlaceGraph | None = None) -> bytes
     graph = RouteGraph.of(learnt, given)
     if given is not None:
         return with_metadata(
-            given.path, {state: graph.node_figures(state) for state in graph.nodes},
-            {int(edge.key): graph.figures_of(edge) for edge in given.edges}).encode()
+            given.path, {state: graph.node_figures(state) for state in learnt.knowledge.known},
+            {int(key): figures for key, figures in graph.driven.items()}).encode()
     places, frame = learnt.description.positions, learnt.description.frame
     ids = _node_ids(graph)
     features = [_feature('Point', places[state], {

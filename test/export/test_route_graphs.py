@@ -287,7 +287,7 @@ def test_a_given_graph_gets_what_was_learnt_and_nothing_else(
     assert (never['probability'], never['least_probability'], never['expected_steps']) == (0, 0, 8)
     assert told[0]['state'] == '0' and load_text(written, graph).places == graph.places
     assert warnings(learnt, graph) == [
-        'of 2 of 6 edges nothing is written, as they were never driven']
+        'of 2 of 6 edges nothing is written: they were never driven, or have one id with others']
     assert edge_ids(RouteGraph.of(learnt, graph)).keys() == {*RouteGraph.of(learnt, graph).edges}
     assert {*edge_ids(RouteGraph.of(learnt, graph)).values()} == {11, 12, 9}
 
