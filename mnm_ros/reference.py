@@ -44,7 +44,7 @@ An entry /**: instead of /**/preflight: and /**/explorer: gives both what they s
 Parameters of the nodes around a mobile robot with their defaults; docs/robots.md explains them.
 robot.launch.py starts them. If it starts the simulation, it sets what follows from the world.
 The entry /** is for explorer, navigator and preflight."""),
-    'route.yaml': (('route_driver',), """\
+    'route.yaml': (('route_driver', 'route_watch'), """\
 Parameters of route_driver with their defaults; docs/robots.md explains them.
 robot.launch.py starts it with graph:=FILE. The entry /** is for explorer, navigator and preflight,
 which find out the actions by themselves."""),

@@ -17,7 +17,15 @@ import sys
 from xml.sax.saxutils import quoteattr
 
 from mnm_ros import topics
-from mnm_ros.topics import ACTIONS, CALLED_ACTIONS, DRIVERS, ROBOT_SIDES, SERVICES, TOPICS
+from mnm_ros.topics import (
+    ACTIONS,
+    CALLED_ACTIONS,
+    DRIVERS,
+    ROBOT_SIDES,
+    SERVICES,
+    TOPICS,
+    WATCHED_ACTIONS,
+)
 
 _NODE_TOPICS = ('/parameter_events', '/rosout')
 _NODE_SERVICES = (
@@ -29,7 +37,7 @@ _LIFECYCLE_SERVICES = (
     '~/get_transition_graph')
 
 ENCLAVES = ('explorer', 'advisor', 'cmp_sim', 'diff_drive_sim', 'navigator', 'grid_driver',
-            'route_driver', 'gym_side', 'preflight', 'dashboard')
+            'route_driver', 'route_watch', 'gym_side', 'preflight', 'dashboard')
 """Each is a node of that name; ``advisor`` is an explorer with the parameter ``advisory``."""
 
 
@@ -78,7 +86,9 @@ def _rights(enclave: str) -> Iterator[tuple[str, str, list[str]]]:
     yield 'service', 'request', [
         service.name for service in SERVICES if enclave in service.clients.split()]
     yield 'action', 'execute', [*ACTIONS] if enclave == 'navigator' else []
-    yield 'action', 'call', [*CALLED_ACTIONS] if enclave in DRIVERS.split() else []
+    # There is no right to hear an action alone.
+    yield 'action', 'call', [*CALLED_ACTIONS] if enclave in DRIVERS.split() else (
+        [*WATCHED_ACTIONS] if enclave == 'route_watch' else [])
 
 
 def policy(namespace: str = '/', robots: Sequence[str] = ()) -> str:

@@ -18,7 +18,8 @@ from mnm_ros.core.errors import InvalidValueError
 _EXPLORERS = 'explorer advisor'    # an advisor is an explorer with the parameter advisory
 DRIVERS = 'grid_driver route_driver'
 ROBOT_SIDES = f'cmp_sim {DRIVERS} gym_side'
-_ALL = f'{_EXPLORERS} {ROBOT_SIDES} diff_drive_sim navigator preflight dashboard'
+_ALL = (f'{_EXPLORERS} {ROBOT_SIDES} diff_drive_sim route_watch navigator preflight '
+        'dashboard')
 
 
 def namespace(text: str) -> str:
@@ -108,14 +109,14 @@ TOPICS = {
         Topic('action', 'std_msgs/Int64MultiArray', 'STEP', 'explorer navigator preflight',
               f'advisor {ROBOT_SIDES}', 'the action to execute, `[seq, action]`; RESET is -1. '
               'Published by the one explorer that may command, or a navigator without one'),
-        Topic('state', 'std_msgs/Int64MultiArray', 'STEP', ROBOT_SIDES,
+        Topic('state', 'std_msgs/Int64MultiArray', 'STEP', f'{ROBOT_SIDES} route_watch',
               f'{_EXPLORERS} navigator preflight',
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
         Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer navigator',
               'why an order was [refused](robot_sides.md#guarded-commands), or where it has led, '
               'as JSON'),
-        Topic('robot_side', 'std_msgs/String', 'LATCHED', ROBOT_SIDES,
+        Topic('robot_side', 'std_msgs/String', 'LATCHED', f'{ROBOT_SIDES} route_watch',
               f'{_EXPLORERS} navigator preflight dashboard',
               '[what the robot side is](robot_sides.md#what-it-is), as JSON'),
         Topic('stopped', 'std_msgs/Bool', 'LATCHED', ROBOT_SIDES,
@@ -129,7 +130,7 @@ TOPICS = {
         Topic('requests', 'std_msgs/String', 'STEP', f'{ROBOT_SIDES} diff_drive_sim navigator '
               'dashboard', _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as '
               'JSON, beside the call of a service'),
-        Topic('work', 'std_msgs/Int64MultiArray', 'STEP', '', 'explorer',
+        Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'route_watch', _EXPLORERS,
               '[what others have seen executed](operating.md#work-counts), one step each: '
               '`[state, action, next, seq]`, with the `seq` of the `state` message or without, or '
               '`[state, action]` if it was broken off'),
@@ -214,18 +215,18 @@ TOPICS = {
               'the goals that are not over and the last 20 that are, at most ten times a second'),
     ),
     'The mobile robot': (
-        Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', DRIVERS,
+        Topic('odom', 'nav_msgs/Odometry', 'STEP', 'diff_drive_sim', f'{DRIVERS} route_watch',
               'pose by the wheels'),
         Topic('amcl_pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', 'diff_drive_sim',
-              f'{DRIVERS} dashboard', 'pose by localisation'),
+              f'{DRIVERS} route_watch dashboard', 'pose by localisation'),
         Topic('pose', 'geometry_msgs/PoseWithCovarianceStamped', 'STEP', '',
-              f'{DRIVERS} dashboard',
+              f'{DRIVERS} route_watch dashboard',
               'pose by slam_toolbox'),
         Topic('tf', 'tf2_msgs/TFMessage', 'TRANSFORMS', 'diff_drive_sim',
-              f'{DRIVERS} navigator',
+              f'{DRIVERS} route_watch navigator',
               'transforms, if `tf2_msgs` is installed; without a namespace it is `/tf`, as usual'),
         Topic('tf_static', 'tf2_msgs/TFMessage', 'STATIC_TRANSFORMS', '',
-              f'{DRIVERS} navigator',
+              f'{DRIVERS} route_watch navigator',
               'transforms that never change'),
         Topic('cmd_vel', 'geometry_msgs/Twist', 'STEP', DRIVERS, 'diff_drive_sim',
               'velocities; a `geometry_msgs/TwistStamped` with `stamped`'),
@@ -291,6 +292,9 @@ SERVICES = (
 ACTIONS = ('navigate_to_pose', 'navigate_through_poses', 'follow_waypoints',
            'compute_path_to_pose', 'compute_path_through_poses')
 """Those of nav2 that the navigator serves, where ``nav2_msgs`` is installed."""
+
+WATCHED_ACTIONS = ('compute_and_track_route', 'navigate_to_pose')
+"""Those of nav2 of which ``route_watch`` hears the feedback and the status."""
 
 CALLED_ACTIONS = ('navigate_to_pose', 'dock_robot', 'undock_robot', 'dock', 'undock')
 """Those of nav2 and of the platform that the drivers call, with ``drive`` and ``docking``."""

@@ -8,20 +8,18 @@ from dataclasses import replace
 import sys
 from typing import Any
 
-from mnm_ros.core.errors import FileError, InvalidValueError, ParameterError
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.driving.maneuvers import Maneuver
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
-from mnm_ros.files import user_path
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.mobile.given_graph import graph_of, home_of
 from mnm_ros.nodes.mobile.mobile_driver import MobileDriver, Terrain
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
-from mnm_ros.places.graph_file import read_graph
-from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.places.zones import declaration_of, ZonePlace, Zones
 from mnm_ros.plan.floor_plan import Plan, walls
 from mnm_ros.robot_description import RobotDescription
@@ -40,11 +38,11 @@ class RouteDriver(MobileDriver):
             f'{graph.name(home)}, state {home}')
 
     def _prepare(self, given: Parameters, plan: Plan | None) -> Terrain:
-        given_graph = _graph_of(given)
+        given_graph = graph_of(given)
         for warning in given_graph.warnings:
             self.get_logger().warning(warning)
         self._graph = graph = given_graph.merged
-        home = _home_of(graph, given)
+        home = home_of(graph, given)
         self._zones = zones = Zones(graph)
         _check_zones(zones, given)
         if plan is not None:
@@ -105,29 +103,6 @@ class RouteDriver(MobileDriver):
             self.get_logger().warning(
                 f'{len(self._routes.closed)} edges are not free on the map: {closed}')
         return changed
-
-
-def _graph_of(given: Parameters) -> PlaceGraph:
-    """Return the route graph; ParameterError if it cannot be read, or has several floors."""
-    if not given['graph']:
-        raise ParameterError("parameter 'graph' is '', expected the path of a route graph")
-    try:
-        graph = read_graph(user_path(given['graph']))
-    except FileError as error:
-        raise ParameterError(f"parameter 'graph': {error}") from None
-    levels = sorted({place.level for place in graph.places.values()})
-    if len(levels) > 1:
-        raise ParameterError(
-            f"parameter 'graph': {graph.path} has places on the levels {', '.join(levels)}, "
-            'expected one level')
-    return graph
-
-
-def _home_of(graph: PlaceGraph, given: Parameters) -> int:
-    try:
-        return graph.called(given['home_place']) if given['home_place'] else graph.home
-    except InvalidValueError as error:
-        raise ParameterError(f"parameter 'home_place' is {error}") from None
 
 
 def _check_zones(zones: Zones, given: Parameters) -> None:

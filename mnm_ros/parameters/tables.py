@@ -296,6 +296,10 @@ ROUTE_DRIVER: tuple[ParameterSpec, ...] = (
     *(spec for spec in GRID_DRIVER if spec.name not in _OF_GRIDS),
 )
 
+ROUTE_WATCH = _fixed(*(spec for spec in ROUTE_DRIVER if spec.name in (
+    'graph', 'home_place', 'pose_source', 'map_frame', 'base_frame', 'hysteresis',
+    'pose_timeout')))
+
 DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('world', '', 'path, or name of a file in config/worlds'),
     ParameterSpec('plan', '', "path of a plan, in place of a world; '' for none"),
@@ -385,6 +389,7 @@ NODES: Mapping[str, tuple[ParameterSpec, ...]] = {
     'navigator': NAVIGATOR,
     'grid_driver': (*GRID_DRIVER, *ROBOT_SIDE),
     'route_driver': (*ROUTE_DRIVER, *ROBOT_SIDE),
+    'route_watch': ROUTE_WATCH,
     'diff_drive_sim': DIFF_DRIVE_SIM,
     'gym_side': (*GYM_SIDE, *ROBOT_SIDE),
     'preflight': PREFLIGHT,

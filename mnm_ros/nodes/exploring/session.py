@@ -111,7 +111,7 @@ class ExplorationSession:
                      lambda text: self.record.heard('improve', 'improve', text))
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
-        if not (parameters['advisory'] or parameters.is_set('robots')):
+        if not parameters.is_set('robots'):
             WorkTopic(node, self._guard, len(parameters['actions']), lambda: self.exploration,
                       self._link, lambda text: self._publishers.event(
                           Event(self.exploration.steps, text, 'source')))

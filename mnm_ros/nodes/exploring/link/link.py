@@ -40,7 +40,7 @@ class Link(ABC):
     :ivar loop: makes the steps.
     :ivar profile: what the robot sides have said they are.
     :ivar apart: whether a plan of the exploration does not hold the robots up.
-    :ivar after_state: called after each message of a robot side, unless the robot is advised.
+    :ivar after_state: called after each message of a robot side.
     :ivar after_description: called when a robot side has said what it is, before it is driven.
     :ivar reason_to_rest: returns why the robots are to rest by the time in s, or nothing.
     """

@@ -512,3 +512,4 @@ class AdviceLink(RobotLink):
         self._look_who_answers()
         if not self._objection:
             self._guard.call(self.loop.on_state, *step, time.monotonic())
+        self.after_state()

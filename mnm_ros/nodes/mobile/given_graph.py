@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The route graph that parameters name, and its home."""
+
+from __future__ import annotations
+
+from mnm_ros.core.errors import FileError, InvalidValueError, ParameterError
+from mnm_ros.files import user_path
+from mnm_ros.parameters import Parameters
+from mnm_ros.places.graph_file import read_graph
+from mnm_ros.places.place_graph import PlaceGraph
+
+
+def graph_of(given: Parameters) -> PlaceGraph:
+    """Return the route graph; ParameterError if it cannot be read, or has several floors."""
+    if not given['graph']:
+        raise ParameterError("parameter 'graph' is '', expected the path of a route graph")
+    try:
+        graph = read_graph(user_path(given['graph']))
+    except FileError as error:
+        raise ParameterError(f"parameter 'graph': {error}") from None
+    levels = sorted({place.level for place in graph.places.values()})
+    if len(levels) > 1:
+        raise ParameterError(
+            f"parameter 'graph': {graph.path} has places on the levels {', '.join(levels)}, "
+            'expected one level')
+    return graph
+
+
+def home_of(graph: PlaceGraph, given: Parameters) -> int:
+    """Return the place that is home; ParameterError if it is none."""
+    try:
+        return graph.called(given['home_place']) if given['home_place'] else graph.home
+    except InvalidValueError as error:
+        raise ParameterError(f"parameter 'home_place' is {error}") from None
