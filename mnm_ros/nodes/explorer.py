@@ -42,6 +42,7 @@ _SUCCESS = TransitionCallbackReturn.SUCCESS
 _HEARTBEAT = 0.5    # s
 _LEAVE = 2.0        # s, that the node may take to leave the robot where it is
 _LEAVING = 0.02     # s, between two looks whether it has been left
+_TIMES = 10    # as many transitions as calls: a manager makes several at once
 _LABELS = {Transition.TRANSITION_DEACTIVATE: 'deactivate', **dict.fromkeys((
     Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, Transition.TRANSITION_INACTIVE_SHUTDOWN,
     Transition.TRANSITION_ACTIVE_SHUTDOWN), 'shutdown')}
@@ -291,7 +292,7 @@ def _refuse_bad_transitions(node: Explorer, allowance: Allowance) -> None:
         asked = request.transition
         wanted = asked.label or _LABELS.get(asked.id, '')
         leaves = wanted == 'shutdown' or wanted == 'deactivate' and node._active
-        if allowance.takes('service change_state', leaves):
+        if allowance.takes('service change_state', leaves, _TIMES):
             try:
                 return change_state(request, response)
             except rclpy_implementation.RCLError as error:

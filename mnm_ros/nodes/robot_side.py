@@ -15,7 +15,7 @@ from mnm_ros.checkpoint.stop_record import StopRecord
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.task.allowance import Allowance, TOO_MANY
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import answering
 from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_HOME, STOPPED
 from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
@@ -138,8 +138,11 @@ class RobotSide(Node):
         self._pause = ExplorationPause(self, self.requests)
         self._home_record = _HomeRecord(self.requests)
         self._commanders = CommanderWatch(self, self._actions.topic_name)
-        self.create_service(Trigger, 'return_home', answering(self._on_return_home))
         self.allowance = Allowance()
+        # A call that waits for the end of a way begins none; RESET of a commander is a step.
+        self.create_service(Trigger, 'return_home', answering(
+            self._on_return_home, self.allowance, 'return_home',
+            lambda request: self._going_home or not self._commander.orders_reset))
         self.create_service(SetBool, 'stop', answering(
             self._on_stop, self.allowance, 'stop', lambda request: request.data))    # always
         self._report_timer = self.create_timer(0.001, self._send_reports, clock=self.steady_clock)
@@ -438,10 +441,6 @@ class RobotSide(Node):
             return False, f'an action is being executed{CALL_AGAIN}'
         if problem:
             return False, problem
-        # It may be the RESET of a commander that orders none; a flood would cut any other short.
-        if not self._going_home and self._commander.orders_reset and (
-                not self.allowance.takes('service return_home')):
-            return False, f'refused: {TOO_MANY}'
         state = None if self._going_home else self._start_home()
         if state is None:
             return False, GOING_HOME

@@ -99,18 +99,22 @@ def test_unknown_and_malformed_actions_are_ignored(
 
 
 def test_too_many_ways_home_are_refused_but_to_a_commander_whose_reset_they_are(
-        robot: SlowRobot) -> None:
-    robot.place = 0
+        peer: Peer, robot: SlowRobot) -> None:
+    """Also those that come while an action is executed, lest one of them comes right after it."""
+    robot._obey(Command(7, -1))
+    with peer.client(Trigger, 'return_home') as call:
 
-    def answers() -> list[str]:
-        return [robot._on_return_home(Trigger.Request())[1] for _ in range(2 * AT_ONCE)]
+        def answers(more: int = 3) -> list[str]:
+            return [call(Trigger.Request()).message for _ in range(more)]
 
-    home, refused = 'at home in state 0', f'refused: {TOO_MANY}'
-    assert answers() == [home] * AT_ONCE + [refused] * AT_ONCE
-    assert robot.begun == [-1] * AT_ONCE
-    for order, expected in ((Command(7, 0), home), (Command(8, -1), refused)):
-        robot._commander.take(order, 0.0)
-        assert answers() == [expected] * 2 * AT_ONCE
+        refused = f'refused: {TOO_MANY}'
+        assert answers(AT_ONCE)[-1].startswith('an action is being executed')
+        robot.arrive(0)
+        assert refused in answers(AT_ONCE)
+        robot._commander.take(Command(8, 0), 0.0)
+        assert {*answers()} == {'at home in state 0'}
+        robot._commander.take(Command(9, -1), 0.0)
+        assert refused in answers()
 
 
 def test_slow_way_home(peer: Peer, robot: SlowRobot, talk) -> None:
