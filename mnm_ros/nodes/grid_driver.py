@@ -13,8 +13,9 @@ from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.grid_setup import check_grid, describe, grid_of, home_of, take
-from mnm_ros.nodes.mobile.mobile_driver import MobileDriver, Terrain
+from mnm_ros.nodes.mobile.mobile_driver import MobileDriver
 from mnm_ros.nodes.mobile.movers import VelocityMover
+from mnm_ros.nodes.mobile.pose_tracker import Terrain
 from mnm_ros.parameters import Parameters
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.robot_description import RobotDescription

@@ -16,8 +16,9 @@ from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.given_graph import graph_of, home_of
-from mnm_ros.nodes.mobile.mobile_driver import MobileDriver, Terrain
+from mnm_ros.nodes.mobile.mobile_driver import MobileDriver
 from mnm_ros.nodes.mobile.movers import VelocityMover
+from mnm_ros.nodes.mobile.pose_tracker import Terrain
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
 from mnm_ros.places.zones import declaration_of, ZonePlace, Zones
@@ -36,6 +37,12 @@ class RouteDriver(MobileDriver):
         self.get_logger().info(
             f'{len(graph.places)} places and {len(graph.edges)} edges of {graph.path}; home is '
             f'{graph.name(home)}, state {home}')
+        ways = self._routes.towards(home, ()).values()
+        seconds = max((way.length for way in ways), default=0.0) / self._given['max_speed']
+        if seconds > self._given['home_timeout'] and self._home_mover is self._base_mover:
+            self.get_logger().warning(
+                f'the longest way home takes at least {seconds:.0f} s, expected a home_timeout '
+                f'above that, not {self._given["home_timeout"]:g}')
 
     def _prepare(self, given: Parameters, plan: Plan | None) -> Terrain:
         given_graph = graph_of(given)

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from heapq import heappop, heappush
 import math
+from typing import NamedTuple
 
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.maneuvers import Maneuver
@@ -23,6 +24,13 @@ _NEAREST = 16    # places to which a robot outside of all is driven, if the way 
 
 Ends = tuple[int | None, int]
 """The places between which a robot drives; None for outside of all."""
+
+
+class Way(NamedTuple):
+    """A way along edges: the first of them, and the length of all in m."""
+
+    edge: Edge
+    length: float
 
 
 class Routes:
@@ -77,15 +85,15 @@ class Routes:
         self._detours[edge] = self._detours.get(edge, 0) + 1
         return self._detours[edge] >= _DETOURS
 
-    def towards(self, goal: int, blocked: Collection[Ends]) -> Mapping[int, Edge]:
+    def towards(self, goal: int, blocked: Collection[Ends]) -> Mapping[int, Way]:
         """
-        Return by place the first edge of the best way to the goal, if any leads there.
+        Return by place the best way to the goal, if any leads there.
 
         It has the fewest edges that failed when they were last tried; of such it is the shortest.
 
         :param blocked: edges to avoid.
         """
-        found: dict[int, Edge] = {}
+        found: dict[int, Way] = {}
         least = {goal: (0, 0.0)}
         queue = [((0, 0.0), goal)]
         while queue:
@@ -99,7 +107,7 @@ class Routes:
                 after = (doubts + (frozenset((start, place)) in self._doubtful),
                          far + self.graph.length(edge))
                 if start not in least or after < least[start]:
-                    least[start], found[start] = after, edge
+                    least[start], found[start] = after, Way(edge, after[1])
                     heappush(queue, (after, start))
         return found
 
@@ -311,7 +319,7 @@ class RouteHome(Maneuver):
                 self._target = entry
                 return routes.leg(entry, pose)
         elif cell in (ways := routes.towards(self._home, self._blocked)):
-            self._move = EdgeMove(routes, ways[cell], self._turns_back)
+            self._move = EdgeMove(routes, ways[cell].edge, self._turns_back)
             return self._move.next(None, cell, pose)
         self._give_up(Outcome.BLOCKED, 'no way leads home from ' + (
             'outside of all places' if cell is None else routes.graph.name(cell)))

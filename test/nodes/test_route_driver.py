@@ -91,7 +91,7 @@ def test_edges_and_a_way_home_round_one_that_is_closed(
 
 def test_from_outside_of_all_places_only_reset_leads_on(
         drive: Callable[..., DrivenRobot], graph: str) -> None:
-    robot = drive('route_driver', graph=graph, home_place='1')
+    robot = drive('route_driver', graph=graph, home_place='1', home_timeout=4.0)
     assert robot.act(RESET)[0] == DOCK
     robot.wait_for_rest()
     for tenth in range(13):    # carried, not faster than it could drive
@@ -103,6 +103,7 @@ def test_from_outside_of_all_places_only_reset_leads_on(
     robot.peer.wait_for(lambda: robot.answers(seq), 'the refusal')
     assert robot.answers(seq) == [OUTSIDE] and robot.platform.y == pytest.approx(-1.2)
     assert robot.act(RESET) == (DOCK, 'RESET: reached, in state 1')
+    assert 'takes at least 4 s, expected a home_timeout above that, not 4' in robot.process.output
 
 
 @pytest.mark.parametrize(('given', 'expected'), [

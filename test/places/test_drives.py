@@ -272,9 +272,9 @@ def test_edges_that_have_failed_come_last() -> None:
     graph = graph_of({1: (0, 0), 2: (4, 1), 3: (4, -3), 4: (8, 0)},
                      *both((1, 2), (2, 4), (1, 3), (3, 4)))
     routes = Routes(Zones(graph), 1.0, 20.0)
-    edge = routes.towards(1, ())[4]
-    assert edge.end == 2
+    edge, length = routes.towards(1, ())[4]
+    assert edge.end == 2 and length == pytest.approx(2 * 17**0.5)
     routes.failed(edge)
-    assert routes.towards(1, ())[4].end == 3
+    assert routes.towards(1, ())[4].edge.end == 3
     routes.succeeded(edge)
-    assert routes.towards(1, {(2, 1)})[4].end == 3 and routes.towards(1, ())[4].end == 2
+    assert routes.towards(1, {(2, 1)})[4].edge.end == 3 and routes.towards(1, ())[4].edge.end == 2

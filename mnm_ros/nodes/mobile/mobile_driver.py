@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 import time
-from typing import Any, NamedTuple
+from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
@@ -31,8 +31,8 @@ from mnm_ros.nodes.mobile.driver_setup import (
 from mnm_ros.nodes.mobile.eyes import hear_bumps
 from mnm_ros.nodes.mobile.movers import Mover
 from mnm_ros.nodes.mobile.planned import plan_of
-from mnm_ros.nodes.mobile.pose_tracker import PoseTracker, Whereabouts
-from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
+from mnm_ros.nodes.mobile.pose_tracker import PoseTracker, Terrain
+from mnm_ros.nodes.mobile.poses import Located, map_of, StampedPose
 from mnm_ros.nodes.robot_side import RobotSide
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.plan.floor_plan import Plan
@@ -42,22 +42,6 @@ from std_msgs.msg import String
 _PERIOD = 0.05    # s, between two looks at the time
 _PAUSE = 1.0      # s, until it is told that no way leads home: where it is may yet be corrected
 _MANY = 10        # moves in a row that were broken off, of which the log tells with an error
-
-
-class Terrain(NamedTuple):
-    """
-    What follows from the states of a driver.
-
-    :ivar place: where the robot is.
-    :ivar home: the state that RESET leads to.
-    :ivar size: of the area of a state in m.
-    :ivar frame: in which the states are; '' for that of the poses.
-    """
-
-    place: Whereabouts
-    home: int
-    size: float
-    frame: str = ''
 
 
 class MobileDriver(RobotSide):
@@ -80,8 +64,7 @@ class MobileDriver(RobotSide):
         if plan is not None:
             self._take_map(plan.driven_map)
         self._map_frame, self._described_frame = terrain.frame, ''
-        self._tracker = PoseTracker(
-            self, given, terrain.place, terrain.home, reach_of(given, terrain.size))
+        self._tracker = PoseTracker(self, given, terrain, reach_of(given, terrain.size))
         self._poses = poses_of(self, given, self._on_pose)
         self._eyes = eyes_of(self, given, self._poses.mount_of)
         self._base_mover, self._home_mover = movers_of(self, given, terrain.size, self._eyes)
@@ -378,17 +361,14 @@ class MobileDriver(RobotSide):
             self._base_mover.stop_rolling()
 
     def _on_map(self, message: OccupancyGrid) -> None:
-        info = message.info
-        origin = planar(info.origin)
-        if origin is None or info.resolution <= 0 or len(message.data) != info.width * info.height:
+        map_ = map_of(message)
+        if map_ is None:
             self.get_logger().warning(
                 'map ignored: expected a resolution above 0, a pose as the origin and '
-                f'{info.width} x {info.height} values')
+                f'{message.info.width} x {message.info.height} values')
             return
         before, self._map_frame = self._map_frame, message.header.frame_id
-        changed = self._take_map(Map(
-            info.resolution, info.width, info.height, origin, message.data))
-        if changed or self._map_frame != before:
+        if self._take_map(map_) or self._map_frame != before:
             self.describe_again()
 
     def _take_map(self, map_: Map) -> bool:

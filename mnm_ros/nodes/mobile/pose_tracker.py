@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import time
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mnm_ros.driving.continuity import Continuity, PoseReach
 from mnm_ros.driving.grid import FARTHEST
@@ -35,6 +35,22 @@ class Whereabouts(Protocol):
         """Take a pose; return its state."""
 
 
+class Terrain(NamedTuple):
+    """
+    What follows from the states of a driver.
+
+    :ivar place: where the robot is.
+    :ivar home: the state that RESET leads to.
+    :ivar size: of the area of a state in m.
+    :ivar frame: in which the states are; '' for that of the poses.
+    """
+
+    place: Whereabouts
+    home: int
+    size: float
+    frame: str = ''
+
+
 class PoseTracker:
     """
     Keeps the last pose of the robot that is believed, and the state that follows from all those.
@@ -48,13 +64,13 @@ class PoseTracker:
         been moved since.
     """
 
-    def __init__(self, node: Node, given: Parameters, place: Whereabouts, home_state: int,
-                 reach: PoseReach) -> None:
+    def __init__(
+            self, node: Node, given: Parameters, terrain: Terrain, reach: PoseReach) -> None:
         self._node = node
         self._given = given
         self.last: StampedPose | None = None
-        self.place = place
-        self.home_state = home_state
+        self.place = terrain.place
+        self.home_state = terrain.home
         self.reached_home: Pose | None = None
         self._continuity = Continuity(reach, given['pose_timeout'] or math.inf)
         self._doubted: StampedPose | None = None    # the last pose that was not believed
