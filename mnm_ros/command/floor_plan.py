@@ -86,6 +86,7 @@ def _shown(plan: Plan, wishes: Wishes, files: Iterable[str]) -> tuple[Plan, bool
 
 def _told(made: MadePlan) -> Iterator[str]:
     """Yield what was decided."""
+    yield from made.said
     for kind, occupied in (('unknown', False), ('occupied', True)):
         found = [speck for speck in made.specks if speck.occupied is occupied]
         places = ', '.join(f'({x:.2f}, {y:.2f})' for (x, y), *_ in found[:_SHOWN])

@@ -56,8 +56,12 @@ def _parser(program: str) -> Parser:
     add('--output', type=_path, metavar='FILE',
         help='the plan to write (default: FILE with .plan.yaml)')
     add('--overwrite', action='store_true', help='replace files that are there')
-    add('--home', nargs='+', type=float, default=[0.0, 0.0], metavar=('X', 'Y'),
-        help='where RESET leads, and its heading in degrees if it is not 0 (default 0 0)')
+    add('--home', nargs='+', type=float, metavar=('X', 'Y'),
+        help='where RESET leads, and its heading in degrees if it is not 0 (default: where most '
+        'room is)')
+    add('--keep-unknown', action='store_true',
+        help='keep unknown what the picture has in the shade of unknown pixels, 205, even if '
+        'free_thresh makes it free')
     add('--robot-radius', type=_positive, default=defaults.robot_radius, metavar='M',
         help='(default %(default)s, a TurtleBot 4; a Burger has 0.105)')
     add('--clearance', type=_least_zero, default=defaults.clearance, metavar='M',
@@ -95,10 +99,6 @@ def _parser(program: str) -> Parser:
 def _request(given: argparse.Namespace) -> Request:
     """Return what is asked for; InvalidValueError if arguments have the wrong form."""
     from mnm_ros.plan.plan_file import MOST_POINTS
-    if not 2 <= len(given.home) <= 3:
-        raise InvalidValueError(f'argument --home: {len(given.home)} numbers, expected X Y or '
-                                'X Y DEG')
-    x, y, turned = [*(_number('--home', str(each)) for each in given.home), 0.0][:3]
     rooms, doors = _things(given.room, '--room'), _things(given.door, '--door')
     keep_outs = {name: _polygon(name, numbers) for name, numbers in _things(
         given.keep_out, '--keep-out').items()}
@@ -107,13 +107,22 @@ def _request(given: argparse.Namespace) -> Request:
         raise InvalidValueError(f'argument --keep-out: {count:,} corners, expected at most '
                                 f'{MOST_POINTS:,} in all')
     return Request(
-        given.file, Pose(x, y, math.remainder(math.radians(turned), math.tau)),
+        given.file, _home(given.home),
         given.robot_radius, given.clearance, tuple(sorted(given.cell, reverse=True)),
         None if given.yaw is None else math.radians(given.yaw), tuple(given.specks),
         given.door_width,
         rooms={name: (x, y) for name, (x, y) in rooms.items()},
         doors={name: ((x, y), (to_x, to_y)) for name, (x, y, to_x, to_y) in doors.items()},
-        keep_outs=keep_outs, mask=given.mask)
+        keep_outs=keep_outs, mask=given.mask, keep_unknown=given.keep_unknown)
+
+
+def _home(given: Sequence[float] | None) -> Pose | None:
+    if given is None:
+        return None
+    if not 2 <= len(given) <= 3:
+        raise InvalidValueError(f'argument --home: {len(given)} numbers, expected X Y or X Y DEG')
+    x, y, turned = [*(_number('--home', str(each)) for each in given), 0.0][:3]
+    return Pose(x, y, math.remainder(math.radians(turned), math.tau))
 
 
 def _things(given: Sequence[Sequence[str]], option: str) -> dict[str, list[float]]:

@@ -13,6 +13,7 @@ from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan import grid_fit, nav2_map
 from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.home import home_on
 from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
 from mnm_ros.plan.rooms import (
@@ -37,6 +38,7 @@ class MadePlan:
     """
     A plan, and what was decided on the way.
 
+    :ivar said: where home is, then what the map has that a person should know, as sentences.
     :ivar specks: what was taken for free.
     :ivar counts: cells reached by the worst, the median and the best origin of the same grid.
     :ivar better_home: where home would be in the middle of a cell of a grid with more cells, and
@@ -44,6 +46,7 @@ class MadePlan:
     """
 
     plan: Plan
+    said: tuple[str, ...]
     specks: list[Speck]
     counts: tuple[int, int, int]
     better_home: tuple[Point, int] | None
@@ -54,11 +57,11 @@ def make(request: Request) -> MadePlan:
     Return a plan.
 
     :raises FileError: if the map or the mask cannot be read.
-    :raises InvalidValueError: if home is free in no grid.
+    :raises InvalidValueError: if nothing is free.
     """
-    cropped = _cropped(nav2_map.load(request.map_file))
-    wish = grid_fit.Wish(request.home, request.robot_radius + request.clearance)
-    grid_fit.possible(cropped, wish, request.sizes)    # before what takes long
+    found = nav2_map.read_map(request.map_file, request.keep_unknown)
+    cropped, radius = _cropped(found.map), request.robot_radius + request.clearance
+    grid_fit.possible(cropped, radius, request.sizes)    # before what takes long
     map_, specks = without_specks(cropped, *request.specks)
     masked = None if request.mask is None else nav2_map.lethal(nav2_map.load(request.mask), map_)
     lines = ([*request.doors.values()] if request.doors else
@@ -66,12 +69,14 @@ def make(request: Request) -> MadePlan:
     labels = labelled(map_, lines)
     rooms = _rooms(map_, labels, request)
     doors = dict(request.doors) or _named(map_, labels, rooms, lines)
-    plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1), request.home,
-                request.robot_radius, request.clearance, rooms, doors, dict(request.keep_outs),
-                masked)
+    plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1),
+                request.home or Pose(0.0, 0.0, 0.0), request.robot_radius, request.clearance,
+                rooms, doors, dict(request.keep_outs), masked)
+    home = home_on(plan.driven_map, request.home, radius)
+    plan, wish = replace(plan, home=home.pose), grid_fit.Wish(home.pose, radius)
     yaws = ((0.0, grid_fit.wall_direction(map_)) if request.yaw is None else (request.yaw,))
     fit = grid_fit.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
-    return MadePlan(replace(plan, grid=fit.grid), specks,
+    return MadePlan(replace(plan, grid=fit.grid), (home.said, *found.remarks), specks,
                     grid_fit.counts(plan.driven_map, wish, fit.grid),
                     _better_home(plan.driven_map, wish, fit))
 

@@ -21,6 +21,7 @@ class Request:
     """
     What a plan is to be made of; lengths are in m, angles in rad.
 
+    :ivar home: None for the place with most room.
     :ivar clearance: how far from walls ways are kept besides.
     :ivar sizes: of cells, one of which is taken.
     :ivar yaw: of the grid; None for that of the map or of most walls.
@@ -30,10 +31,11 @@ class Request:
     :ivar rooms, keep_outs: as a plan has them.
     :ivar doors: the same; if there are any, no others are looked for.
     :ivar mask: a filter mask of nav2.
+    :ivar keep_unknown: whether what map_saver_cli draws as unknown is so, whatever the threshold.
     """
 
     map_file: Path
-    home: Pose = Pose(0.0, 0.0, 0.0)
+    home: Pose | None = None
     robot_radius: float = 0.175
     clearance: float = 0.05
     sizes: tuple[float, ...] = SIZES
@@ -45,6 +47,7 @@ class Request:
     doors: Mapping[str, tuple[_Point, _Point]] = field(default_factory=dict)
     keep_outs: Mapping[str, Sequence[_Point]] = field(default_factory=dict)
     mask: Path | None = None
+    keep_unknown: bool = False
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,7 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(('words', 'complaint'), [
     (['none.yaml'], 'none.yaml: cannot be read'),
     (['flat.pgm'], ': not YAML: '),
-    (['flat.yaml', '--home', '9', '9'], 'home, 9, 9, is in no free cell of any grid'),
+    (['flat.yaml', '--robot-radius', '2', '--cell', '5'], 'no place of the map has 2.05 m around'),
     (['flat.yaml', '--home', '9'], 'argument --home: 1 numbers, expected X Y'),
     (['flat.yaml', '--room', 'kitchen', '0', 'y'], "argument --room: 'y', expected a number"),
     (['flat.yaml', '--keep-out', 'stairs', '0', '0', '1', '1'], "'stairs' has 4 numbers"),
