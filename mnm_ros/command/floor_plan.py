@@ -110,9 +110,10 @@ def _summary(plan: Plan) -> Iterator[str]:
            f'{plan.cell_names.get(-1 if plan.home_cell is None else plan.home_cell, "no cell")}')
     if plan.rooms:
         yield f'rooms: {", ".join(plan.rooms)}'
-    if plan.doors:
-        yield 'doors: ' + ', '.join(f'{name} ({math.dist(*line):.2f} m)'
-                                    for name, line in plan.doors.items())
+    for kind, lines in (('doors', plan.doors), ('openings', plan.openings)):
+        if lines:
+            yield f'{kind}: ' + ', '.join(f'{name} ({math.dist(*line):.2f} m)'
+                                          for name, line in lines.items())
 
 
 def _wrong(wrong: Sequence[Finding]) -> Iterator[str]:

@@ -75,7 +75,7 @@ def _parser(program: str) -> Parser:
         help='up to which area unknown and occupied specks are taken for free '
         f'(default {defaults.specks[0]:g} {defaults.specks[1]:g})')
     add('--door-width', type=_positive, default=defaults.door_width, metavar='M',
-        help='up to which width a narrow place is a door (default %(default)s)')
+        help='up to which width an opening between rooms is a door (default %(default)s)')
     add('--room', nargs=3, action='append', default=[], metavar=('NAME', 'X', 'Y'),
         help='name of the room at a point; repeatable')
     add('--door', nargs=5, action='append', default=[], metavar=('NAME', 'X', 'Y', 'X2', 'Y2'),

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
 
@@ -14,10 +14,10 @@ from mnm_ros.driving.pose import Pose
 from mnm_ros.plan import grid_fit, nav2_map
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.home import home_on
+from mnm_ros.plan.openings import find_openings
 from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
 from mnm_ros.plan.rooms import (
-    find_doors,
     label_at,
     labelled,
     Labels,
@@ -65,18 +65,21 @@ def make(request: Request) -> MadePlan:
     map_, specks = without_specks(cropped, *request.specks)
     masked = None if request.mask is None else nav2_map.lethal(nav2_map.load(request.mask), map_)
     lines = ([*request.doors.values()] if request.doors else
-             find_doors(map_, request.door_width, request.room_area))
-    labels = labelled(map_, lines)
-    rooms = _rooms(map_, labels, request)
-    doors = dict(request.doors) or _named(map_, labels, rooms, lines)
+             find_openings(map_, request.door_width, request.room_area))
     plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1),
                 request.home or Pose(0.0, 0.0, 0.0), request.robot_radius, request.clearance,
-                rooms, doors, dict(request.keep_outs), masked)
+                keep_outs=dict(request.keep_outs), masked=masked)
     home = home_on(plan.driven_map, request.home, radius)
-    plan, wish = replace(plan, home=home.pose), grid_fit.Wish(home.pose, radius)
+    wish = grid_fit.Wish(home.pose, radius)
     yaws = ((0.0, grid_fit.wall_direction(map_)) if request.yaw is None else (request.yaw,))
     fit = grid_fit.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
-    return MadePlan(replace(plan, grid=fit.grid), (home.said, *found.remarks), specks,
+    labels = labelled(map_, lines)
+    rooms = named_rooms(map_, labels, request.rooms, [
+        label_at(map_, labels, fit.grid.centre(cell)) for cell in sorted(fit.cells)])
+    doors, openings = named_lines(map_, labels, rooms, request, lines)
+    plan = replace(plan, home=home.pose, grid=fit.grid, rooms=rooms, doors=doors,
+                   openings=openings)
+    return MadePlan(plan, (home.said, *found.remarks), specks,
                     grid_fit.counts(plan.driven_map, wish, fit.grid),
                     _better_home(plan.driven_map, wish, fit))
 
@@ -95,30 +98,37 @@ def _cropped(map_: Map) -> Map:
                Pose(round(x, 5), round(y, 5), map_.origin.yaw), rows.ravel())
 
 
-def _rooms(map_: Map, labels: Labels, request: Request) -> dict[str, Point]:
-    """Return the rooms that are given, and letters for the others that are large enough."""
-    found = dict(request.rooms)
-    given = {label_at(map_, labels, point) for point in found.values()}
-    least = request.room_area / map_.resolution ** 2
-    areas = np.bincount(labels.ravel())
-    others = [label for label in range(1, len(areas))
-              if areas[label] >= least and label not in given]
+def named_rooms(map_: Map, labels: Labels, given: Mapping[str, Point],
+                used: Sequence[int]) -> dict[str, Point]:
+    """
+    Return the rooms that are given, and letters for the others that places are in.
+
+    :param used: the room of each place; the first of them gets the first letter.
+    """
+    found = dict(given)
+    with_names = {0, *(label_at(map_, labels, point) for point in found.values())}
+    others = [label for label in dict.fromkeys(used) if label not in with_names]
     free_letters = (name for name in letters(len(others) + len(found)) if name not in found)
     return {**found, **{name: middle(map_, labels, label)
                         for name, label in zip(free_letters, others)}}
 
 
-def _named(map_: Map, labels: Labels, rooms: Mapping[str, Point],
-           lines: list[Line]) -> dict[str, Line]:
-    """Return doors by the names of the rooms on both sides."""
+def named_lines(map_: Map, labels: Labels, rooms: Mapping[str, Point], request: Request,
+                lines: Iterable[Line]) -> tuple[dict[str, Line], dict[str, Line]]:
+    """Return doors and openings by the names of the rooms on both sides; doors may be given."""
+    if request.doors:
+        return dict(request.doors), {}
+    doors: dict[str, Line] = {}
+    openings: dict[str, Line] = {}
     names = names_of(map_, labels, rooms)
-    found: dict[str, Line] = {}
     for line in lines:
         name = '-'.join(sorted(names.get(side, 'elsewhere')
                                for side in sides(map_, labels, line)))
-        number = sum(each == name or each.startswith(f'{name} ') for each in found) + 1
-        found[name if number == 1 else f'{name} {number}'] = line
-    return found
+        number = sum(each == name or each.startswith(f'{name} ')
+                     for each in (*doors, *openings)) + 1
+        kind = doors if round(math.dist(*line), 2) <= request.door_width else openings
+        kind[name if number == 1 else f'{name} {number}'] = line
+    return doors, openings
 
 
 def _better_home(map_: Map, wish: grid_fit.Wish, fit: grid_fit.Fit) -> tuple[Point, int] | None:

@@ -26,8 +26,8 @@ class Request:
     :ivar sizes: of cells, one of which is taken.
     :ivar yaw: of the grid; None for that of the map or of most walls.
     :ivar specks: up to which area in m^2 unknown and occupied specks are removed.
-    :ivar door_width: up to which a narrow place is a door.
-    :ivar room_area: from which on what is behind a door is a room, in m^2.
+    :ivar door_width: up to which an opening between rooms is a door.
+    :ivar room_area: from which on what is behind an opening is a room, in m^2.
     :ivar rooms, keep_outs: as a plan has them.
     :ivar doors: the same; if there are any, no others are looked for.
     :ivar mask: a filter mask of nav2.
