@@ -41,7 +41,7 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core files',
     'driving': '',
-    'plan': 'driving files located_yaml robot_description',
+    'plan': 'driving files located_yaml places robot_description',
     'places': 'core files located_yaml robot_description',
     'simulation': 'core driving files located_yaml places plan robot_description',
     'trial': 'core protocol checkpoint files located_yaml simulation robot_description version'
@@ -69,8 +69,9 @@ ROOMS = {
     'contract': 'core protocol robot_description messages',
     'console': 'core files located_yaml places plan simulation robot_description view'
                ' subscriptions topics parameters',
-    'command': 'core checkpoint driving files plan robot_description export simulation topics'
-               ' trial version view messages subscriptions console parameters nodes/common page',
+    'command': 'core checkpoint driving files places plan robot_description export simulation'
+               ' topics trial version view messages subscriptions console parameters nodes/common'
+               ' page',
     '__main__': 'command',
     'nodes/common': 'core driving files protocol checkpoint robot_description messages'
                     ' parameters',

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 HALF_PIXEL = 0.5    # between a wall and the middle of the pixel next to it
+CORNER = 0.71       # pixels from the middle of a pixel to its corner
 _CLOSER = 1e-6
 
 
@@ -38,7 +39,8 @@ def home_on(map_: Map, wished: Pose | None, radius: float) -> Home:
     :raises InvalidValueError: if nothing is free.
     """
     depth = depth_of(is_free(map_))
-    free = depth > radius / map_.resolution + HALF_PIXEL
+    least = radius / map_.resolution + CORNER
+    free = depth > least
     if not free.any():
         raise InvalidValueError(
             f'no place of the map has {radius:g} m around it free, expected one for home: a '
@@ -48,7 +50,7 @@ def home_on(map_: Map, wished: Pose | None, radius: float) -> Home:
         return Home(pose, f'home: {pose.x:g}, {pose.y:g}, where most room is ({room:.2f} m to the '
                     'next wall); --home X Y [DEG] puts it elsewhere')
     there = map_.pixels([wished[:2]])[0]
-    if _depth_at(depth, there) > radius / map_.resolution + HALF_PIXEL:
+    if _depth_at(depth, there) > least:
         return Home(wished, f'home: {wished.x:g}, {wished.y:g}')
     rows, columns = np.nonzero(free)
     nearest = int(np.argmin(np.hypot(columns + 0.5 - there[0], rows + 0.5 - there[1])))

@@ -34,6 +34,7 @@ _ROOM = 0.4        # m from the walls, that the middle of a room is
 _SMALL = 0.8       # m across: what is no larger divides nothing, whatever its shape
 _THIN = 0.35       # m: what is no wider is no furniture, but a piece of a wall
 _FILLED = 0.5      # of the rectangle around it, that furniture is
+_GAP = 0.3         # m: what is no wider is no opening
 _WIDER = 1.15      # by how much one side of an opening is wider than itself
 _STEPS = 2         # levels of the flood for each pixel of distance
 
@@ -54,10 +55,14 @@ def find_openings(map_: Map, door: float, smallest: float) -> list[Line]:
     depth = depth_of(free)
     basins = flooded(np.minimum(depth, _HIGHEST / map_.resolution), door / map_.resolution)
     basins = merged(basins, depth, smallest / map_.resolution ** 2, _ROOM / map_.resolution)
-    lines = [line for border, _ in _borders(basins)
-             if _widens(map_, free, line := _across(map_, free, depth, border))]
+    lines: list[Line] = []
+    for border, _ in _borders(basins):
+        line = _across(map_, free, depth, border)
+        if _widens(map_, free, line) and not any(_same(line, other) for other in lines):
+            lines.append(line)
     labels = labelled(map_, lines)
-    return [line for line in lines if len({0, *sides(map_, labels, line)}) == 3]
+    return [line for line in lines if math.dist(*line) > _GAP
+            and len({0, *sides(map_, labels, line)}) == 3]
 
 
 def without_furniture(free: NDArray[np.bool_], resolution: float) -> NDArray[np.bool_]:
@@ -233,6 +238,12 @@ def _borders(basins: Labels, parts: bool = True) -> Iterator[_Border]:
         labels, count = ndimage.label(drawn, _AROUND)
         for part in range(1, count + 1):
             yield _Border(np.argwhere(labels == part) + low, (first, second))
+
+
+def _same(one: Line, other: Line) -> bool:
+    """Return whether two lines are across the same opening, whose border has two parts."""
+    middles = [((x + to_x) / 2, (y + to_y) / 2) for (x, y), (to_x, to_y) in (one, other)]
+    return math.dist(*middles) < min(math.dist(*one), math.dist(*other)) / 2
 
 
 def _widens(map_: Map, free: NDArray[np.bool_], line: Line) -> bool:

@@ -1,36 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a plan is made of a map: specks, rooms, doors, keep-outs and the grid, in this order."""
+"""How a plan with cells is made of a map: what ``ground`` finds, then the grid, then rooms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 import math
 
-from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Map, Point
-from mnm_ros.driving.pose import Pose
-from mnm_ros.plan import grid_fit, nav2_map
+from mnm_ros.plan import grid_fit, ground
 from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.home import home_on
-from mnm_ros.plan.openings import find_openings
-from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
-from mnm_ros.plan.rooms import (
-    label_at,
-    labelled,
-    Labels,
-    letters,
-    Line,
-    middle,
-    names_of,
-    sides,
-)
-from mnm_ros.plan.specks import Speck, without_specks
-import numpy as np
-
-_MARGIN = 2    # pixels around what is known that are kept of a map
+from mnm_ros.plan.specks import Speck
 
 
 @dataclass(frozen=True)
@@ -47,7 +28,7 @@ class MadePlan:
 
     plan: Plan
     said: tuple[str, ...]
-    specks: list[Speck]
+    specks: tuple[Speck, ...]
     counts: tuple[int, int, int]
     better_home: tuple[Point, int] | None
 
@@ -59,76 +40,17 @@ def make(request: Request) -> MadePlan:
     :raises FileError: if the map or the mask cannot be read.
     :raises InvalidValueError: if nothing is free.
     """
-    found = nav2_map.read_map(request.map_file, request.keep_unknown)
-    cropped, radius = _cropped(found.map), request.robot_radius + request.clearance
-    grid_fit.possible(cropped, radius, request.sizes)    # before what takes long
-    map_, specks = without_specks(cropped, *request.specks)
-    masked = None if request.mask is None else nav2_map.lethal(nav2_map.load(request.mask), map_)
-    lines = ([*request.doors.values()] if request.doors else
-             find_openings(map_, request.door_width, request.room_area))
-    plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1),
-                request.home or Pose(0.0, 0.0, 0.0), request.robot_radius, request.clearance,
-                keep_outs=dict(request.keep_outs), masked=masked)
-    home = home_on(plan.driven_map, request.home, radius)
-    wish = grid_fit.Wish(home.pose, radius)
-    yaws = ((0.0, grid_fit.wall_direction(map_)) if request.yaw is None else (request.yaw,))
-    fit = grid_fit.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
-    labels = labelled(map_, lines)
-    rooms = named_rooms(map_, labels, request.rooms, [
-        label_at(map_, labels, fit.grid.centre(cell)) for cell in sorted(fit.cells)])
-    doors, openings = named_lines(map_, labels, rooms, request, lines)
-    plan = replace(plan, home=home.pose, grid=fit.grid, rooms=rooms, doors=doors,
-                   openings=openings)
-    return MadePlan(plan, (home.said, *found.remarks), specks,
-                    grid_fit.counts(plan.driven_map, wish, fit.grid),
-                    _better_home(plan.driven_map, wish, fit))
-
-
-def _cropped(map_: Map) -> Map:
-    """Return a map without what is unknown around it."""
-    known = map_.pixel_rows >= 0
-    if not known.any():
-        return map_
-    (low, top), (left, right) = (
-        (max(int(at[0]) - _MARGIN, 0), int(at[-1]) + 1 + _MARGIN)
-        for at in (np.flatnonzero(known.any(axis=1)), np.flatnonzero(known.any(axis=0))))
-    rows = map_.pixel_rows[low:top, left:right]
-    (x, y), = map_.points([(left, low)]).tolist()
-    return Map(map_.resolution, rows.shape[1], rows.shape[0],
-               Pose(round(x, 5), round(y, 5), map_.origin.yaw), rows.ravel())
-
-
-def named_rooms(map_: Map, labels: Labels, given: Mapping[str, Point],
-                used: Sequence[int]) -> dict[str, Point]:
-    """
-    Return the rooms that are given, and letters for the others that places are in.
-
-    :param used: the room of each place; the first of them gets the first letter.
-    """
-    found = dict(given)
-    with_names = {0, *(label_at(map_, labels, point) for point in found.values())}
-    others = [label for label in dict.fromkeys(used) if label not in with_names]
-    free_letters = (name for name in letters(len(others) + len(found)) if name not in found)
-    return {**found, **{name: middle(map_, labels, label)
-                        for name, label in zip(free_letters, others)}}
-
-
-def named_lines(map_: Map, labels: Labels, rooms: Mapping[str, Point], request: Request,
-                lines: Iterable[Line]) -> tuple[dict[str, Line], dict[str, Line]]:
-    """Return doors and openings by the names of the rooms on both sides; doors may be given."""
-    if request.doors:
-        return dict(request.doors), {}
-    doors: dict[str, Line] = {}
-    openings: dict[str, Line] = {}
-    names = names_of(map_, labels, rooms)
-    for line in lines:
-        name = '-'.join(sorted(names.get(side, 'elsewhere')
-                               for side in sides(map_, labels, line)))
-        number = sum(each == name or each.startswith(f'{name} ')
-                     for each in (*doors, *openings)) + 1
-        kind = doors if round(math.dist(*line), 2) <= request.door_width else openings
-        kind[name if number == 1 else f'{name} {number}'] = line
-    return doors, openings
+    found = ground.read(request)
+    # Before what takes long.
+    grid_fit.possible(found.map, request.robot_radius + request.clearance, request.sizes)
+    on = ground.ground_of(request, found)
+    wish, driven = grid_fit.Wish(on.plan.home, on.radius), on.plan.driven_map
+    yaws = ((0.0, grid_fit.wall_direction(on.plan.map)) if request.yaw is None
+            else (request.yaw,))
+    fit = grid_fit.best_fit(driven, wish, on.lines, request.sizes, yaws)
+    plan = on.with_rooms(fit.grid.centre(cell) for cell in sorted(fit.cells))
+    return MadePlan(replace(plan, grid=fit.grid), on.said, on.specks,
+                    grid_fit.counts(driven, wish, fit.grid), _better_home(driven, wish, fit))
 
 
 def _better_home(map_: Map, wish: grid_fit.Wish, fit: grid_fit.Fit) -> tuple[Point, int] | None:

@@ -13,6 +13,9 @@ from mnm_ros.driving.pose import Pose
 SIZES = (0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2)
 """The sides of cells that are tried, in m; larger ones on request."""
 
+LEAST_SPACING = 0.3
+"""m between places, no less."""
+
 _Point = tuple[float, float]
 
 
@@ -31,6 +34,7 @@ class Request:
     :ivar rooms, keep_outs: as a plan has them.
     :ivar doors: the same; if there are any, no others are looked for.
     :ivar mask: a filter mask of nav2.
+    :ivar spacing: of neighbouring places of a graph.
     :ivar keep_unknown: whether what map_saver_cli draws as unknown is so, whatever the threshold.
     """
 
@@ -48,6 +52,7 @@ class Request:
     keep_outs: Mapping[str, Sequence[_Point]] = field(default_factory=dict)
     mask: Path | None = None
     keep_unknown: bool = False
+    spacing: float = 2.0
 
 
 @dataclass(frozen=True)
