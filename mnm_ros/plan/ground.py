@@ -22,7 +22,7 @@ from mnm_ros.plan.home import home_on
 from mnm_ros.plan.openings import find_openings
 from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
-from mnm_ros.plan.rooms import label_at, labelled, Labels, letters, Line, middle, names_of, sides
+from mnm_ros.plan.rooms import label_at, labelled, Labels, letters, Line, middles, names_of, sides
 from mnm_ros.plan.specks import Speck, without_specks
 import numpy as np
 
@@ -67,9 +67,11 @@ class Ground:
                        [label_at(map_, self.labels, place) for place in places])
         doors, openings = _named_lines(map_, self.labels, rooms, self.request, self.lines)
         if reached:
-            doors, openings = ({name: line for name, line in lines.items() if all(
-                side in names_of(map_, self.labels, rooms)
-                for side in sides(map_, self.labels, line))} for lines in (doors, openings))
+            with_names = {*names_of(map_, self.labels, rooms)}
+            doors, openings = (
+                {name: line for name, line in lines.items()
+                 if with_names.issuperset(sides(map_, self.labels, line))}
+                for lines in (doors, openings))
         return replace(self.plan, rooms=rooms, doors=doors, openings=openings)
 
 
@@ -128,8 +130,7 @@ def _rooms(map_: Map, labels: Labels, given: Mapping[str, Point],
     with_names = {0, *(label_at(map_, labels, point) for point in found.values())}
     others = [label for label in dict.fromkeys(used) if label not in with_names]
     free_letters = (name for name in letters(len(others) + len(found)) if name not in found)
-    return {**found, **{name: middle(map_, labels, label)
-                        for name, label in zip(free_letters, others)}}
+    return {**found, **dict(zip(free_letters, middles(map_, labels, others)))}
 
 
 def _named_lines(map_: Map, labels: Labels, rooms: Mapping[str, Point], request: Request,

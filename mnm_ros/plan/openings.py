@@ -11,7 +11,7 @@ is needed, because nodes that may have no plan import this room.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 import math
 from typing import NamedTuple
 
@@ -40,6 +40,7 @@ _STEPS = 2         # levels of the flood for each pixel of distance
 
 _AROUND = np.ones((3, 3), np.bool_)
 _DIRECTIONS = 36    # in which the shortest way across an opening is looked for
+_COARSE = 3         # of them, each is tried first
 _NEAR = 0.35        # m around the border of two rooms, where the line of their opening may be
 _MIDDLE = 0.7       # of the distance from the walls; what is nearer to one is no middle
 
@@ -125,15 +126,18 @@ def flooded(depth: NDArray[np.float64], door: float) -> Labels:
     """
     wide = depth.shape[1] + 2
     around = np.array([row * wide + column for row in (-1, 0, 1) for column in (-1, 0, 1)
-                       if row or column])
-    levels = np.pad(np.floor(depth * _STEPS).astype(np.int16), 1).ravel()
-    order = np.flatnonzero(levels)
-    order = order[np.argsort(levels[order], kind='stable')[::-1]]
+                       if row or column], np.int32)
+    levels = np.pad(np.floor(depth * _STEPS).astype(np.int16), 1)
+    labels, basins = _summits(levels), _Basins()
+    highest = int(levels.max())
+    basins.add(int(labels.max()), highest / _STEPS)
+    levels = levels.ravel()
+    order = np.flatnonzero((levels > 0) & (levels < highest)).astype(np.int32)
+    order = order[np.argsort(-levels[order], kind='stable')]
     ends = np.flatnonzero(np.diff(levels[order])) + 1
-    labels, basins = np.zeros(len(levels), np.int32), _Basins()
     places = np.full(len(levels), -1, np.int32)    # of the pixels of one level in their list
-    for pixels in np.split(order, ends):
-        height = float(levels[pixels[0]]) / _STEPS if len(pixels) else 0.0
+    for pixels in np.split(order, ends) if len(order) else ():
+        height = float(levels[pixels[0]]) / _STEPS
         pending = _reached(labels, pixels, around)
         if len(pending):
             count, parts = _parts(places, pending, around)
@@ -146,8 +150,15 @@ def flooded(depth: NDArray[np.float64], door: float) -> Labels:
     return basins.roots()[labels].reshape(-1, wide)[1:-1, 1:-1]
 
 
-def _reached(labels: Labels, pixels: NDArray[np.intp], around: NDArray[np.int64],
-             ) -> NDArray[np.intp]:
+def _summits(levels: NDArray[np.int16]) -> Labels:
+    """Return labels, without rows and columns, of what is highest, which may be most of a map."""
+    from scipy import ndimage
+    return np.asarray(ndimage.label(levels == levels.max(), _AROUND)[0], np.int32).ravel() if (
+        levels.any()) else np.zeros(levels.size, np.int32)
+
+
+def _reached(labels: Labels, pixels: NDArray[np.int32], around: NDArray[np.int32],
+             ) -> NDArray[np.int32]:
     """Spread labels over pixels step by step; return the pixels that none has reached."""
     while len(pixels):
         found = labels[pixels[:, np.newaxis] + around].max(axis=1)
@@ -159,7 +170,7 @@ def _reached(labels: Labels, pixels: NDArray[np.intp], around: NDArray[np.int64]
     return pixels
 
 
-def _parts(places: NDArray[np.int32], pixels: NDArray[np.intp], around: NDArray[np.int64],
+def _parts(places: NDArray[np.int32], pixels: NDArray[np.int32], around: NDArray[np.int32],
            ) -> tuple[int, NDArray[np.int32]]:
     """Return how many connected parts pixels have, and the part of each."""
     from scipy.sparse import coo_matrix
@@ -188,9 +199,9 @@ def merged(basins: Labels, depth: NDArray[np.float64], smallest: float, least: f
     :param smallest: pixels of a room.
     :param least: the depth that the middle of a room has.
     """
-    from scipy import ndimage
     areas = np.bincount(basins.ravel()).astype(np.float64)
-    peaks = np.atleast_1d(ndimage.maximum(depth, basins, np.arange(len(areas))))
+    peaks = np.zeros(len(areas))
+    np.maximum.at(peaks, basins.ravel(), depth.ravel())
     saddles: dict[int, dict[int, float]] = {}
     for border, (one, other) in _borders(basins, parts=False):
         saddle = float(depth[tuple(border.T)].max())
@@ -271,25 +282,29 @@ def _across(map_: Map, free: NDArray[np.bool_], depth: NDArray[np.float64],
     row, column = rows[best], columns[best]
     reach = math.ceil(_NEAR / map_.resolution)
     at = np.argwhere(np.ones((2 * reach + 1, 2 * reach + 1), np.bool_)) - reach + (row, column)
+    at = at[::2]    # as on a chessboard, with the middle
     at = at[((at >= 0) & (at < free.shape)).all(axis=1)]
     deep = depth[at[:, 0], at[:, 1]]
     at = at[(deep >= _MIDDLE * depth[row, column]) & free[at[:, 0], at[:, 1]]]
     most = 3 * float(depth[row, column]) + 3
     while True:    # the shortest line is mostly twice as long as the depth
-        width, _, line = min(_lines(map_, free, at, (row, column), most))
+        coarse = min(_lines(map_, free, at, (row, column), most, range(0, _DIRECTIONS, _COARSE)))
+        width, _, _, line = min(coarse, *_lines(map_, free, at, (row, column), most, (
+            coarse[2] + turn for turn in range(1 - _COARSE, _COARSE) if turn)))
         if width < most or most > sum(free.shape):
             return line
         most *= 2
 
 
 def _lines(map_: Map, free: NDArray[np.bool_], at: NDArray[np.int64], near: tuple[int, int],
-           most: float) -> Iterator[tuple[float, float, Line]]:
+           most: float, directions: Iterable[int]) -> Iterator[tuple[float, float, int, Line]]:
     """
-    Yield the shortest line in each direction: its width, how far from ``near`` it is, and itself.
+    Yield the shortest line in each direction: its width, how far from ``near``, where, and itself.
 
     :param most: pixels from which on a width is not exact.
+    :param directions: of ``_DIRECTIONS`` in half a turn.
     """
-    for number in range(_DIRECTIONS):
+    for number in directions:
         angle = math.pi * number / _DIRECTIONS
         way = np.array([math.sin(angle), math.cos(angle)])
         ahead, behind = _run(free, at, way, most), _run(free, at, -way, most)
@@ -299,7 +314,7 @@ def _lines(map_: Map, free: NDArray[np.bool_], at: NDArray[np.int64], near: tupl
         pick = int(np.lexsort((off, width))[0])
         ends = at[pick] + 0.5 + np.outer((ahead[pick], -behind[pick]), way)
         (x, y), (to_x, to_y) = map_.points(ends[:, ::-1]).round(3).tolist()
-        yield float(width[pick]), float(off[pick]), ((x, y), (to_x, to_y))
+        yield float(width[pick]), float(off[pick]), number, ((x, y), (to_x, to_y))
 
 
 def _run(free: NDArray[np.bool_], starts: NDArray[np.int64],

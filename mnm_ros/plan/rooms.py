@@ -79,12 +79,20 @@ def sides(map_: Map, labels: Labels, line: Line) -> tuple[int, int]:
 
 def middle(map_: Map, labels: Labels, label: int) -> Point:
     """Return the point of a room that is farthest from its walls."""
-    within = labels == label
-    (top, *_), (left, *_) = first = [np.flatnonzero(within.any(axis=axis)) for axis in (1, 0)]
-    deep = depth_of(within[tuple(slice(at[0], at[-1] + 1) for at in first)])
-    row, column = np.unravel_index(np.argmax(deep), deep.shape)
-    (x, y), = map_.points([(left + column + 0.5, top + row + 0.5)]).tolist()
-    return round(x, 3), round(y, 3)
+    return middles(map_, labels, [label])[0]
+
+
+def middles(map_: Map, labels: Labels, wanted: Iterable[int]) -> list[Point]:
+    """Return the same of several rooms, which are looked for once."""
+    from scipy import ndimage
+    areas, found = ndimage.find_objects(labels), []
+    for label in wanted:
+        rows, columns = areas[label - 1]
+        deep = depth_of(labels[rows, columns] == label)
+        row, column = np.unravel_index(np.argmax(deep), deep.shape)
+        (x, y), = map_.points([(columns.start + column + 0.5, rows.start + row + 0.5)]).tolist()
+        found.append((round(x, 3), round(y, 3)))
+    return found
 
 
 def drawn(map_: Map, line: Line) -> NDArray[np.int64]:
