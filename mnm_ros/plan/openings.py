@@ -16,7 +16,8 @@ import math
 from typing import NamedTuple
 
 from mnm_ros.driving.occupancy import Map
-from mnm_ros.plan.rooms import depth_of, is_free, labelled, Labels, Line, sides
+from mnm_ros.plan.gates import gates
+from mnm_ros.plan.rooms import depth_of, drawn, is_free, labelled, Labels, Line, sides
 import numpy as np
 from numpy.typing import NDArray
 
@@ -34,6 +35,7 @@ _ROOM = 0.4        # m from the walls, that the middle of a room is
 _SMALL = 0.8       # m across: what is no larger divides nothing, whatever its shape
 _THIN = 0.35       # m: what is no wider is no furniture, but a piece of a wall
 _FILLED = 0.5      # of the rectangle around it, that furniture is
+_WING = 4.0        # m^2 of what is behind a gate
 _GAP = 0.3         # m: what is no wider is no opening
 _WIDER = 1.15      # by how much one side of an opening is wider than itself
 _STEPS = 2         # levels of the flood for each pixel of distance
@@ -61,9 +63,16 @@ def find_openings(map_: Map, door: float, smallest: float) -> list[Line]:
         line = _across(map_, free, depth, border)
         if _widens(map_, free, line) and not any(_same(line, other) for other in lines):
             lines.append(line)
-    labels = labelled(map_, lines)
-    return [line for line in lines if math.dist(*line) > _GAP
-            and len({0, *sides(map_, labels, line)}) == 3]
+    for line in lines:
+        columns, rows = drawn(map_, line).T
+        free[rows, columns] = False
+    wide = [line for line in gates(map_, free)
+            if not any(_same(line, other) for other in lines)]
+    labels = labelled(map_, [*lines, *wide])
+    areas = np.bincount(labels.ravel()) * map_.resolution ** 2
+    return [line for line in (*lines, *wide) if math.dist(*line) > _GAP
+            and len({0, *sides(map_, labels, line)}) == 3
+            and (line in lines or min(areas[side] for side in sides(map_, labels, line)) > _WING)]
 
 
 def without_furniture(free: NDArray[np.bool_], resolution: float) -> NDArray[np.bool_]:

@@ -24,7 +24,7 @@ def areas(map_: Map) -> list[float]:
 @pytest.mark.parametrize(('map_', 'rooms'), [
     (house(0.9, 0.9, 0.9, 0.9, 0.9), 6),
     (house(1.2, 1.5, 2.0, 2.5, 1.8, 2.2, 1.4), 6),    # no door at all, and loops
-    (house(4.0, 4.0, 4.0, 4.0, 4.0, 4.0), 1),         # nothing but posts at the corners
+    (house(*[4.0] * 7), 1),                           # no walls at all
     (office(), 9), (office(corridor=1.2), 9), (RING, 1), (PILLARS, 1),
     (building(20, 1.2), 1)])
 def test_rooms_are_what_a_person_would_count(map_: Map, rooms: int) -> None:
@@ -62,3 +62,19 @@ def test_each_free_pixel_is_in_one_basin_that_is_connected() -> None:
 def test_where_nothing_is_free_no_opening_is() -> None:
     for value in (-1, 100):
         assert find_openings(building(1, 1, (0, 0, 1, 1, value)), 0.95, 1.0) == []
+
+
+@pytest.mark.parametrize(('rectangles', 'rooms'), [
+    (((6, 0, 6.1, 1, 100), (6, 5, 6.1, 6, 100)), 2),        # stubs in line, an opening of 4 m
+    (((6, 0, 6.1, 1, 100), (6.15, 5, 6.25, 6, 100)), 2),    # and not quite in line
+    (((6, 4, 6.1, 6, 100),), 2),                            # one stub
+    (((6, 0, 6.1, 0.3, 100), (6, 5.7, 6.1, 6, 100)), 1),    # posts
+    (((4, 0, 6, 1.2, 100),), 1),                            # a sideboard
+    (((8.5, 0, 8.6, 2, 100), (8.5, 4, 8.6, 6, 100)), 1)])   # behind them is a niche
+def test_wide_openings_between_stubs_of_walls_divide_rooms(
+        rectangles: tuple, rooms: int) -> None:
+    for turned in (False, True):
+        found = areas(building(*((6, 9) if turned else (9, 6)), *(
+            (low, left, high, right, value) if turned else (left, low, right, high, value)
+            for left, low, right, high, value in rectangles)))
+        assert len(found) == rooms
