@@ -66,3 +66,47 @@ def written(folder: Path, **entries: str) -> Path:
     path.write_text(''.join(f'{name}: {value}\n' for name, value in {**YAML, **entries}.items()
                             if value), encoding='utf-8')
     return path
+
+
+def building(width: float, height: float, *rectangles: Rectangle,
+             resolution: float = RESOLUTION) -> Map:
+    """Return a map that is free within walls of 0.1 m around it, with rectangles on it."""
+    columns, rows = round(width / resolution), round(height / resolution)
+    values = np.zeros((rows, columns), np.int8)
+    around = ((0, 0, width, 0.1, 100), (0, height - 0.1, width, height, 100),
+              (0, 0, 0.1, height, 100), (width - 0.1, 0, width, height, 100))
+    for left, low, right, high, value in (*around, *rectangles):
+        first, last, begin, end = (round(each / resolution) for each in (low, high, left, right))
+        values[first:last, begin:end] = value
+    return Map(resolution, columns, rows, Pose(0.0, 0.0, 0.0), values.ravel())
+
+
+def house(*openings: float, side: float = 4.0) -> Map:
+    """Return six rooms, 3 by 2, with the widths of the openings between neighbours in m."""
+    walls: list[Rectangle] = [(0, side, 3 * side, side + 0.1, 100),
+                              *((at * side, 0, at * side + 0.1, 2 * side, 100) for at in (1, 2))]
+    middles = [(side, side / 2), (2 * side, side / 2), (side, 1.5 * side), (2 * side, 1.5 * side)]
+    gaps: list[Rectangle] = [(x, y - width / 2, x + 0.1, y + width / 2, 0)
+                             for (x, y), width in zip(middles, openings)]
+    gaps += [(x - width / 2, side, x + width / 2, side + 0.1, 0)
+             for x, width in zip((side / 2, 1.5 * side, 2.5 * side), openings[len(middles):])]
+    return building(3 * side, 2 * side, *walls, *gaps)
+
+
+def office(rooms: int = 4, door: float = 0.9, corridor: float = 1.6) -> Map:
+    """Return a corridor with so many rooms of 3 by 3 m on each side, each behind a door."""
+    width, top = 3.0 * rooms, 6.0 + corridor
+    found: list[Rectangle] = []
+    for wall in (3.0, 3.0 + corridor):
+        found.append((0, wall, width, wall + 0.1, 100))
+        found += [(3 * at + 1, wall, 3 * at + 1 + door, wall + 0.1, 0) for at in range(rooms)]
+    for at in range(1, rooms):
+        found += [(3 * at, 0, 3 * at + 0.1, 3, 100),
+                  (3 * at, 3.0 + corridor, 3 * at + 0.1, top, 100)]
+    return building(width, top, *found)
+
+
+def hall() -> Map:
+    """Return a hall of 8 by 8 m with nine pillars."""
+    return building(8, 8, *((x, y, x + 0.4, y + 0.4, 100)
+                            for x in (1.5, 3.8, 6.1) for y in (1.5, 3.8, 6.1)))

@@ -41,7 +41,7 @@ ROOMS = {
     'protocol': 'core',
     'checkpoint': 'core files',
     'driving': '',
-    'plan': 'driving files located_yaml robot_description',
+    'plan': 'driving files located_yaml places robot_description',
     'places': 'core driving files located_yaml robot_description',
     'simulation': 'core driving files located_yaml places plan robot_description',
     'trial': 'core protocol checkpoint files located_yaml simulation robot_description version'

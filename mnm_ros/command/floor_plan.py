@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``mnm_ros map`` writes and prints: a plan, its picture, parameters, and what is wrong."""
+"""What ``mnm_ros map --cells`` writes and prints: a plan, its picture and parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 import json
-import math
 from pathlib import Path
 import re
 
+from mnm_ros.command.map_files import lines_told, refuse_existing, specks_told
 from mnm_ros.command.plan_forecast import forecast
-from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.files import write_whole
 from mnm_ros.plan.findings import Finding, findings
 from mnm_ros.plan.floor_plan import Plan
@@ -21,8 +20,6 @@ from mnm_ros.plan.plan_file import load, text_of
 from mnm_ros.plan.plan_maker import degrees, MadePlan, make
 from mnm_ros.plan.request import Request, Wishes
 from mnm_ros.simulation.config_files import shared
-
-_SHOWN = 5    # specks of each kind
 
 
 def write(request: Request, output: Path, wishes: Wishes,
@@ -34,15 +31,7 @@ def write(request: Request, output: Path, wishes: Wishes,
     :return: the plan, and whether nothing could be explored by it.
     :raises InvalidValueError: if it cannot be made, or a file is there.
     """
-    mask = wishes.mask
-    for path in (output, output.with_name('turtlebot.yaml'), *(
-            [] if mask is None else [mask, mask.with_suffix('.pgm')])):
-        if path.is_symlink():
-            raise InvalidValueError(f'{path} is a link, which is not followed: expected another '
-                                    'name, or that the link is removed')
-        if path.exists() and not overwrite:
-            raise InvalidValueError(f'{path} is there already, and may have been edited: expected '
-                                    'another name, or --overwrite')
+    refuse_existing((output, output.with_name('turtlebot.yaml')), wishes.mask, overwrite)
     made = make(request)
     for line in _told(made):
         print(line)
@@ -86,13 +75,8 @@ def _shown(plan: Plan, wishes: Wishes, files: Iterable[str]) -> tuple[Plan, bool
 
 def _told(made: MadePlan) -> Iterator[str]:
     """Yield what was decided."""
-    for kind, occupied in (('unknown', False), ('occupied', True)):
-        found = [speck for speck in made.specks if speck.occupied is occupied]
-        places = ', '.join(f'({x:.2f}, {y:.2f})' for (x, y), *_ in found[:_SHOWN])
-        if found:
-            more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
-            yield (f'taken for free: {len(found)} {kind} speck{"s" * (len(found) > 1)}, at '
-                   f'{places}{more}')
+    yield from made.said
+    yield from specks_told(made.specks)
     grid = made.plan.grid
     worst, median, best = made.counts
     yield (f'grid: {grid.columns} x {grid.rows} cells of {grid.cell_size:g} m, turned by '
@@ -109,9 +93,7 @@ def _summary(plan: Plan) -> Iterator[str]:
            f'{plan.cell_names.get(-1 if plan.home_cell is None else plan.home_cell, "no cell")}')
     if plan.rooms:
         yield f'rooms: {", ".join(plan.rooms)}'
-    if plan.doors:
-        yield 'doors: ' + ', '.join(f'{name} ({math.dist(*line):.2f} m)'
-                                    for name, line in plan.doors.items())
+    yield from lines_told(plan)
 
 
 def _wrong(wrong: Sequence[Finding]) -> Iterator[str]:

@@ -53,7 +53,7 @@ COMMANDS = {
     'policies': Command('command.knowledge:policies',
                         'print what was learnt, or the way to one state'),
     'export': Command('command.knowledge:export', 'write what was learnt for other programs'),
-    'map': Command('command.map', 'make a floor plan of a map of nav2, or check one'),
+    'map': Command('command.map', 'make a place graph or a plan of a map of nav2'),
     'run': Command('command.run', 'run a node of the package'),
     'goal': Command('command.call:goal', 'send the robot to a known state'),
     'cancel': Command('command.call', 'give up the goal after the current step'),

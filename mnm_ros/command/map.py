@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``mnm_ros map``: make a floor plan of a map of nav2, or check one that was edited."""
+"""``mnm_ros map``: make a place graph or a floor plan of a map of nav2, or check a plan."""
 
 from __future__ import annotations
 
@@ -14,23 +14,39 @@ from mnm_ros.console.arguments import explained, number, Parser
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.pose import Pose
 from mnm_ros.files import user_path
-from mnm_ros.plan.request import Request, SIZES, Wishes
+from mnm_ros.plan.request import LEAST_SPACING, Request, SIZES, Wishes
 
 EPILOG = """\
-A plan that was edited is checked and drawn anew: mnm_ros map flat.plan.yaml. The exit status is 1
-if nothing could be explored by it. All lengths are in m, in the frame of the map.
+By default it writes a place graph, as GeoJSON that nav2's tools edit and mnm_ros explore explores,
+and its picture. With --cells it writes a plan, its picture, and parameters for a TurtleBot. A plan
+that was edited is checked and drawn anew: mnm_ros map flat.plan.yaml. The exit status is 1 if
+nothing could be explored. All lengths are in m, in the frame of the map.
 """
+
+_OF_CELLS = ('cell', 'yaw', 'page', 'port', 'radius', 'battery')
+"""Arguments that only a plan with cells has."""
 
 
 def main(arguments: Sequence[str], program: str) -> int:
-    """Write a plan, its picture and parameters, or check a plan; 1 if it is of no use."""
+    """Write a place graph or a plan, or check a plan; 1 if it is of no use."""
     given = _parser(program).parse_args(list(arguments))
-
-    from mnm_ros.command.floor_plan import check, write
-    from mnm_ros.plan.plan_file import is_plan
-    wishes = Wishes(given.write_mask, given.radius, given.battery)
+    from mnm_ros.places.graph_file import GEOJSON
     try:
-        if is_plan(given.file):
+        if given.file.suffix in GEOJSON:
+            raise InvalidValueError(f'{given.file} is a route graph, expected a map or a plan; '
+                                    'mnm_ros explore takes route graphs as they are')
+        from mnm_ros.plan.plan_file import is_plan
+        a_plan = is_plan(given.file)
+        _check_kind(given, a_plan or given.cells)
+        if not a_plan and not given.cells:
+            from mnm_ros.command import place_graph
+            place_graph.write(_request(given), given.output or Path(
+                given.file.with_suffix('.geojson').name), given.write_mask, given.overwrite)
+            return 0
+        from mnm_ros.command.floor_plan import check, write
+        wishes = Wishes(given.write_mask, **{name: value for name in ('radius', 'battery') if (
+            value := getattr(given, name)) is not None})
+        if a_plan:
             path = given.file
             plan, fatal = check(path, wishes)
         else:
@@ -38,7 +54,7 @@ def main(arguments: Sequence[str], program: str) -> int:
             plan, fatal = write(_request(given), path, wishes, given.overwrite)
         if given.page:
             from mnm_ros.command.plan_page import serve
-            serve(plan, path, given.file.name, wishes, given.port)
+            serve(plan, path, given.file.name, wishes, 8080 if given.port is None else given.port)
             return 0
     except (OSError, InvalidValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
@@ -48,30 +64,38 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _parser(program: str) -> Parser:
     made = Parser(prog=program, epilog=EPILOG,
-                  description='Make a floor plan (grid, rooms, doors, keep-outs) of a map of '
-                  'nav2, its picture and parameters for the robot; or check a plan.')
+                  description='Make a place graph of a map of nav2 (places in every room, the '
+                  'ways between them, doors), or a plan with cells; or check a plan.')
     defaults = Request(Path())
     add = made.add_argument
     add('file', type=_path, metavar='FILE', help='a map of nav2 (.yaml), or a plan')
     add('--output', type=_path, metavar='FILE',
-        help='the plan to write (default: FILE with .plan.yaml)')
+        help='what to write (default: FILE with .geojson, or with --cells .plan.yaml)')
+    add('--cells', action='store_true',
+        help='make a plan with square cells in place of a place graph')
+    add('--spacing', type=_spacing, metavar='M',
+        help=f'how far places of a graph are apart (default {defaults.spacing:g})')
     add('--overwrite', action='store_true', help='replace files that are there')
-    add('--home', nargs='+', type=float, default=[0.0, 0.0], metavar=('X', 'Y'),
-        help='where RESET leads, and its heading in degrees if it is not 0 (default 0 0)')
+    add('--home', nargs='+', type=float, metavar=('X', 'Y'),
+        help='where RESET leads, and its heading in degrees if it is not 0 (default: where most '
+        'room is)')
+    add('--keep-unknown', action='store_true',
+        help='keep unknown what the picture has in the shade of unknown pixels, 205, even if '
+        'free_thresh makes it free')
     add('--robot-radius', type=_positive, default=defaults.robot_radius, metavar='M',
         help='(default %(default)s, a TurtleBot 4; a Burger has 0.105)')
     add('--clearance', type=_least_zero, default=defaults.clearance, metavar='M',
         help='how far from walls ways are kept besides (default %(default)s)')
-    add('--cell', nargs='+', type=_positive, default=SIZES, metavar='M',
-        help='side of a cell, or several to choose from (default: '
+    add('--cell', nargs='+', type=_positive, metavar='M',
+        help='side of a cell, or several to choose from (with --cells; default: '
         f'{" ".join(f"{size:g}" for size in SIZES)})')
     add('--yaw', type=_angle, metavar='DEG',
-        help='by which the grid is turned (default: 0, or as most walls)')
+        help='by which the grid is turned (with --cells; default: 0, or as most walls)')
     add('--specks', nargs=2, type=_least_zero, default=defaults.specks, metavar=('M2', 'M2'),
         help='up to which area unknown and occupied specks are taken for free '
         f'(default {defaults.specks[0]:g} {defaults.specks[1]:g})')
     add('--door-width', type=_positive, default=defaults.door_width, metavar='M',
-        help='up to which width a narrow place is a door (default %(default)s)')
+        help='up to which width an opening between rooms is a door (default %(default)s)')
     add('--room', nargs=3, action='append', default=[], metavar=('NAME', 'X', 'Y'),
         help='name of the room at a point; repeatable')
     add('--door', nargs=5, action='append', default=[], metavar=('NAME', 'X', 'Y', 'X2', 'Y2'),
@@ -82,23 +106,29 @@ def _parser(program: str) -> Parser:
     add('--write-mask', type=_path, metavar='FILE',
         help='write the keep-outs as such a mask, with a pgm beside it')
     add('--page', action='store_true',
-        help='then serve a page on which the plan is looked at, edited and saved')
-    add('--port', type=int, default=8080, metavar='N',
-        help='of the page; 0 for any that is free (default %(default)s)')
-    add('--radius', type=_radius, default=Wishes.radius, metavar='L',
-        help='expected moves within which places are to be learnt (default %(default)g)')
-    add('--battery', type=_positive, default=Wishes.battery, metavar='H',
-        help='hours that the robot drives with one charge (default %(default)g)')
+        help='then serve a page on which a plan is looked at, edited and saved (with --cells)')
+    add('--port', type=int, metavar='N',
+        help='of the page; 0 for any that is free (default 8080)')
+    add('--radius', type=_radius, metavar='L',
+        help='expected moves within which cells are to be learnt (with --cells; default '
+        f'{Wishes.radius:g})')
+    add('--battery', type=_positive, metavar='H',
+        help='hours that the robot drives with one charge (with --cells; default '
+        f'{Wishes.battery:g})')
     return made
+
+
+def _check_kind(given: argparse.Namespace, cells: bool) -> None:
+    """Raise InvalidValueError for an argument that what is made has no use for."""
+    for name in ('spacing',) if cells else _OF_CELLS:
+        if getattr(given, name) not in (None, False):
+            raise InvalidValueError(f'argument --{name}: only allowed ' + (
+                'for a place graph, hence without --cells' if cells else 'with --cells'))
 
 
 def _request(given: argparse.Namespace) -> Request:
     """Return what is asked for; InvalidValueError if arguments have the wrong form."""
     from mnm_ros.plan.plan_file import MOST_POINTS
-    if not 2 <= len(given.home) <= 3:
-        raise InvalidValueError(f'argument --home: {len(given.home)} numbers, expected X Y or '
-                                'X Y DEG')
-    x, y, turned = [*(_number('--home', str(each)) for each in given.home), 0.0][:3]
     rooms, doors = _things(given.room, '--room'), _things(given.door, '--door')
     keep_outs = {name: _polygon(name, numbers) for name, numbers in _things(
         given.keep_out, '--keep-out').items()}
@@ -107,13 +137,23 @@ def _request(given: argparse.Namespace) -> Request:
         raise InvalidValueError(f'argument --keep-out: {count:,} corners, expected at most '
                                 f'{MOST_POINTS:,} in all')
     return Request(
-        given.file, Pose(x, y, math.remainder(math.radians(turned), math.tau)),
-        given.robot_radius, given.clearance, tuple(sorted(given.cell, reverse=True)),
+        given.file, _home(given.home),
+        given.robot_radius, given.clearance, tuple(sorted(given.cell or SIZES, reverse=True)),
         None if given.yaw is None else math.radians(given.yaw), tuple(given.specks),
         given.door_width,
         rooms={name: (x, y) for name, (x, y) in rooms.items()},
         doors={name: ((x, y), (to_x, to_y)) for name, (x, y, to_x, to_y) in doors.items()},
-        keep_outs=keep_outs, mask=given.mask)
+        keep_outs=keep_outs, mask=given.mask, keep_unknown=given.keep_unknown,
+        spacing=Request.spacing if given.spacing is None else given.spacing)
+
+
+def _home(given: Sequence[float] | None) -> Pose | None:
+    if given is None:
+        return None
+    if not 2 <= len(given) <= 3:
+        raise InvalidValueError(f'argument --home: {len(given)} numbers, expected X Y or X Y DEG')
+    x, y, turned = [*(_number('--home', str(each)) for each in given), 0.0][:3]
+    return Pose(x, y, math.remainder(math.radians(turned), math.tau))
 
 
 def _things(given: Sequence[Sequence[str]], option: str) -> dict[str, list[float]]:
@@ -158,6 +198,10 @@ def _angle(text: str) -> float:
 
 def _positive(text: str) -> float:
     return _in_range(text, 'a number above 0', 1e-6)
+
+
+def _spacing(text: str) -> float:
+    return _in_range(text, f'a number of at least {LEAST_SPACING:g}', LEAST_SPACING)
 
 
 def _least_zero(text: str) -> float:

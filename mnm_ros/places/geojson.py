@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Reads GeoJSON for nav2's route server.
+Reads and writes GeoJSON for nav2's route server.
 
 A feature of type ``Point`` is a node, one of type ``LineString`` or ``MultiLineString`` an edge;
 others are passed over. The reader of nav2 is
 ``nav2_route/src/plugins/graph_file_loaders/geojson_graph_file_loader.cpp`` in
-ros-navigation/navigation2. It knows no names: the entries ``name`` of a node's properties and of
-its metadata are for people.
+ros-navigation/navigation2. It knows no names: ``name`` of a node's properties, and of the metadata
+of a node ``name``, ``room``, ``zone`` (m) and ``home``, of an edge ``door``, are for this package.
+One that another program uses for something else is passed over.
 """
 
 from __future__ import annotations
@@ -48,13 +49,19 @@ def read_geojson(path: Path) -> PlaceGraph:
         if kind in _LINES:
             where = f'{where} (edge {number})'
             edges.append(Edge(str(number), _id(properties, 'startid', where),
-                              _id(properties, 'endid', where)))
+                              _id(properties, 'endid', where), _text(properties, 'door')))
             continue
         if number in places:
             raise FileError(f'{where}: node {number} is there already, expected it once')
         where = f'{where} (node {number})'
-        places[number] = Place(*_point(feature['geometry'], where), _name(properties))
+        places[number] = Place(
+            *_point(feature['geometry'], where), _text(properties, 'name'),
+            _zone(properties, where), room=_text(properties, 'room'),
+            home=_metadata(properties).get('home') is True)
         frames.setdefault(str(properties.get('frame', '')), number)
+    homes = [number for number, place in places.items() if place.home]
+    if len(homes) > 1:
+        raise FileError(f'{path}: nodes {homes[0]} and {homes[1]} both are home, expected one')
     if len(frames) > 1:
         (one, first), (other, second), *_ = frames.items()
         raise FileError(f"{path}: node {first} is in the frame '{one}' and node {second} in "
@@ -121,14 +128,52 @@ def _metadata(properties: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _name(properties: Mapping[str, Any]) -> str:
-    """Return the name of a node, empty if it has none that people could read."""
+def _text(properties: Mapping[str, Any], key: str) -> str:
+    """Return a text of a node or an edge, empty if it has none that people could read."""
     for entries in (properties, _metadata(properties)):
-        name = entries.get('name')
-        if isinstance(name, str) and name.isprintable() and 0 < len(name) <= 100:
-            return name
+        text = entries.get(key)
+        if isinstance(text, str) and text.isprintable() and 0 < len(text) <= 100:
+            return text
     return ''
+
+
+def _zone(properties: Mapping[str, Any], where: str) -> float | None:
+    zone: Any = _metadata(properties).get('zone')
+    if type(zone) not in (int, float):
+        return None
+    if not 0 < zone <= FARTHEST:
+        raise FileError(f'{where}: zone is {_shown(zone)}, expected a radius in m above 0')
+    return float(zone)
 
 
 def _shown(value: Any) -> str:
     return 'missing' if value is None else repr(value)[:60]
+
+
+def geojson(graph: PlaceGraph) -> str:
+    """
+    Return the text of a file that ``read_geojson`` and nav2's route server read.
+
+    :param graph: with edges whose keys are numbers.
+    """
+    features = [_feature('Point', [place.x, place.y], {
+        'id': number, **({'frame': graph.frame} if graph.frame else {}), 'metadata': {
+            **{key: value for key, value in (('name', place.name), ('room', place.room),
+                                             ('zone', place.zone)) if value},
+            **({'home': True} if place.home else {})}})
+        for number, place in graph.places.items()]
+    for edge in graph.edges:
+        ends = [[place.x, place.y] for place in (graph.places[edge.start], graph.places[edge.end])]
+        features.append(_feature('MultiLineString', [ends], {
+            'id': int(edge.key), 'startid': edge.start, 'endid': edge.end,
+            **({'metadata': {'door': edge.door}} if edge.door else {})}))
+    lines = ',\n'.join(json.dumps(feature, ensure_ascii=False) for feature in features)
+    return (f'{{"type": "FeatureCollection", "name": {json.dumps(graph.path.stem)},\n"crs": '
+            '{"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::3857"}},\n'
+            f'"features": [\n{lines}\n]}}\n')
+
+
+def _feature(kind: str, coordinates: object,
+             properties: Mapping[str, object]) -> dict[str, object]:
+    return {'type': 'Feature', 'properties': properties,
+            'geometry': {'type': kind, 'coordinates': coordinates}}

@@ -41,6 +41,8 @@ class Place:
         does not say.
     :param charger: whether robots charge there.
     :param level: the floor that it is on; empty for the only one.
+    :param room: the name of the room that it is in; empty if the file does not say.
+    :param home: whether this is home, where RESET leads.
     """
 
     x: float
@@ -49,6 +51,8 @@ class Place:
     zone: float | None = None
     charger: bool = False
     level: str = ''
+    room: str = ''
+    home: bool = False
 
 
 @dataclass(frozen=True)
@@ -151,9 +155,13 @@ class PlaceGraph:
         """
         Return the place that suits as home.
 
-        Only places count from which the most places can be reached and returned from. Among these
-        a charger comes first, then the place whose farthest place is the fewest edges away.
+        If the file names home, that is it. Otherwise only places count from which the most places
+        can be reached and returned from. Among these a charger comes first, then the place whose
+        farthest place is the fewest edges away.
         """
+        named = [number for number, place in self.places.items() if place.home]
+        if named:
+            return named[0]
         inside = self._largest_part
         chargers = [place for place in inside if self.places[place].charger]
         candidates = chargers or inside
@@ -198,12 +206,17 @@ class PlaceGraph:
             for action, edge in enumerate(self.outgoing(place)):
                 if edge.door:
                     doors.setdefault(edge.door, []).append((place, action))
+        rooms: dict[str, list[int]] = {}
+        for number, each in self.places.items():
+            if each.room:
+                rooms.setdefault(each.room, []).append(number)
         return RobotDescription(
             tuple(f'way {action + 1}' for action in range(self.actions)), home, self.frame,
             {number: place.name for number, place in self.places.items() if place.name},
             {number: (place.x, place.y) for number, place in self.places.items()},
             declaration=self.declaration,
             doors={door: tuple(pairs) for door, pairs in doors.items()},
+            rooms={room: tuple(places) for room, places in rooms.items()},
             moves={place: self.moves(place) for place in self.places},
             zones={place: round(self.zone(place), 3) for place in self.places})
 

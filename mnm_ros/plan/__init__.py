@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Floor plans: from a map of nav2 to cells, rooms, doors and keep-outs, without ROS.
+From a map of nav2 to places, rooms, doors and keep-outs, without ROS.
 
-Read ``floor_plan`` (what a plan is, and what follows from it) and ``plan_file``, how it is kept;
-then ``plan_maker``: how one is made by ``nav2_map``, ``specks``, ``rooms`` and ``grid_fit``.
-``findings`` says what is wrong with one, ``picture`` draws it.
+Read ``ground``: what is found on a map by ``nav2_map``, ``specks``, ``openings``, ``rooms`` and
+``home``. ``place_maker`` makes a place graph on it, by ``layout`` and ``spread``; ``plan_maker`` a
+plan with cells, by ``grid_fit``. ``floor_plan`` is what a plan is, and what follows from it;
+``plan_file``, how it is kept; ``findings``, what is wrong with one. ``picture`` draws both.
 """

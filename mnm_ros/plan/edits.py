@@ -12,7 +12,7 @@ home        ``at`` in m, ``degrees``, its heading, or none for the same
 room        ``name`` of the room at a point, ``at``
 door        ``name``, ``line`` from wall to wall, two points
 keep_out    ``name``, ``polygon`` of three points or more
-rename      ``what`` (rooms, doors, keep_outs), ``name``, ``to``
+rename      ``what`` (rooms, doors, openings, keep_outs), ``name``, ``to``
 remove      ``what``, ``name``
 ==========  ====================================================================================
 """
@@ -34,7 +34,7 @@ from mnm_ros.plan.plan_file import is_name, NAME
 from mnm_ros.plan.rooms import label_at
 
 _MOST_POINTS = 200
-THINGS = ('rooms', 'doors', 'keep_outs')
+THINGS = ('rooms', 'doors', 'openings', 'keep_outs')
 _POINT = 'a point, [x, y] in m'
 
 
@@ -158,7 +158,7 @@ def _fit(plan: Plan, edit: _Edit) -> Plan:
         raise edit.wrong('turned', 'true or false')
     yaws = (0.0, grid_fit.wall_direction(plan.map)) if turned else (plan.grid.yaw,)
     wish = grid_fit.Wish(plan.home, plan.ways_radius)
-    fit = grid_fit.best_fit(plan.driven_map, wish, [*plan.doors.values()],
+    fit = grid_fit.best_fit(plan.driven_map, wish, plan.lines,
                             (plan.grid.cell_size,), yaws)
     return replace(plan, grid=fit.grid, names={})
 
@@ -166,7 +166,7 @@ def _fit(plan: Plan, edit: _Edit) -> Plan:
 def _with_grid(plan: Plan, grid: Grid) -> Plan:
     """Return a plan with a grid without what is not reached, if anything is."""
     wish = grid_fit.Wish(plan.home, plan.ways_radius)
-    fit = grid_fit.evaluated(plan.driven_map, wish, [*plan.doors.values()], grid)
+    fit = grid_fit.evaluated(plan.driven_map, wish, plan.lines, grid)
     return replace(plan, grid=fit.grid if fit else grid, names={})    # of other cells
 
 

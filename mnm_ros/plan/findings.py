@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import math
 
 from mnm_ros.driving.occupancy import Map, Point
-from mnm_ros.plan.floor_plan import bounds, covered, passable, Plan
+from mnm_ros.plan.floor_plan import bounds, covered, crossing, passable, Plan
 from mnm_ros.plan.rooms import is_free, label_at, middle, sides
 import numpy as np
 from numpy.typing import NDArray
@@ -124,17 +124,18 @@ def _named(plan: Plan, edges: Sequence[tuple[int, int]]) -> str:
 
 def _doors(plan: Plan) -> Iterator[Finding]:
     ways = plan.ways
-    for name, line in plan.doors.items():
+    for kind, name, line in (*(('door', *each) for each in plan.doors.items()),
+                             *(('opening', *each) for each in plan.openings.items())):
         (x, y), (to_x, to_y) = line
         place = (x + to_x) / 2, (y + to_y) / 2
-        what = f"door '{name}' ({place[0]:.2f}, {place[1]:.2f})"
+        what = f"{kind} '{name}' ({place[0]:.2f}, {place[1]:.2f})"
         width = math.dist(*line)
         if len({0, *sides(plan.map, plan.room_labels, line)}) < 3:
             yield Finding(f'{what} does not divide two rooms: a line from wall to wall was '
                           'expected', place)
         elif width < 2 * plan.robot_radius:
             yield Finding(f'{what} is {width:.2f} m wide, too narrow for the robot', place)
-        elif not any(passable(ways, edge) for edge in plan.through(name)):
+        elif not any(passable(ways, edge) for edge in crossing(plan.grid, line)):
             yield Finding(f'{what} is cut: no way between cells leads through it; another origin, '
                           'rotation or size of cells may', place)
 
@@ -150,7 +151,7 @@ def _rooms(plan: Plan) -> Iterator[Finding]:
         elif names[label] != name:
             yield Finding(f"rooms '{names[label]}' and '{name}' are one ({plan.place(point)}): no "
                           'door is between them', point)
-    with_doors = {side for line in plan.doors.values() for side in sides(plan.map, labels, line)}
+    with_doors = {side for line in plan.lines for side in sides(plan.map, labels, line)}
     home = label_at(plan.map, labels, plan.home[:2])
     cells = {label_at(plan.map, labels, plan.grid.centre(cell)) for cell in plan.reached}
     areas = np.bincount(labels.ravel()) * plan.map.resolution ** 2

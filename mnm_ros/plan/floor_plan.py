@@ -37,6 +37,7 @@ class Plan:
     :ivar clearance: how far from walls its ways are kept besides.
     :ivar rooms: a point in each.
     :ivar doors: a line from wall to wall across each.
+    :ivar openings: the same between rooms that no door divides.
     :ivar keep_outs: polygons, the last point joined to the first.
     :ivar masked: of each pixel of the map, the lowest row first, whether a filter mask keeps
         robots out of it; None for no mask.
@@ -55,6 +56,12 @@ class Plan:
     masked: NDArray[np.bool_] | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     path: Path = Path()
+    openings: Mapping[str, Line] = field(default_factory=dict)
+
+    @property
+    def lines(self) -> list[Line]:
+        """Return the lines that divide rooms: doors, then openings."""
+        return [*self.doors.values(), *self.openings.values()]
 
     @cached_property
     def kept_out(self) -> NDArray[np.bool_]:
@@ -101,7 +108,7 @@ class Plan:
     @cached_property
     def room_labels(self) -> Labels:
         """Return which room each pixel of the map belongs to, by numbers."""
-        return labelled(self.map, self.doors.values())
+        return labelled(self.map, self.lines)
 
     @cached_property
     def room_names(self) -> dict[int, str]:

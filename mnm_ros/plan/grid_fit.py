@@ -18,6 +18,7 @@ from mnm_ros.driving.grid import centres, Grid, Ways
 from mnm_ros.driving.occupancy import blocks, Map
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.plan.floor_plan import corners, crossing, moves_to, passable
+from mnm_ros.plan.home import HALF_PIXEL
 from mnm_ros.plan.rooms import depth_of, is_free, Line
 from mnm_ros.robot_description import MAX_STATES
 import numpy as np
@@ -30,7 +31,6 @@ _COMPARED = 12        # grids of one size and rotation that are compared exactly
 _NEARLY = 0.95        # of the most cells; among such grids fewer cut doors are better
 _ENOUGH = 0.9         # of the area that any size covers; of such sizes the largest is taken
 _STRAIGHT = 1.0       # deg, to which a direction of walls is 0
-_HALF_PIXEL = 0.5     # between a wall and the middle of the pixel next to it
 _SAME = 1e-9
 _BLURRED = 8          # pixels, no fewer than a blurred one is made of
 
@@ -92,7 +92,7 @@ def best_fit(map_: Map, wish: Wish, doors: Sequence[Line], sizes: Iterable[float
     """
     angles = [*dict.fromkeys(yaws)]
     found, refusal = [], None
-    for size in possible(map_, wish, sizes):
+    for size in possible(map_, wish.radius, sizes):
         try:
             fits = [fit for yaw in angles for fit in _fits(map_, wish, doors, size, yaw)]
         except _TooManyCellsError as error:
@@ -111,18 +111,19 @@ def best_fit(map_: Map, wish: Wish, doors: Sequence[Line], sizes: Iterable[float
     return next(fit for fit, area in zip(found, areas) if area >= _ENOUGH * max(areas))
 
 
-def possible(map_: Map, wish: Wish, sizes: Iterable[float]) -> list[float]:
+def possible(map_: Map, radius: float, sizes: Iterable[float]) -> list[float]:
     """
     Return the sizes of cells in which the robot fits, unless they are surely too many on the map.
 
+    :param radius: of the robot with its clearance in m.
     :raises InvalidValueError: if there are none.
     """
     sizes = [*sizes]
-    wide = [size for size in sizes if size >= 2 * wish.radius]
+    wide = [size for size in sizes if size >= 2 * radius]
     if not wide:
         raise InvalidValueError(
             f'cells of {", ".join(f"{size:g}" for size in sizes)} m, expected a side of at least '
-            f'{2 * wish.radius:g} m, twice the radius of the robot and its clearance')
+            f'{2 * radius:g} m, twice the radius of the robot and its clearance')
     across = {size: [int(pixels * map_.resolution / size) for pixels in (map_.width, map_.height)]
               for size in wide}
     found = [size for size in wide if math.prod(across[size]) <= MAX_STATES]
@@ -282,7 +283,7 @@ class _Lattice:
             at = map_.pixels(points) - 0.5
             found = ndimage.map_coordinates(depth, at[:, ::-1].T, order=1, mode='constant')
             free[first:last].ravel()[:] = (
-                found > self._wish.radius / map_.resolution + _HALF_PIXEL)
+                found > self._wish.radius / map_.resolution + HALF_PIXEL)
         return free
 
     def _all(self, free: NDArray[np.bool_], axis: int) -> NDArray[np.bool_]:

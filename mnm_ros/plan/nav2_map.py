@@ -10,16 +10,17 @@ Sources: the documentation of nav2_map_server, and ``map_io.cpp`` in it, for the
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from pathlib import Path, PureWindowsPath
+import re
+from typing import Any, TYPE_CHECKING
 
 from mnm_ros.core.errors import FileError, how_to_install
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.occupancy import blocks, Map, Points
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.files import open_regular, user_path, write_whole
-from mnm_ros.located_yaml import Keys, read
-from mnm_ros.plan.plan_file import numbers
+from mnm_ros.located_yaml import Entry, Keys, read
 import numpy as np
 from numpy.typing import NDArray
 
@@ -36,11 +37,28 @@ MODES = ('trinary', 'scale', 'raw')
 INSTALL = ('to read the picture of a map, the Python package Pillow is needed: '
            + how_to_install('map', 'apt install python3-pil'))
 
+UNKNOWN_SHADE = 205         # of 255, by which map_saver_cli draws what is unknown
+
 _ANGLE = 1e3    # rad, at most, of an origin
 _UNKNOWN = -1
+_FREED = -2     # until the file is read: of that shade, and yet free by the threshold
+_NUMBER = re.compile(r'[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]{1,3})?')
+_TRUTH = {'true': 1, 'yes': 1, 'on': 1, 'y': 1, 'false': 0, 'no': 0, 'off': 0, 'n': 0}
 
 _Shades = NDArray[np.float64]
 _Occupancy = Callable[[_Shades, '_Shades | None'], NDArray[np.int8]]
+
+
+@dataclass(frozen=True)
+class MapFile:
+    """
+    What a file of a map holds.
+
+    :ivar remarks: what the person whose map this is should know, as sentences.
+    """
+
+    map: Map    # noqa: A003
+    remarks: tuple[str, ...] = ()
 
 
 def load(path: Path) -> Map:
@@ -49,20 +67,72 @@ def load(path: Path) -> Map:
 
     :raises FileError: with the file, the line, what was found and what was expected.
     """
+    return read_map(path).map
+
+
+def read_map(path: Path, keep_unknown: bool = False) -> MapFile:
+    """
+    Read a map; a picture that is not where the file says is taken from beside the file.
+
+    :param keep_unknown: whether pixels of ``UNKNOWN_SHADE`` stay unknown if they are free by the
+        threshold of the file.
+    :raises FileError: as ``load``.
+    """
     keys = read(path, 'map').mapping('a map of nav2')
     what = 'the side of a pixel in m, from 0.001 to 100'
-    resolution = keys.required('resolution', what).number(what, 0.001, 100)
-    what = 'x, y and yaw of the lower left corner in m and rad, a list of 3 numbers'
-    x, y, yaw = numbers(keys.required('origin', what), what, FARTHEST, FARTHEST, _ANGLE)
+    resolution = _number(keys.required('resolution', what), what, 0.001, 100)
+    x, y, yaw = _origin(keys)
     occupancy_of = _mode(keys)
+    remarks = []
     what = 'the path of a picture'
     image = keys.required('image', what)
     try:
-        rows = _picture(path.parent / user_path(image.text(what)), occupancy_of)
+        picture = path.parent / user_path(image.text(what))
+        beside = path.parent / PureWindowsPath(image.text(what)).name
+        if not _is_there(picture) and _is_there(beside):
+            remarks.append(f'{picture} is not there: the picture is {beside}')
+            picture = beside
+        rows = _picture(picture, occupancy_of)
     except FileError as error:
         raise image.error(str(error)) from None
-    return Map(resolution, rows.shape[1], rows.shape[0], Pose(x, y, wrapped(yaw)),
-               rows[::-1].ravel())    # a picture begins with its upper row
+    freed = rows == _FREED
+    if freed.any():
+        area = np.count_nonzero(freed) * resolution ** 2
+        rows[freed] = _UNKNOWN if keep_unknown else 0
+        if not keep_unknown:
+            remarks.append(
+                f'taken for free: {area:.1f} m^2 of the shade {UNKNOWN_SHADE}, which mostly is '
+                'what is unknown, because free_thresh makes it free; --keep-unknown keeps it so')
+    # A picture begins with its upper row.
+    return MapFile(Map(resolution, rows.shape[1], rows.shape[0], Pose(x, y, wrapped(yaw)),
+                       rows[::-1].ravel()), tuple(remarks))
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):    # ValueError of a name that has a NUL
+        return False
+
+
+def _number(entry: Entry, what: str, least: float, most: float) -> float:
+    """Return a number as nav2 reads one: in quotes, and with an exponent but no point, too."""
+    value = entry.scalar(what)
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if type(value) not in (int, float) or not least <= value <= most:
+        raise entry.unexpected(what)
+    return float(value)
+
+
+def _origin(keys: Keys) -> list[float]:
+    what = 'x, y and yaw of the lower left corner in m and rad, a list of 3 numbers'
+    entry = keys.required('origin', what)
+    found = entry.sequence(what)
+    if len(found) != 3:
+        raise entry.error(f'found {len(found)} numbers, expected {what}')
+    return [_number(item, what, -most, most)
+            for item, most in zip(found, (FARTHEST, FARTHEST, _ANGLE))]
 
 
 def _mode(keys: Keys) -> _Occupancy:
@@ -70,10 +140,10 @@ def _mode(keys: Keys) -> _Occupancy:
     mode = 'trinary'
     if 'mode' in keys:
         entry = keys['mode'][1]
-        mode = entry.text('one of ' + ', '.join(MODES))
+        mode = entry.text('one of ' + ', '.join(MODES)).lower()
         if mode not in MODES:
             raise entry.unexpected('one of ' + ', '.join(MODES))
-    free, occupied = (keys.required(name, what).number(what, 0, 1) for name, what in (
+    free, occupied = (_number(keys.required(name, what), what, 0, 1) for name, what in (
         ('free_thresh', 'a number from 0 to 1 below which a pixel is free'),
         ('occupied_thresh', 'a number from 0 to 1 above which a pixel is occupied')))
     if free >= occupied:
@@ -84,6 +154,7 @@ def _mode(keys: Keys) -> _Occupancy:
         if mode == 'raw':
             value = np.round(shades * 255)
             return np.where(value <= LETHAL, value, _UNKNOWN).astype(np.int8)
+        unknown_shade = np.abs(shades * 255 - UNKNOWN_SHADE) < 0.25
         if mode == 'trinary' and opacity is not None:    # as nav2 has it, a fourth colour
             shades = (3 * shades + opacity) / 4
         taken = shades if negate else 1 - shades
@@ -92,6 +163,8 @@ def _mode(keys: Keys) -> _Occupancy:
         value = np.where(taken > occupied, LETHAL, np.where(taken < free, 0, between))
         if mode == 'scale' and opacity is not None:
             value = np.where(opacity < 1, _UNKNOWN, value)
+        if mode == 'trinary':
+            value = np.where(unknown_shade & (value == 0), _FREED, value)
         return value.astype(np.int8)
 
     return occupancy_of
@@ -100,7 +173,10 @@ def _mode(keys: Keys) -> _Occupancy:
 def _negate(keys: Keys) -> bool:
     what = '0 or 1, for whether white is occupied'
     entry = keys.required('negate', what)
-    value = entry.scalar(what)
+    value: Any = entry.scalar(what)
+    if isinstance(value, str):
+        text = value.strip().lower()
+        value = _TRUTH.get(text, int(text) if text in ('0', '1') else value)
     if type(value) not in (bool, int) or value not in (0, 1):
         raise entry.unexpected(what)
     return bool(value)

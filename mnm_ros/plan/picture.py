@@ -1,48 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A picture of a plan, as SVG: the map, the cells within reach, rooms, doors and keep-outs."""
+"""
+Pictures of a plan, as SVG: the map, cells or a place graph, rooms, doors, openings and keep-outs.
+
+Lengths are in m, y pointing down; what is to be read has a size in pixels of a screen.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 import math
 
 from mnm_ros.driving.grid import centres
 from mnm_ros.driving.occupancy import OCCUPIED, Point
+from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.plan.findings import Finding
 from mnm_ros.plan.floor_plan import bounds, corners, Plan
+from mnm_ros.plan.labels import around, Labels, near
+from mnm_ros.plan.rooms import label_at
 import numpy as np
 from numpy.typing import NDArray
 
-_WIDE = 1000.0    # of the picture, in pixels of a screen
-_COLOURS = {'#': '#3c4654', '?': '#c9ced4', 'x': '#e9a5a0'}
+_WIDE = (1000.0, 4000.0)    # of a picture, in pixels of a screen: no less, and no more
+_PER_M = 45.0               # pixels, if that is between both
+_SMALL, _ROOM = 11.0, 22.0  # of fonts, in pixels
+_COLOURS = {'#': '#3c4654', '?': '#d5d9de', 'x': '#e9a5a0'}
+_TINTS = ('#e3edf9', '#e6f4e8', '#fbeee0', '#f2e6f5', '#fdf6d8', '#dff3f3', '#f9e4e6', '#ececec')
 STYLE = """\
-text { font: 0.12px sans-serif; text-anchor: middle; fill: #3c4654 }
-.room { font-size: 0.3px; font-weight: bold; fill: #1f5fa8; opacity: 0.7 }
-.cell { fill: #2a9d6f22; stroke: #2a9d6f; stroke-width: 0.012 }
-.way { stroke: #2a9d6f; stroke-width: 0.015 }
-.door { stroke: #e0a100; stroke-width: 0.06 }
+text { font-family: sans-serif; text-anchor: middle; dominant-baseline: central; fill: #3c4654;
+  paint-order: stroke; stroke: #ffffffcc; stroke-linejoin: round; pointer-events: none }
+.room { font-weight: bold; fill: #1f5fa8 }
+.cell { fill: #2a9d6f1c; stroke: #2a9d6f; stroke-width: 0.012 }
+.blocked { stroke: #3c4654; stroke-width: 0.05 }
+.way { stroke: #2a9d6f }
+.way.through { stroke: #b8860b }
+.place { fill: #2a9d6f; stroke: #ffffff }
+.door { stroke: #e0a100; stroke-width: 0.08; stroke-linecap: round }
+.opening { stroke: #9a7cc0; stroke-width: 0.05; stroke-dasharray: 0.12 0.1 }
 .keep_out { fill: #d2453d44; stroke: #d2453d; stroke-width: 0.03 }
-.home { fill: #1f5fa8 }
+.home { fill: #1f5fa8; stroke: #ffffff }
 .wrong { fill: none; stroke: #d2453d; stroke-width: 0.05 }
+.legend { text-anchor: start }
 """
 
 
-def svg(plan: Plan, wrong: Iterable[Finding] = ()) -> str:
+def svg(plan: Plan, wrong: Sequence[Finding] = ()) -> str:
     """
-    Return the picture.
+    Return the picture of a plan with cells.
 
     :param wrong: what is circled.
     """
-    left, low, width, height = box(plan)
-    scale = _WIDE / max(width, height)
-    return '\n'.join((
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width * scale:.0f}" '
-        f'height="{height * scale:.0f}" viewBox="{left:.4f} {low:.4f} {width:.4f} {height:.4f}">',
-        f'<title>{escape(plan.name)}</title><style>{STYLE}</style>',
-        f'<rect x="{left:.4f}" y="{low:.4f}" width="100%" height="100%" fill="#ffffff"/>',
-        *layers(plan, wrong).values(), '</svg>', ''))
+    unit = _unit(plan)
+    entries = [('<rect class="cell" x="-7" y="-7" width="14" height="14"/>',
+                'a cell: number 3 of room A is "A 3"'),
+               ('<line class="blocked" x1="0" y1="-7" x2="0" y2="7" style="stroke-width: 3"/>',
+                'no way between two cells'), *_entries(plan)]
+    if wrong:
+        entries.append(('<circle class="wrong" r="7" style="stroke-width: 2"/>', 'look at this'))
+    return _document(plan, unit, layers(plan, wrong).values(), entries)
+
+
+def graph_svg(plan: Plan, graph: PlaceGraph) -> str:
+    """Return the picture of a place graph on the map of a plan."""
+    unit = _unit(plan)
+    entries = [('<circle class="place" r="5"/>', 'a place: number 3 of room A is "A 3"'),
+               ('<line class="way" x1="-9" x2="9" style="stroke-width: 2"/>', 'a way')]
+    if any(edge.door for edge in graph.edges):
+        entries.append(('<line class="way through" x1="-9" x2="9" style="stroke-width: 2"/>',
+                        'a way through a door'))
+    labels = Labels(4 * unit)
+    drawn = [*_graph(plan, graph, labels, unit)]    # before labels, which avoid it
+    return _document(plan, unit, (
+        '\n'.join(part) for part in (
+            _tints(plan), _pixels(plan), drawn, _things(plan, labels, unit),
+            _numbers(plan, graph, labels, unit))), [*entries, *_entries(plan)])
 
 
 def box(plan: Plan) -> tuple[float, float, float, float]:
@@ -52,10 +84,59 @@ def box(plan: Plan) -> tuple[float, float, float, float]:
 
 
 def layers(plan: Plan, wrong: Iterable[Finding] = ()) -> dict[str, str]:
-    """Return the parts of the picture, the lowest first; ``wrong`` is circled."""
+    """Return the parts of the picture with cells, the lowest first; ``wrong`` is circled."""
+    unit = _unit(plan)
+    labels = Labels(4 * unit)
+    things = [*_things(plan, labels, unit)]    # their labels come before those of cells
     return {name: '\n'.join(lines) for name, lines in (
-        ('pixels', _pixels(plan)), ('cells', _cells(plan)), ('things', _things(plan)),
-        ('wrong', _wrong(wrong)))}
+        ('pixels', (*_tints(plan), *_pixels(plan))), ('cells', _cells(plan, labels)),
+        ('things', things), ('wrong', _wrong(wrong)))}
+
+
+def _unit(plan: Plan) -> float:
+    """Return how many m a pixel of the screen is."""
+    *_, width, height = box(plan)
+    size = max(width, height)
+    return size / min(max(_PER_M * size, _WIDE[0]), _WIDE[1])
+
+
+def _document(plan: Plan, unit: float, parts: Iterable[str],
+              entries: Sequence[tuple[str, str]]) -> str:
+    left, low, width, height = box(plan)
+    wide = max(len(text) for _, text in entries) * 0.6 * _SMALL + 40
+    columns = max(1, int(width / unit / wide))
+    high = 24.0 * math.ceil(len(entries) / columns) + 16
+    legend = '\n'.join(
+        f'<g transform="translate({20 + wide * (number % columns):.1f},'
+        f'{20 + 24 * (number // columns)})">{mark}<text class="legend" x="16" '
+        f'style="font-size: {_SMALL:g}px; stroke: none">{escape(text)}</text></g>'
+        for number, (mark, text) in enumerate(entries))
+    return '\n'.join((
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width / unit:.0f}" '
+        f'height="{height / unit + high:.0f}" viewBox="{left:.4f} {low:.4f} {width:.4f} '
+        f'{height + high * unit:.4f}">',
+        f'<title>{escape(plan.name)}</title><style>{STYLE}</style>',
+        f'<rect x="{left:.4f}" y="{low:.4f}" width="100%" height="100%" fill="#ffffff"/>',
+        *parts,
+        f'<g transform="translate({left:.4f},{low + height:.4f}) scale({unit:.6f})">', legend,
+        '</g>', '</svg>', ''))
+
+
+def _entries(plan: Plan) -> Iterator[tuple[str, str]]:
+    """Yield the marks and words of the legend that all pictures have."""
+    yield '<path class="home" d="M8,0L-6,6L-3,0L-6,-6z"/>', 'home'
+    if plan.doors:
+        yield '<line class="door" x1="-8" x2="8" style="stroke-width: 4"/>', 'a door'
+    if plan.openings:
+        yield ('<line class="opening" x1="-8" x2="8" style="stroke-width: 2; stroke-dasharray: '
+               '5 4"/>', 'an opening between rooms')
+    if plan.keep_outs:
+        yield ('<rect class="keep_out" x="-7" y="-7" width="14" height="14" '
+               'style="stroke-width: 1"/>', 'a keep-out')
+    for kind, text, there in (('#', 'occupied', True), ('?', 'unknown', True),
+                              ('x', 'kept out by the mask', plan.masked is not None)):
+        if there:
+            yield (f'<rect x="-7" y="-7" width="14" height="14" fill="{_COLOURS[kind]}"/>', text)
 
 
 def rectangles(of: NDArray[np.bool_]) -> Iterator[tuple[int, int, int, int]]:
@@ -73,58 +154,130 @@ def rectangles(of: NDArray[np.bool_]) -> Iterator[tuple[int, int, int, int]]:
             open_.setdefault(run, row)
 
 
+def _tints(plan: Plan) -> Iterator[str]:
+    """Yield the areas of rooms that have a name, in the pixels of the map."""
+    from scipy import ndimage
+    labels, names = plan.room_labels, [*plan.rooms]
+    areas = ndimage.find_objects(labels)
+    yield _group(plan)
+    for label, name in plan.room_names.items():
+        rows, columns = areas[label - 1]
+        yield _path(labels[rows, columns] == label, _TINTS[names.index(name) % len(_TINTS)],
+                    (columns.start, rows.start))
+    yield '</g>'
+
+
 def _pixels(plan: Plan) -> Iterator[str]:
     """Yield what is not free, in the pixels of the map."""
-    map_, rows = plan.map, plan.map.pixel_rows
-    yield (f'<g transform="scale(1,-1) translate({map_.origin.x:.4f},{map_.origin.y:.4f}) '
-           f'rotate({math.degrees(map_.origin.yaw):.4f}) scale({map_.resolution:g})">')
+    rows = plan.map.pixel_rows
+    yield _group(plan)
     kinds = [('?', rows < 0), ('#', rows >= OCCUPIED)]
     if plan.masked is not None:
         kinds.append(('x', plan.masked))
     for kind, of in kinds:
-        path = ''.join(f'M{column},{row}h{width}v{height}h-{width}z'
-                       for column, row, width, height in rectangles(of))
-        yield f'<path fill="{_COLOURS[kind]}" d="{path}"/>'
+        yield _path(of, _COLOURS[kind])
     yield '</g>'
 
 
-def _cells(plan: Plan) -> Iterator[str]:
+def _group(plan: Plan) -> str:
+    """Return the beginning of what is drawn in the pixels of the map."""
+    map_ = plan.map
+    return (f'<g transform="scale(1,-1) translate({map_.origin.x:.4f},{map_.origin.y:.4f}) '
+            f'rotate({math.degrees(map_.origin.yaw):.4f}) scale({map_.resolution:g})">')
+
+
+def _path(of: NDArray[np.bool_], colour: str, first: tuple[int, int] = (0, 0)) -> str:
+    path = ''.join(f'M{column + first[0]},{row + first[1]}h{width}v{height}h-{width}z'
+                   for column, row, width, height in rectangles(of))
+    return f'<path fill="{colour}" d="{path}"/>'
+
+
+def _cells(plan: Plan, labels: Labels) -> Iterator[str]:
     grid, ways = plan.grid, plan.ways
     size = grid.cell_size
     turn = -math.degrees(grid.yaw)
+    half = np.array([math.cos(grid.yaw), math.sin(grid.yaw)]) * size / 2
     for cell in sorted(plan.reached):
         x, y = grid.centre(cell)
         yield (f'<rect class="cell" x="{-size / 2:g}" y="{-size / 2:g}" width="{size:g}" '
                f'height="{size:g}" transform="translate({x:.3f},{-y:.3f}) rotate({turn:.3f})">'
                f'<title>{escape(plan.cell_names[cell])}</title></rect>')
-        for heading in (0, 1):
-            there = ways.neighbour(cell, heading)
-            if there is not None:
-                (from_, to) = centres(grid, np.array([cell, there])).tolist()
-                yield _line('way', from_, to)
+    for cell in sorted(plan.reached):
+        row, column = divmod(cell, grid.columns)
+        for heading, there in ((0, cell + 1 if column + 1 < grid.columns else None),
+                               (1, cell + grid.columns)):
+            if there in plan.reached and ways.neighbour(cell, heading) != there:
+                (from_, to) = centres(grid, np.array([cell, there]))
+                middle = (from_ + to) / 2
+                along = half if heading else np.array([-half[1], half[0]])
+                yield _line('blocked', (middle - along).tolist(), (middle + along).tolist())
     for cell in sorted(plan.reached):
         x, y = grid.centre(cell)
-        yield (f'<text x="{x:.3f}" y="{-y:.3f}" style="font-size: {size / 6:.3f}px">'
-               f'{escape(plan.cell_names[cell])}</text>')
+        text = plan.cell_names[cell].rpartition(' ')[2]
+        if labels.place(text, size / 3, [(x, -y)]) is not None:
+            yield _text('', text, (x, -y), size / 3)
 
 
-def _things(plan: Plan) -> Iterator[str]:
+def _graph(plan: Plan, graph: PlaceGraph, labels: Labels, unit: float) -> Iterator[str]:
+    places = {number: (place.x, place.y) for number, place in graph.places.items()}
+    drawn = set()
+    for edge in graph.edges:
+        if (edge.end, edge.start) in drawn:
+            continue
+        drawn.add((edge.start, edge.end))
+        start, end = places[edge.start], places[edge.end]
+        labels.line((start[0], -start[1]), (end[0], -end[1]), 6 * unit)
+        yield _line('way through' if edge.door else 'way', start, end,
+                    f' style="stroke-width: {2 * unit:.4f}"')
+    for number, (x, y) in places.items():
+        labels.mark((x, -y), 6 * unit)
+        if not graph.places[number].home:
+            yield (f'<circle class="place" cx="{x:.3f}" cy="{-y:.3f}" r="{5 * unit:.4f}" '
+                   f'style="stroke-width: {unit:.4f}"><title>{escape(graph.name(number))}</title>'
+                   '</circle>')
+
+
+def _numbers(plan: Plan, graph: PlaceGraph, labels: Labels, unit: float) -> Iterator[str]:
+    for number, place in graph.places.items():
+        text = graph.name(number).rpartition(' ')[2]
+        found = labels.place(text, _SMALL * unit, around(
+            (place.x, -place.y), text, _SMALL * unit, (10 if place.home else 7) * unit))
+        if found is not None:
+            yield _text('', text, found, _SMALL * unit)
+
+
+def _things(plan: Plan, labels: Labels, unit: float) -> Iterator[str]:
     for name, polygon in plan.keep_outs.items():
         points = ' '.join(f'{x:g},{-y:g}' for x, y in polygon)
         yield (f'<polygon class="keep_out" points="{points}"><title>{escape(name)}</title>'
                '</polygon>')
-    for name, (start, end) in plan.doors.items():
-        yield _line('door', start, end)
-        x, y = (start[0] + end[0]) / 2, (start[1] + end[1]) / 2
-        yield f'<text x="{x:g}" y="{-y:g}">{escape(name)}</text>'
+    for kind, lines in (('opening', plan.openings), ('door', plan.doors)):
+        for name, (start, end) in lines.items():
+            labels.line((start[0], -start[1]), (end[0], -end[1]), 3 * unit)
+            yield _line(kind, start, end, '', name)
+    yield _home(plan, max(plan.robot_radius, 9 * unit))
+    labels.mark((plan.home.x, -plan.home.y), max(plan.robot_radius, 9 * unit))
     for name, (x, y) in plan.rooms.items():
-        yield f'<text class="room" x="{x:g}" y="{-y:g}">{escape(name)}</text>'
+        own = label_at(plan.map, plan.room_labels, (x, y))
+        found = labels.place(name, _ROOM * unit, (
+            (to_x, to_y) for to_x, to_y in near((x, -y), _ROOM * unit)
+            if label_at(plan.map, plan.room_labels, (to_x, -to_y)) == own))
+        if found is not None:
+            yield _text('room', name, found, _ROOM * unit)
+    for name, corners_ in (*plan.doors.items(), *plan.keep_outs.items()):
+        x, y = np.array(corners_, np.float64).mean(axis=0).tolist()
+        found = labels.place(name, _SMALL * unit, near((x, -y), 1.5 * _SMALL * unit, 3))
+        if found is not None:
+            yield _text('', name, found, _SMALL * unit)
+
+
+def _home(plan: Plan, size: float) -> str:
     x, y, yaw = plan.home
-    size = max(plan.robot_radius, 0.1)
     points = ' '.join(
         f'{x + far * size * math.cos(yaw + at):.3f},{-y - far * size * math.sin(yaw + at):.3f}'
         for at, far in ((0.0, 1.0), (2.5, 1.0), (math.pi, 0.4), (-2.5, 1.0)))
-    yield f'<polygon class="home" points="{points}"><title>home</title></polygon>'
+    return (f'<polygon class="home" points="{points}" style="stroke-width: {size / 9:.4f}">'
+            '<title>home</title></polygon>')
 
 
 def _wrong(wrong: Iterable[Finding]) -> Iterator[str]:
@@ -134,6 +287,13 @@ def _wrong(wrong: Iterable[Finding]) -> Iterator[str]:
                f'{escape(finding.text)}</title></circle>')
 
 
-def _line(name: str, start: Point, end: Point) -> str:
+def _text(name: str, text: str, at: Point, size: float) -> str:
+    return (f'<text{f" class={chr(34)}{name}{chr(34)}" if name else ""} x="{at[0]:.3f}" '
+            f'y="{at[1]:.3f}" style="font-size: {size:.4f}px; stroke-width: {size / 5:.4f}">'
+            f'{escape(text)}</text>')
+
+
+def _line(name: str, start: Point, end: Point, style: str = '', title: str = '') -> str:
+    said = f'><title>{escape(title)}</title></line>' if title else '/>'
     return (f'<line class="{name}" x1="{start[0]:.3f}" y1="{-start[1]:.3f}" x2="{end[0]:.3f}" '
-            f'y2="{-end[1]:.3f}"/>')
+            f'y2="{-end[1]:.3f}"{style}{said}')

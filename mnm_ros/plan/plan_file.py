@@ -29,16 +29,16 @@ from numpy.typing import NDArray
 VERSION = 1
 
 NAME = 'a name of 1 to 60 printable characters that is no number'
-MOST_THINGS = 1000     # rooms, doors or keep-outs
+MOST_THINGS = 1000     # rooms, doors, openings or keep-outs
 MOST_POINTS = 10_000   # of all keep-outs: to find what these cover takes seconds
 
-_KEYS = ('plan', 'name', 'robot', 'home', 'grid', 'rooms', 'doors', 'keep_outs', 'names',
-         'map')
+_KEYS = ('plan', 'name', 'robot', 'home', 'grid', 'rooms', 'doors', 'openings', 'keep_outs',
+         'names', 'map')
 _PIXELS = {'.': 0, '#': 100, '?': -1, 'x': 0}
 _EXPECTED = "pixels, each '.' free, '#' occupied, '?' unknown or 'x' free, but kept out of"
 _HEAD = """\
 # A floor plan for mnm_ros: what `mnm_ros map` has made of {source}. Edit names, and add rooms (a
-# point in each), doors (a line from wall to wall) and keep_outs (polygons); then let
+# point in each), doors and openings (lines from wall to wall) and keep_outs (polygons); then let
 # `mnm_ros map` check this file. Lengths are in m, angles in rad, in the frame of the map.
 """
 
@@ -74,7 +74,7 @@ def _plan(root: Entry, path: Path) -> Plan:
         radius, clearance,
         _named(keys, 'rooms', _point), _named(keys, 'doors', _line),
         _keep_outs(keys), masked if masked.any() else None,
-        _cell_names(keys, grid), path)
+        _cell_names(keys, grid), path, _named(keys, 'openings', _line))
 
 
 def _map(entry: Entry) -> tuple[Map, NDArray[np.bool_]]:
@@ -254,6 +254,9 @@ def _lines(plan: Plan, source: str) -> Iterator[str]:
     yield ''
     yield from _entries('rooms', {name: _list(point) for name, point in plan.rooms.items()})
     yield from _entries('doors', {name: _list(line) for name, line in plan.doors.items()})
+    if plan.openings:
+        yield from _entries('openings', {name: _list(line)
+                                         for name, line in plan.openings.items()})
     yield from _entries('keep_outs', {name: _list(each) for name, each in plan.keep_outs.items()})
     yield from _entries('names', {by_number(grid, cell): _quoted(name)
                                   for cell, name in plan.names.items()})

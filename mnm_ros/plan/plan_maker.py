@@ -1,35 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How a plan is made of a map: specks, rooms, doors, keep-outs and the grid, in this order."""
+"""How a plan with cells is made of a map: what ``ground`` finds, then the grid, then rooms."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 import math
 
-from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Map, Point
-from mnm_ros.driving.pose import Pose
-from mnm_ros.plan import grid_fit, nav2_map
+from mnm_ros.plan import grid_fit, ground
 from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.plan_file import printable
 from mnm_ros.plan.request import Request
-from mnm_ros.plan.rooms import (
-    find_doors,
-    label_at,
-    labelled,
-    Labels,
-    letters,
-    Line,
-    middle,
-    names_of,
-    sides,
-)
-from mnm_ros.plan.specks import Speck, without_specks
-import numpy as np
-
-_MARGIN = 2    # pixels around what is known that are kept of a map
+from mnm_ros.plan.specks import Speck
 
 
 @dataclass(frozen=True)
@@ -37,6 +19,7 @@ class MadePlan:
     """
     A plan, and what was decided on the way.
 
+    :ivar said: where home is, then what the map has that a person should know, as sentences.
     :ivar specks: what was taken for free.
     :ivar counts: cells reached by the worst, the median and the best origin of the same grid.
     :ivar better_home: where home would be in the middle of a cell of a grid with more cells, and
@@ -44,7 +27,8 @@ class MadePlan:
     """
 
     plan: Plan
-    specks: list[Speck]
+    said: tuple[str, ...]
+    specks: tuple[Speck, ...]
     counts: tuple[int, int, int]
     better_home: tuple[Point, int] | None
 
@@ -54,66 +38,19 @@ def make(request: Request) -> MadePlan:
     Return a plan.
 
     :raises FileError: if the map or the mask cannot be read.
-    :raises InvalidValueError: if home is free in no grid.
+    :raises InvalidValueError: if nothing is free.
     """
-    cropped = _cropped(nav2_map.load(request.map_file))
-    wish = grid_fit.Wish(request.home, request.robot_radius + request.clearance)
-    grid_fit.possible(cropped, wish, request.sizes)    # before what takes long
-    map_, specks = without_specks(cropped, *request.specks)
-    masked = None if request.mask is None else nav2_map.lethal(nav2_map.load(request.mask), map_)
-    lines = ([*request.doors.values()] if request.doors else
-             find_doors(map_, request.door_width, request.room_area))
-    labels = labelled(map_, lines)
-    rooms = _rooms(map_, labels, request)
-    doors = dict(request.doors) or _named(map_, labels, rooms, lines)
-    plan = Plan(printable(request.map_file.stem), map_, Grid(0.0, 0.0, 1.0, 1, 1), request.home,
-                request.robot_radius, request.clearance, rooms, doors, dict(request.keep_outs),
-                masked)
-    yaws = ((0.0, grid_fit.wall_direction(map_)) if request.yaw is None else (request.yaw,))
-    fit = grid_fit.best_fit(plan.driven_map, wish, lines, request.sizes, yaws)
-    return MadePlan(replace(plan, grid=fit.grid), specks,
-                    grid_fit.counts(plan.driven_map, wish, fit.grid),
-                    _better_home(plan.driven_map, wish, fit))
-
-
-def _cropped(map_: Map) -> Map:
-    """Return a map without what is unknown around it."""
-    known = map_.pixel_rows >= 0
-    if not known.any():
-        return map_
-    (low, top), (left, right) = (
-        (max(int(at[0]) - _MARGIN, 0), int(at[-1]) + 1 + _MARGIN)
-        for at in (np.flatnonzero(known.any(axis=1)), np.flatnonzero(known.any(axis=0))))
-    rows = map_.pixel_rows[low:top, left:right]
-    (x, y), = map_.points([(left, low)]).tolist()
-    return Map(map_.resolution, rows.shape[1], rows.shape[0],
-               Pose(round(x, 5), round(y, 5), map_.origin.yaw), rows.ravel())
-
-
-def _rooms(map_: Map, labels: Labels, request: Request) -> dict[str, Point]:
-    """Return the rooms that are given, and letters for the others that are large enough."""
-    found = dict(request.rooms)
-    given = {label_at(map_, labels, point) for point in found.values()}
-    least = request.room_area / map_.resolution ** 2
-    areas = np.bincount(labels.ravel())
-    others = [label for label in range(1, len(areas))
-              if areas[label] >= least and label not in given]
-    free_letters = (name for name in letters(len(others) + len(found)) if name not in found)
-    return {**found, **{name: middle(map_, labels, label)
-                        for name, label in zip(free_letters, others)}}
-
-
-def _named(map_: Map, labels: Labels, rooms: Mapping[str, Point],
-           lines: list[Line]) -> dict[str, Line]:
-    """Return doors by the names of the rooms on both sides."""
-    names = names_of(map_, labels, rooms)
-    found: dict[str, Line] = {}
-    for line in lines:
-        name = '-'.join(sorted(names.get(side, 'elsewhere')
-                               for side in sides(map_, labels, line)))
-        number = sum(each == name or each.startswith(f'{name} ') for each in found) + 1
-        found[name if number == 1 else f'{name} {number}'] = line
-    return found
+    found = ground.read(request)
+    # Before what takes long.
+    grid_fit.possible(found.map, request.robot_radius + request.clearance, request.sizes)
+    on = ground.ground_of(request, found)
+    wish, driven = grid_fit.Wish(on.plan.home, on.radius), on.plan.driven_map
+    yaws = ((0.0, grid_fit.wall_direction(on.plan.map)) if request.yaw is None
+            else (request.yaw,))
+    fit = grid_fit.best_fit(driven, wish, on.lines, request.sizes, yaws)
+    plan = on.with_rooms(fit.grid.centre(cell) for cell in sorted(fit.cells))
+    return MadePlan(replace(plan, grid=fit.grid), on.said, on.specks,
+                    grid_fit.counts(driven, wish, fit.grid), _better_home(driven, wish, fit))
 
 
 def _better_home(map_: Map, wish: grid_fit.Wish, fit: grid_fit.Fit) -> tuple[Point, int] | None:

@@ -13,6 +13,9 @@ from mnm_ros.driving.pose import Pose
 SIZES = (0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.25, 0.2)
 """The sides of cells that are tried, in m; larger ones on request."""
 
+LEAST_SPACING = 0.3
+"""m between places, no less."""
+
 _Point = tuple[float, float]
 
 
@@ -21,19 +24,22 @@ class Request:
     """
     What a plan is to be made of; lengths are in m, angles in rad.
 
+    :ivar home: None for the place with most room.
     :ivar clearance: how far from walls ways are kept besides.
     :ivar sizes: of cells, one of which is taken.
     :ivar yaw: of the grid; None for that of the map or of most walls.
     :ivar specks: up to which area in m^2 unknown and occupied specks are removed.
-    :ivar door_width: up to which a narrow place is a door.
-    :ivar room_area: from which on what is behind a door is a room, in m^2.
+    :ivar door_width: up to which an opening between rooms is a door.
+    :ivar room_area: from which on what is behind an opening is a room, in m^2.
     :ivar rooms, keep_outs: as a plan has them.
     :ivar doors: the same; if there are any, no others are looked for.
     :ivar mask: a filter mask of nav2.
+    :ivar spacing: of neighbouring places of a graph.
+    :ivar keep_unknown: whether what map_saver_cli draws as unknown is so, whatever the threshold.
     """
 
     map_file: Path
-    home: Pose = Pose(0.0, 0.0, 0.0)
+    home: Pose | None = None
     robot_radius: float = 0.175
     clearance: float = 0.05
     sizes: tuple[float, ...] = SIZES
@@ -45,6 +51,8 @@ class Request:
     doors: Mapping[str, tuple[_Point, _Point]] = field(default_factory=dict)
     keep_outs: Mapping[str, Sequence[_Point]] = field(default_factory=dict)
     mask: Path | None = None
+    keep_unknown: bool = False
+    spacing: float = 2.0
 
 
 @dataclass(frozen=True)

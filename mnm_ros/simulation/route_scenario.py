@@ -23,6 +23,9 @@ SUCCESS = 0.96
 STEPS_PER_EDGE = 25
 """After how many steps for each edge one of them closes; the first hypothesis takes 4 to 10."""
 
+LEAST_STEPS = 5000
+"""Before that none closes, so that the first hypothesis of a small graph can be judged."""
+
 
 class RouteWorld:
     """
@@ -55,7 +58,7 @@ class RouteWorld:
     @property
     def until(self) -> int:
         """Return after how many steps the edge closes."""
-        return STEPS_PER_EDGE * len(self.graph.edges)
+        return max(LEAST_STEPS, STEPS_PER_EDGE * len(self.graph.edges))
 
     def _closing(self) -> Set[tuple[int, int]]:
         """

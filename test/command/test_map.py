@@ -4,11 +4,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+import os
 from pathlib import Path
 import re
+import shlex
+from xml.etree import ElementTree
 
 from flats import DOOR, flat, saved
 from mnm_ros.command.main import main
+from mnm_ros.console.command_line import parse
+from mnm_ros.places.geojson import read_geojson
 from mnm_ros.plan.nav2_map import load as load_map
 from mnm_ros.plan.plan_file import load
 import pytest
@@ -16,7 +22,7 @@ from tiers import strength
 import yaml
 
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
-HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
+HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
 RADIUS = strength('1', '4')
 SOON = (*HOME, '--radius', '1')    # what is told of exploring takes a second to be played, not ten
 
@@ -49,6 +55,43 @@ def test_a_map_becomes_a_plan(folder: Path, capsys: pytest.CaptureFixture) -> No
         assert parameters['plan'] == str(folder / 'flat.plan.yaml')
         assert parameters.get('robot_radius', 0.15) == 0.15
         assert not {'cell_size', 'use_map', 'home_x', 'rows'} & {*parameters}
+
+
+def test_a_map_becomes_a_graph_that_can_be_explored(
+        folder: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', 'flat.yaml', '--room', 'kitchen', '0', '0', '--door-width', '0.9']) == 0
+    out = capsys.readouterr().out
+    graph = read_geojson(folder / 'flat.geojson')
+    assert out.startswith('home: 0.') and 'where most room is' in out.splitlines()[0]
+    assert f'{len(graph.places)} places, {len(graph.edges) // 2} ways' in out
+    assert 'rooms: kitchen (' in out and 'doors: A-kitchen (0.' in out
+    assert '1 unknown speck, at (0.05, -0.45)' in out
+    assert {edge.door for edge in graph.edges} == {'', 'A-kitchen'}
+    svg = ElementTree.parse(folder / 'flat.svg').getroot()
+    classes = [element.get('class') for element in svg.iter()]
+    # One more of each in the legend.
+    assert classes.count('place') == len(graph.places) and classes.count('home') == 2
+    assert classes.count('door') == 2 and classes.count('room') == 2
+    assert {*os.listdir()} == {'flat.yaml', 'flat.pgm', 'flat.geojson', 'flat.svg'}
+    # The command that is printed is true.
+    command, = re.findall(r'explore it in simulation: mnm_ros (.*)', out)
+    program, *words = shlex.split(command)
+    scenario = parse([*words, '--once']).scenario
+    assert program == 'explore' and scenario is not None
+    assert scenario.graph == replace(graph, path=Path('flat.geojson'))
+
+
+def test_a_graph_that_was_edited_is_not_lost(
+        folder: Path, capsys: pytest.CaptureFixture) -> None:
+    for name in ('flat.geojson', 'flat.svg'):
+        (folder / name).write_text('mine')
+        assert main(['map', 'flat.yaml']) == 1
+        assert f'{name} is there already' in capsys.readouterr().err
+        assert (folder / name).read_text() == 'mine'
+        (folder / name).unlink()
+    assert main(['map', 'flat.yaml', '--output', 'other.geojson', '--write-mask', 'mask.yaml',
+                 '--keep-out', 'stairs', *STAIRS]) == 0
+    assert {'other.geojson', 'other.svg', 'mask.yaml', 'mask.pgm'} <= {*os.listdir()}
 
 
 def number(text: str) -> int:
@@ -101,7 +144,12 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
 @pytest.mark.parametrize(('words', 'complaint'), [
     (['none.yaml'], 'none.yaml: cannot be read'),
     (['flat.pgm'], ': not YAML: '),
-    (['flat.yaml', '--home', '9', '9'], 'home, 9, 9, is in no free cell of any grid'),
+    (['flat.yaml', '--robot-radius', '2'], 'no place of the map has 2.05 m around'),
+    (['flat.yaml', '--cells', '--robot-radius', '2', '--cell', '5'], 'no place of the map has'),
+    (['flat.yaml', '--cell', '0.5'], 'argument --cell: only allowed with --cells'),
+    (['flat.yaml', '--page'], 'argument --page: only allowed with --cells'),
+    (['flat.yaml', '--cells', '--spacing', '1'], '--spacing: only allowed for a place graph'),
+    (['flat.geojson'], 'flat.geojson is a route graph, expected a map or a plan; mnm_ros explore'),
     (['flat.yaml', '--home', '9'], 'argument --home: 1 numbers, expected X Y'),
     (['flat.yaml', '--room', 'kitchen', '0', 'y'], "argument --room: 'y', expected a number"),
     (['flat.yaml', '--keep-out', 'stairs', '0', '0', '1', '1'], "'stairs' has 4 numbers"),
@@ -114,13 +162,13 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     (['flat.yaml', '--room', 'a', '0', '0', '--room', 'a', '1', '1'], "--room: 'a' twice"),
     (['flat.yaml', '--keep-out', 'lake', *['1'] * 20_002],
      '--keep-out: 10,001 corners, expected at most 10,000'),
-    (['flat.yaml', '--cell', '0.2'], 'cells of 0.2 m, expected a side of at least 0.45 m'),
+    (['flat.yaml', '--cells', '--cell', '0.2'], 'cells of 0.2 m, expected a side of at least'),
 ])
 def test_what_is_wrong_is_said(
         words: list[str], complaint: str, capsys: pytest.CaptureFixture) -> None:
     assert main(['map', *words]) == 1
     assert complaint in capsys.readouterr().err
-    assert not Path('turtlebot.yaml').exists()
+    assert not {'turtlebot.yaml', 'flat.geojson', 'flat.svg'} & {*os.listdir()}
 
 
 def test_nothing_is_written_where_a_link_leads(
@@ -175,8 +223,8 @@ def test_parameters_name_the_plan_whatever_its_folder_is_called(
 
 
 @pytest.mark.parametrize('words', [
-    ['--cell', '0'], ['--radius', '0.5'], ['--battery', '0'], ['--robot-radius', 'x'],
-    ['--yaw', 'x']])
+    ['--cell', '0'], ['--spacing', '0.2'], ['--radius', '0.5'], ['--battery', '0'],
+    ['--robot-radius', 'x'], ['--yaw', 'x']])
 def test_numbers_are_checked(words: list[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(['map', 'flat.yaml', *words])

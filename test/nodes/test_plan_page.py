@@ -32,8 +32,8 @@ nicegui = pytest.importorskip('nicegui', reason='NiceGUI is not installed')
 plan_page = pytest.importorskip('mnm_ros.page.plan_page')
 
 RADIUS = ('--radius', '1')    # what is told of exploring takes a second to be played
-HOME = ('--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02', '--cell', '0.5',
-        *RADIUS)
+HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02', '--cell',
+        '0.5', *RADIUS)
 
 
 @pytest.mark.parametrize(('drawn', 'edit'), [

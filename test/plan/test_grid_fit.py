@@ -12,7 +12,8 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.pose import Pose
 from mnm_ros.plan.grid_fit import best_fit, counts, covered_area, evaluated, wall_direction, Wish
-from mnm_ros.plan.rooms import find_doors, is_free
+from mnm_ros.plan.openings import find_openings
+from mnm_ros.plan.rooms import is_free
 import pytest
 from tiers import strength, thorough
 
@@ -23,7 +24,7 @@ HOME = Pose(0.5, 0.0, 0.0)
     'plan/test_grid_fit.py::test_no_other_origin_reaches_many_more_cells'))])
 def test_no_other_origin_reaches_many_more_cells(yaw: float) -> None:
     map_ = flat(DOOR, (0, 2.2, 6, 2.3, 100), yaw=yaw)
-    doors, wish = find_doors(map_, 0.95, 1.0), Wish(HOME, 0.2)
+    doors, wish = find_openings(map_, 0.95, 1.0), Wish(HOME, 0.2)
     fit = best_fit(map_, wish, doors, (0.5,), (yaw,))
     assert not fit.cut
     random = Random(1)
@@ -70,7 +71,7 @@ def test_a_turned_flat_has_more_cells_with_a_turned_grid() -> None:
 def test_the_fewest_cut_doors_come_before_a_few_cells() -> None:
     """A door that is just wide enough is in the way of few origins only."""
     map_ = flat((3, 1.3, 3.1, 1.7, 0))
-    doors, wish = find_doors(map_, 0.95, 1.0), Wish(HOME, 0.15)
+    doors, wish = find_openings(map_, 0.95, 1.0), Wish(HOME, 0.15)
     assert len(doors) == 1
     fit = best_fit(map_, wish, doors, (0.5,), (0.0,))
     assert not fit.cut and len(fit.cells) > 30
@@ -80,7 +81,7 @@ def test_the_fewest_cut_doors_come_before_a_few_cells() -> None:
 
 def test_of_several_sizes_a_large_one_is_taken_that_covers_as_much() -> None:
     map_, wish = flat(DOOR), Wish(HOME, 0.15)
-    doors = find_doors(map_, 0.95, 1.0)
+    doors = find_openings(map_, 0.95, 1.0)
     sizes = (1.4, 0.5, 0.35)
     fits = {size: best_fit(map_, wish, doors, (size,), (0.0,)) for size in sizes}
     areas = {size: covered_area(map_, fit) for size, fit in fits.items()}

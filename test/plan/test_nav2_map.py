@@ -13,7 +13,7 @@ from flats import flat, saved, written
 from mnm_ros.core.errors import FileError
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
-from mnm_ros.plan.nav2_map import lethal, load, save_mask
+from mnm_ros.plan.nav2_map import lethal, load, read_map, save_mask
 import numpy as np
 from PIL import Image
 import pytest
@@ -42,6 +42,40 @@ def test_modes(tmp_path: Path, mode: str, negate: str, expected: list[int]) -> N
         Image.fromarray(picture).save(tmp_path / f'flat.{suffix}')
         read = load(written(tmp_path, mode=mode, negate=negate, image=f'flat.{suffix}'))
         assert list(read.values) == expected, suffix
+
+
+@pytest.mark.parametrize(('entries', 'resolution'), [
+    ({'resolution': '5e-2', 'mode': 'Trinary', 'negate': "'0'"}, 0.05),
+    ({'resolution': '"0.05"', 'origin': "['-1', -15e-1, '0']", 'negate': "'False'"}, 0.05),
+    ({'resolution': "'1E-1'", 'free_thresh': '196e-3', 'occupied_thresh': '".65"'}, 0.1)])
+def test_numbers_and_words_are_read_as_nav2_reads_them(
+        tmp_path: Path, entries: dict[str, str], resolution: float) -> None:
+    plain = load(saved(tmp_path, flat()))
+    found = load(written(tmp_path, **{'origin': '[-1, -1.5, 0]', **entries}))
+    assert found.resolution == resolution and found.origin == (-1, -1.5, 0)
+    assert (found.pixel_rows == plain.pixel_rows).all()
+
+
+@pytest.mark.parametrize('image', [
+    '/home/somebody/maps/flat.pgm', 'maps/flat.pgm', r"'C:\maps\flat.pgm'"])
+def test_a_picture_of_another_machine_is_taken_from_beside_the_file_and_that_is_said(
+        tmp_path: Path, image: str) -> None:
+    path = saved(tmp_path, flat())
+    assert not read_map(path).remarks
+    found = read_map(written(tmp_path, image=image, origin='[-1.2, -1.7, 0]'))
+    assert (found.map.pixel_rows == flat().pixel_rows).all()
+    said, = found.remarks
+    assert said.endswith(f'is not there: the picture is {tmp_path / "flat.pgm"}')
+
+
+def test_what_is_unknown_may_be_free_by_its_threshold_and_that_is_said(tmp_path: Path) -> None:
+    Image.fromarray(np.array([[205] * 3 + [206, 254, 0]], np.uint8)).save(tmp_path / 'flat.pgm')
+    path = written(tmp_path, free_thresh='0.25', resolution='1.0')
+    free, kept = read_map(path), read_map(path, keep_unknown=True)
+    assert list(free.map.values) == [0, 0, 0, 0, 0, 100] and not kept.remarks
+    assert list(kept.map.values) == [-1, -1, -1, 0, 0, 100]
+    assert ['taken for free: 3.0 m^2 of the shade 205' in said and '--keep-unknown' in said
+            for said in free.remarks] == [True]
 
 
 def test_what_is_transparent_is_unknown_in_scale_and_a_fourth_colour_in_trinary(

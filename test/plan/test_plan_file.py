@@ -243,8 +243,9 @@ def test_the_picture_shows_all() -> None:
     drawn = svg(PLAN), svg(wrong, findings(wrong))
     roots = [*map(ElementTree.fromstring, drawn)]
     classes = [element.get('class') for element in roots[0].iter()]
-    assert classes.count('cell') == len(PLAN.reached) and classes.count('door') == 1
-    assert classes.count('keep_out') == classes.count('home') == 1
+    # One more of each in the legend.
+    assert classes.count('cell') == 1 + len(PLAN.reached) and classes.count('door') == 2
+    assert classes.count('keep_out') == classes.count('home') == 2
     assert classes.count('wrong') == 0
     assert [element.get('class') for element in roots[1].iter()].count('wrong') >= 1
     texts = {element.text for element in roots[0].iter()}

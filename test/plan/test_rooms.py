@@ -9,7 +9,8 @@ import subprocess
 import sys
 
 from flats import DOOR, flat
-from mnm_ros.plan.rooms import find_doors, label_at, labelled, letters, middle, sides
+from mnm_ros.plan.openings import find_openings
+from mnm_ros.plan.rooms import label_at, labelled, letters, middle, sides
 from mnm_ros.plan.specks import without_specks
 import pytest
 
@@ -43,7 +44,7 @@ def test_the_border_of_the_map_is_no_speck() -> None:
 @pytest.mark.parametrize('yaw', [0.0, 0.3, -0.7])
 def test_a_door_is_found_between_two_rooms(yaw: float) -> None:
     map_ = flat(DOOR, yaw=yaw)
-    line, = find_doors(map_, 0.95, 1.0)
+    line, = find_openings(map_, 0.95, 1.0)
     (x, y), (to_x, to_y) = line
     # The door is 0.05 m right of the middle of the flat, about which it is turned.
     assert math.dist(((x + to_x) / 2, (y + to_y) / 2), (
@@ -56,14 +57,14 @@ def test_a_door_is_found_between_two_rooms(yaw: float) -> None:
 
 
 def test_where_nothing_is_narrow_no_door_is() -> None:
-    assert find_doors(flat((3, 0.1, 3.1, 2.9, 0)), 0.95, 1.0) == []     # one room
-    assert find_doors(flat((3, 0.5, 3.1, 2.5, 0)), 0.95, 1.0) == []     # wide
-    assert find_doors(flat(), 0.95, 1.0) == []                          # a wall
+    assert find_openings(flat((3, 0.1, 3.1, 2.9, 0)), 0.95, 1.0) == []     # one room
+    assert find_openings(flat((3, 0.2, 3.1, 2.8, 0)), 0.95, 1.0) == []     # wide
+    assert find_openings(flat(), 0.95, 1.0) == []                          # a wall
 
 
 def test_a_niche_is_no_room() -> None:
     niche = (0.1, 2.0, 1.0, 2.1, 100), (1.0, 2.0, 1.1, 2.5, 100)
-    assert len(find_doors(flat(DOOR, *niche), 0.95, 1.0)) == 1
+    assert len(find_openings(flat(DOOR, *niche), 0.95, 1.0)) == 1
 
 
 def test_what_no_line_divides_is_one_room() -> None:
@@ -76,7 +77,7 @@ def test_what_no_line_divides_is_one_room() -> None:
 
 def test_a_door_may_be_in_any_direction_of_its_line() -> None:
     map_ = flat(DOOR)
-    line, = find_doors(map_, 0.95, 1.0)
+    line, = find_openings(map_, 0.95, 1.0)
     assert (labelled(map_, [line]) == labelled(map_, [line[::-1]])).all()
 
 

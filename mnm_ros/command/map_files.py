@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What ``mnm_ros map`` does alike for plans with cells and for place graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+import math
+from pathlib import Path
+
+from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.specks import Speck
+
+_SHOWN = 5    # specks of each kind
+
+
+def refuse_existing(paths: Iterable[Path], mask: Path | None, overwrite: bool) -> None:
+    """
+    Check that files may be written.
+
+    :param mask: of a mask, its picture is beside it; None for none.
+    :raises InvalidValueError: if one is a link, or is there and must not be replaced.
+    """
+    for path in (*paths, *([] if mask is None else [mask, mask.with_suffix('.pgm')])):
+        if path.is_symlink():
+            raise InvalidValueError(f'{path} is a link, which is not followed: expected another '
+                                    'name, or that the link is removed')
+        if path.exists() and not overwrite:
+            raise InvalidValueError(f'{path} is there already, and may have been edited: expected '
+                                    'another name, or --overwrite')
+
+
+def specks_told(specks: Iterable[Speck]) -> Iterator[str]:
+    """Yield which specks were taken for free."""
+    for kind, occupied in (('unknown', False), ('occupied', True)):
+        found = [speck for speck in specks if speck.occupied is occupied]
+        places = ', '.join(f'({x:.2f}, {y:.2f})' for (x, y), *_ in found[:_SHOWN])
+        if found:
+            more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
+            yield (f'taken for free: {len(found)} {kind} speck{"s" * (len(found) > 1)}, at '
+                   f'{places}{more}')
+
+
+def lines_told(plan: Plan) -> Iterator[str]:
+    """Yield doors and openings with their widths."""
+    for kind, lines in (('doors', plan.doors), ('openings', plan.openings)):
+        if lines:
+            yield f'{kind}: ' + ', '.join(f'{name} ({math.dist(*line):.2f} m)'
+                                          for name, line in lines.items())

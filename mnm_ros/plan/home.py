@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""Where home is: as a person says, or in the middle of the largest area that is free."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.pose import Pose
+from mnm_ros.plan.rooms import depth_of, is_free
+import numpy as np
+from numpy.typing import NDArray
+
+HALF_PIXEL = 0.5    # between a wall and the middle of the pixel next to it
+CORNER = 0.71       # pixels from the middle of a pixel to its corner
+_CLOSER = 1e-6
+
+
+class Home(NamedTuple):
+    """
+    A home, and why it is there.
+
+    :ivar said: a sentence for people.
+    """
+
+    pose: Pose
+    said: str
+
+
+def home_on(map_: Map, wished: Pose | None, radius: float) -> Home:
+    """
+    Return the home that was asked for, or the nearest place that is free; or else the best one.
+
+    :param map_: with keep-outs as what is not free.
+    :param radius: how far around home everything has to be free in m.
+    :raises InvalidValueError: if nothing is free.
+    """
+    depth = depth_of(is_free(map_))
+    least = radius / map_.resolution + CORNER
+    free = depth > least
+    if not free.any():
+        raise InvalidValueError(
+            f'no place of the map has {radius:g} m around it free, expected one for home: a '
+            'smaller --robot-radius or --clearance, or another map')
+    if wished is None:
+        pose, room = _widest(map_, free, depth)
+        return Home(pose, f'home: {pose.x:g}, {pose.y:g}, where most room is ({room:.2f} m to the '
+                    'next wall); --home X Y [DEG] puts it elsewhere')
+    there = map_.pixels([wished[:2]])[0]
+    if _depth_at(depth, there) > least:
+        return Home(wished, f'home: {wished.x:g}, {wished.y:g}')
+    rows, columns = np.nonzero(free)
+    nearest = int(np.argmin(np.hypot(columns + 0.5 - there[0], rows + 0.5 - there[1])))
+    pose = _at(map_, rows[nearest], columns[nearest])._replace(yaw=wished.yaw)
+    return Home(pose, f'home: {pose.x:g}, {pose.y:g}, the nearest place to {wished.x:g}, '
+                f'{wished.y:g} that has {radius:g} m around it free '
+                f'({math.dist(pose[:2], wished[:2]):.2f} m away)')
+
+
+def _widest(map_: Map, free: NDArray[np.bool_], depth: NDArray[np.float64]) -> tuple[Pose, float]:
+    """Return the place with most room in the largest area, and how much that is in m."""
+    from scipy import ndimage
+    labels, _ = ndimage.label(free)
+    areas = np.bincount(labels.ravel())
+    areas[0] = 0
+    within = np.where(labels == np.argmax(areas), depth, 0.0)
+    row, column = np.unravel_index(np.argmax(within), within.shape)
+    return _at(map_, row, column), float(within[row, column] - HALF_PIXEL) * map_.resolution
+
+
+def _at(map_: Map, row: np.intp, column: np.intp) -> Pose:
+    (x, y), = map_.points([(column + 0.5, row + 0.5)]).round(3).tolist()
+    return Pose(x, y, 0.0)
+
+
+def _depth_at(depth: NDArray[np.float64], pixel: NDArray[np.float64]) -> float:
+    """Return the depth between the middles of pixels; a rounded coordinate is as good as exact."""
+    from scipy import ndimage
+    found = ndimage.map_coordinates(depth, (pixel[::-1] - 0.5)[:, np.newaxis], order=1,
+                                    mode='constant')
+    return float(found[0]) + _CLOSER
