@@ -9,6 +9,7 @@ import math
 import time
 from typing import Any
 
+from mnm_ros import messages
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import answering
@@ -44,7 +45,8 @@ class Services:
             return success, text
 
         self._node.create_service(
-            kind, service, answering(recorded, self._session.allowance, service, anyway))
+            kind, service, answering(recorded, self._session.allowance, service, anyway),
+            qos_profile=messages.REQUESTS)
 
     def _explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
