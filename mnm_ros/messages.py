@@ -101,7 +101,7 @@ HEARTBEAT = _reliable(
 """For ``heartbeat``: a subscriber with the same profile is notified if the node hangs or dies."""
 
 REQUESTS = _reliable(1000, _VOLATILE)
-"""To hear ``requests``: a flood of them does not take the place of a stop."""
+"""To hear ``requests`` and calls: a flood of them does not take the place of a stop."""
 
 NAMELESS = ('', '_NODE_NAME_UNKNOWN_')
 """What a node is called that is not found yet: its endpoints are found before it."""

@@ -99,9 +99,11 @@ class Navigator(Node):
         self.create_subscription(Int64, 'goal', self._on_goal, messages.STEP)
         messages.hear(self, Int64MultiArray, 'goal/request', messages.STEP,
                       messages.decode_request, self._on_request)
-        self.create_subscription(Int64, 'goal/cancel', self._on_cancel_goal, messages.STEP)
+        self.create_subscription(
+            Int64, 'goal/cancel', self._on_cancel_goal, messages.REQUESTS)
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
-        self.create_service(Trigger, 'cancel', answering(self._on_cancel))
+        self.create_service(
+            Trigger, 'cancel', answering(self._on_cancel), qos_profile=messages.REQUESTS)
         self._graph = GraphWatch(self, self._orders, self._states, self._home)
         every(_TICK, self, self._tick)
 

@@ -144,7 +144,8 @@ class RobotSide(Node):
             self._on_return_home, self.allowance, 'return_home',
             lambda request: self._going_home or not self._commander.orders_reset))
         self.create_service(SetBool, 'stop', answering(
-            self._on_stop, self.allowance, 'stop', lambda request: request.data))    # always
+            self._on_stop, self.allowance, 'stop', lambda request: request.data),    # always
+            qos_profile=messages.REQUESTS)
         self._report_timer = self.create_timer(0.001, self._send_reports, clock=self.steady_clock)
         self._report_timer.cancel()
         self.create_timer(_WATCH_PERIOD, self._watch, clock=self.steady_clock)

@@ -118,7 +118,7 @@ def test_the_last_hypothesis_is_published_before_the_topics_are_gone() -> None:
 def test_a_disk_that_is_gone_is_told() -> None:
     served: dict[str, object] = {}
     node = SimpleNamespace(
-        create_service=lambda kind, name, callback: served.update({name: callback}),
+        create_service=lambda kind, name, callback, qos_profile: served.update({name: callback}),
         create_publisher=lambda kind, name, qos: SimpleNamespace(publish=lambda message: None))
     called: list[tuple[str, ...]] = []
     Services(node, SimpleNamespace(

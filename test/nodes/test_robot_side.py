@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+import time
 
 from mnm_ros import messages
 from mnm_ros.core.task.allowance import AT_ONCE, TOO_MANY
@@ -101,6 +102,8 @@ def test_unknown_and_malformed_actions_are_ignored(
 def test_too_many_ways_home_are_refused_but_to_a_commander_whose_reset_they_are(
         peer: Peer, robot: SlowRobot) -> None:
     """Also those that come while an action is executed, lest one of them comes right after it."""
+    now = time.monotonic()
+    robot.allowance._clock = lambda: now    # on a busy machine calls would be few a second
     robot._obey(Command(7, -1))
     with peer.client(Trigger, 'return_home') as call:
 
@@ -115,6 +118,23 @@ def test_too_many_ways_home_are_refused_but_to_a_commander_whose_reset_they_are(
         assert {*answers()} == {'at home in state 0'}
         robot._commander.take(Command(9, -1), 0.0)
         assert refused in answers()
+
+
+def test_a_flood_of_calls_that_free_it_pushes_no_stop_out(peer: Peer, robot: SlowRobot) -> None:
+    with peer.client(SetBool, 'stop'):    # which is answered, so that the next one is known, too
+        client = peer.node.create_client(SetBool, 'stop')
+        peer.wait_for(client.service_is_ready, 'the service')
+        peer.spin_without(robot)
+        now = time.monotonic()
+        robot.allowance._clock = lambda: now
+        for _ in range(2 * AT_ONCE):    # from now on calls that free it are refused
+            robot.allowance.takes('service stop')
+        refused = robot.allowance.refused['service stop']
+        for wanted in (True, *[False] * AT_ONCE):
+            client.call_async(SetBool.Request(data=wanted))
+        peer.spin_also(robot)
+        peer.wait_for(lambda: robot.allowance.refused['service stop'] > refused, 'the flood')
+    assert robot._stopped
 
 
 def test_slow_way_home(peer: Peer, robot: SlowRobot, talk) -> None:

@@ -62,8 +62,8 @@ class NodeInterface(Protocol):
 
     def create_service(
         self, kind: type[Srv[_RequestT, _ResponseT]], service: str,
-        callback: Callable[[_RequestT, _ResponseT], _ResponseT], /,
-        ) -> Service[_RequestT, _ResponseT]: ...
+        callback: Callable[[_RequestT, _ResponseT], _ResponseT], /, *,
+        qos_profile: QoSProfile) -> Service[_RequestT, _ResponseT]: ...
 
     def create_timer(
         self, seconds: float, callback: Callable[[], object], /, *,
@@ -135,10 +135,11 @@ class NodeScope:
 
     def create_service(
             self, kind: type[Srv[_RequestT, _ResponseT]], service: str,
-            callback: Callable[[_RequestT, _ResponseT], _ResponseT], /,
-            ) -> Service[_RequestT, _ResponseT]:
-        return self._keep(self._node.create_service(kind, service, callback),
-                          self._node.destroy_service)
+            callback: Callable[[_RequestT, _ResponseT], _ResponseT], /, *,
+            qos_profile: QoSProfile) -> Service[_RequestT, _ResponseT]:
+        return self._keep(
+            self._node.create_service(kind, service, callback, qos_profile=qos_profile),
+            self._node.destroy_service)
 
     def create_timer(
             self, seconds: float, callback: Callable[[], object], /, *,

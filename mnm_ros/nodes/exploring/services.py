@@ -9,6 +9,7 @@ import math
 import time
 from typing import Any
 
+from mnm_ros import messages
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.callbacks import answering
@@ -42,12 +43,14 @@ class Services:
         self._serve(Trigger, 'load', self._load)
         self._forgetting: tuple[str, str] | None = None    # what is being taken back
         self._forgotten: tuple[tuple[str, str], tuple[bool, str], float] | None = None
-        self._node.create_service(SetParametersAtomically, 'forget', self._answer_forget)
+        self._node.create_service(SetParametersAtomically, 'forget', self._answer_forget,
+                                  qos_profile=messages.REQUESTS)
         self._limited_forget = self._recorded('forget', self._forget)
 
     def _serve(self, kind: type[Any], service: str, answer: Callable[[Any], tuple[bool, str]],
                anyway: Callable[[Any], bool] = lambda request: False) -> None:
-        self._node.create_service(kind, service, self._recorded(service, answer, anyway))
+        self._node.create_service(kind, service, self._recorded(service, answer, anyway),
+                                  qos_profile=messages.REQUESTS)
 
     def _recorded(self, service: str, answer: Callable[[Any], tuple[bool, str]],
                   anyway: Callable[[Any], bool] = lambda request: False,
