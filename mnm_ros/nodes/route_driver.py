@@ -57,7 +57,7 @@ class RouteDriver(MobileDriver):
                        str(plan.path))
         self.action_names = graph.describe(home).actions
         self._routes = Routes(zones, 1 / given['max_speed'], given['move_timeout'])
-        self._declaration = declaration_of(zones)
+        self._declaration = declaration_of(graph)
         return Terrain(ZonePlace(zones, given['hysteresis']), home,
                        2 * graph.zone(zones.smallest), graph.frame)
 
@@ -103,7 +103,7 @@ class RouteDriver(MobileDriver):
     def _read(self, map_: Map) -> bool:
         changed = self._routes.read(map_, self._given['robot_radius'])
         if changed:
-            self._declaration = declaration_of(self._zones, self._routes.closed)
+            self._declaration = declaration_of(self._graph, self._routes.closed)
             closed = ', '.join(sorted(
                 f'{self._graph.name(edge.start)} to {self._graph.name(edge.end)}'
                 for edge in self._routes.closed)[:10])

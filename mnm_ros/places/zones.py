@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The zones of a place graph: at which place a robot is, and which zones its edges cross.
+The zones of a place graph: at which place a robot is, and where its edges lead.
 
 ``drives`` beside this module and ``route_driver`` use it.
 """
@@ -9,6 +9,7 @@ The zones of a place graph: at which place a robot is, and which zones its edges
 from __future__ import annotations
 
 from collections.abc import Collection
+from itertools import zip_longest
 
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.grid import OUTSIDE
@@ -73,12 +74,6 @@ class Zones:
         return max(0.0, min(float((self._apart(x, y) - self._radii).min()), float(
             to_lines(np.array([[x, y]]), self._starts, self._ends).min())))
 
-    def crossed(self, edge: Edge) -> list[int]:
-        """Return the places whose zones the straight way of an edge crosses, its ends included."""
-        start, end = (np.array([self.centre(place)]) for place in (edge.start, edge.end))
-        near = to_lines(self._positions, start, end) <= self._radii
-        return [self._places[index] for index in np.flatnonzero(near)]
-
     def _apart(self, x: float, y: float) -> _Array:
         return np.asarray(np.hypot(*(self._positions - (x, y)).T))
 
@@ -123,24 +118,21 @@ def state_of(place: int | None) -> int:
     return OUTSIDE if place is None else place
 
 
-def declaration_of(zones: Zones, closed: Collection[Edge] = ()) -> Declaration:
+def declaration_of(graph: PlaceGraph, closed: Collection[Edge] = ()) -> Declaration:
     """
     Return in which states the edges of a graph end for a robot that drives along them.
 
-    An edge leads to its end, back to its start, or, if the robot can get no further and not back,
-    to a place whose zone it crosses. A robot that is held up outside of all zones is the
-    exception. From there RESET alone leads on.
+    An edge leads to its end, or back to its start. A robot that is held up on the way and cannot
+    get back either is the exception, be it outside of all zones or within one that the edge
+    crosses. From outside RESET alone leads on.
 
     :param closed: edges that are not driven.
     """
-    graph = zones.graph
-    found: dict[int, tuple[tuple[int, ...], ...]] = {OUTSIDE: ((),) * graph.actions}
-    for place in graph.places:
-        edges = graph.outgoing(place)
-        found[place] = tuple(
-            (place,) if edge in closed else tuple(sorted({place, edge.end, *zones.crossed(edge)}))
-            for edge in edges) + ((),) * (graph.actions - len(edges))
-    return Declaration(found)
+    found = {place: tuple(
+        (place,) if edge in closed else ends
+        for edge, ends in zip_longest(graph.outgoing(place), declared))
+        for place, declared in graph.declaration.successors.items()}
+    return Declaration({**found, OUTSIDE: ((),) * graph.actions})
 
 
 def to_lines(points: _Array, starts: _Array, ends: _Array) -> _Array:
