@@ -41,10 +41,17 @@ class Layout:
         self._map, self._home, self._radius = map_, home, radius
         self._room = depth_of(is_free(map_))
         self._areas, _ = ndimage.label(self._room > radius / map_.resolution + CORNER)
-        column, row = np.floor(map_.pixels([home])[0] + 1e-9).astype(int).tolist()
+        row, column = self._nearest(map_.pixels([home])[0])
         self._area = int(self._areas[row, column])
         self._spread = Spread(self._room, self._areas == self._area)
         self._home_pixel = self._spread.pixel(row, column)
+
+    def _nearest(self, at: NDArray[np.float64]) -> tuple[int, int]:
+        """Return the row and column of the pixel nearest to home in which a robot may be."""
+        first = np.maximum(np.floor(at[::-1]).astype(int) - 1, 0)
+        near = np.argwhere(self._areas[first[0]:first[0] + 3, first[1]:first[1] + 3]) + first
+        row, column = near[np.argmin(np.hypot(*(near + 0.5 - at[::-1]).T))].tolist()
+        return row, column
 
     def laid(self, lines: Sequence[Line], labels: Labels,
              spacing: float) -> tuple[list[Point], Pairs]:

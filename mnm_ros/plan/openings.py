@@ -83,16 +83,19 @@ def without_furniture(free: NDArray[np.bool_], resolution: float) -> NDArray[np.
     for number, around in enumerate(ndimage.find_objects(inside), 1):
         enclosed[number] = math.hypot(
             *(each.stop - each.start for each in around)) * resolution <= FURNITURE
+    if count:
+        enclosed[1 + int(np.argmax(np.bincount(inside.ravel())[1:]))] = False    # a small flat
     free = free & ~enclosed[inside]
     labels, count = ndimage.label(np.pad(~free, 1, constant_values=True), _AROUND)
     areas = np.bincount(labels.ravel())
-    gone = np.zeros(count + 1, np.bool_)    # what surrounds the map is larger than the map
+    gone = np.zeros(count + 1, np.bool_)
     for number, around in enumerate(ndimage.find_objects(labels), 1):
         height, width = ((each.stop - each.start) * resolution for each in around)
         across = math.hypot(width, height)
         compact = (min(width, height) > _THIN
                    and areas[number] * resolution ** 2 >= _FILLED * width * height)
         gone[number] = across <= (FURNITURE if compact else _SMALL)
+    gone[labels[0, 0]] = False    # around a small map
     return np.asarray(free | gone[labels[1:-1, 1:-1]])
 
 

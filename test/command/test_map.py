@@ -171,6 +171,19 @@ def test_what_is_wrong_is_said(
     assert not {'turtlebot.yaml', 'flat.geojson', 'flat.svg'} & {*os.listdir()}
 
 
+@pytest.mark.parametrize('cells', [(), ('--cells',)])
+def test_a_hostile_picture_is_refused_at_once(
+        folder: Path, capsys: pytest.CaptureFixture, cells: tuple[str, ...]) -> None:
+    (folder / 'flat.pgm').write_bytes(b'P5\n10000 10000\n255\n')    # and nothing else
+    assert main(['map', 'flat.yaml', *cells]) == 1
+    assert 'found 10000 x 10000 pixels, expected at most 50,000,000' in capsys.readouterr().err
+    (folder / 'flat.pgm').unlink()
+    os.mkfifo(folder / 'flat.pgm')
+    assert main(['map', 'flat.yaml', *cells]) == 1
+    assert 'no regular file' in capsys.readouterr().err
+    assert {*os.listdir()} == {'flat.yaml', 'flat.pgm'}
+
+
 def test_nothing_is_written_where_a_link_leads(
         folder: Path, tmp_path_factory: pytest.TempPathFactory,
         capsys: pytest.CaptureFixture) -> None:

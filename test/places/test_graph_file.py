@@ -10,10 +10,10 @@ from typing import Any
 
 from mnm_ros.core.errors import FileError
 from mnm_ros.located_yaml import read
-from mnm_ros.places.geojson import read_geojson
+from mnm_ros.places.geojson import geojson, read_geojson
 from mnm_ros.places.graph_file import GEOJSON as ENDINGS
 from mnm_ros.places.graph_file import graph_in
-from mnm_ros.places.place_graph import PlaceGraph
+from mnm_ros.places.place_graph import Place, PlaceGraph
 import pytest
 
 
@@ -87,6 +87,29 @@ def written(tmp_path: Path) -> Any:
     return write
 
 
+def test_what_this_package_writes_into_metadata_is_read_and_written_again(written: Any) -> None:
+    lab = {'room': 'lab', 'zone': 0.5, 'name': 'lab 1'}
+    features = [point(3, 0, 0, frame='map', metadata=lab),
+                point(1, 2, 0, frame='map', metadata={'room': 'hall', 'home': True, 'zone': 1}),
+                line(4, 3, 1), {**line(5, 1, 3), 'properties': {
+                    'id': 5, 'startid': 1, 'endid': 3, 'metadata': {'door': 'glass'}}}]
+    found = read_geojson(written('graph.geojson', features))
+    assert found.places == {3: Place(0, 0, 'lab 1', 0.5, room='lab'),
+                            1: Place(2, 0, '', 1.0, room='hall', home=True)}
+    assert found.home == 1 and [edge.door for edge in found.edges] == ['', 'glass']
+    assert found.describe(1).rooms == {'lab': (3,), 'hall': (1,)}
+    assert read_geojson(written('graph.geojson', geojson(found))) == found
+
+
+@pytest.mark.parametrize('metadata', [
+    {'room': 3, 'zone': 'wide', 'home': 'yes'}, {'room': '', 'zone': None, 'home': 1},
+    {'room': ['a'], 'zone': True, 'name': {'de': 'Labor'}}, 'none', [], None])
+def test_metadata_of_other_programs_are_passed_over(written: Any, metadata: Any) -> None:
+    found = read_geojson(written('graph.geojson', [
+        point(0, 0, 0, metadata=metadata), point(1, 2, 0), line(2, 0, 1), line(3, 1, 0)]))
+    assert found.places == {0: Place(0, 0), 1: Place(2, 0)}
+
+
 def test_geojson_of_nav2(written: Any) -> None:
     found = load_graph(written('graph.geojson', GEOJSON))
     assert {number: (place.name, place.x, place.y) for number, place in found.places.items()} == {
@@ -148,6 +171,10 @@ def test_what_is_a_graph(written: Any, tmp_path: Path) -> None:
     ([*GEOJSON, {**line(12, 0, 5), 'properties': {'id': 12}}],
      r'feature 5 \(edge 12\): startid is missing, expected an integer'),
     ([*GEOJSON, point(7, 1e12, 0)], r'feature 5 \(node 7\): coordinates is \[1000000000000.0'),
+    ([*GEOJSON, point(7, 0, 0, frame='map', metadata={'zone': -1})],
+     r'feature 5 \(node 7\): zone is -1, expected a radius in m above 0'),
+    ([*GEOJSON, *(point(number, 0, number, frame='map', metadata={'home': True})
+                  for number in (7, 8))], 'nodes 7 and 8 both are home, expected one'),
     ([*GEOJSON, point(7, 0, 0, frame='odom')],
      "node 0 is in the frame 'map' and node 7 in 'odom', expected the same frame for all"),
     ([3], 'feature 0 is 3, expected a JSON object'), (GEOJSON[:2], 'expected at least one edge')])

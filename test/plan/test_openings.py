@@ -26,7 +26,8 @@ def areas(map_: Map) -> list[float]:
     (house(1.2, 1.5, 2.0, 2.5, 1.8, 2.2, 1.4), 6),    # no door at all, and loops
     (house(*[4.0] * 7), 1),                           # no walls at all
     (office(), 9), (office(corridor=1.2), 9), (RING, 1), (PILLARS, 1),
-    (building(20, 1.2), 1)])
+    (building(20, 1.2), 1),
+    (building(2.5, 1.3, (1.2, 0, 1.3, 0.35, 100), (1.2, 0.95, 1.3, 1.3, 100)), 2)])
 def test_rooms_are_what_a_person_would_count(map_: Map, rooms: int) -> None:
     found = areas(map_)
     assert len(found) == rooms
@@ -46,6 +47,8 @@ def test_furniture_divides_nothing() -> None:
     free = is_free(building(8, 4, alone, wall))
     found = without_furniture(free, 0.05)
     assert (found == is_free(building(8, 4, wall))).all()
+    small = building(2, 2, (0.1, 0.1, 2, 0.9, -1), (0.1, 0.9, 0.9, 2, -1))
+    assert (without_furniture(is_free(small), 0.05) == is_free(small)).all()
     post, piece = (2, 2, 2.5, 2.1, 100), (2, 2, 3, 2.1, 100)    # a piece of a wall between doors
     assert without_furniture(is_free(building(8, 4, post)), 0.05)[41, 41]
     assert not without_furniture(is_free(building(8, 4, piece)), 0.05)[41, 41]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterator
+from dataclasses import replace
 import math
 from pathlib import Path
 
@@ -28,7 +29,8 @@ RING = building(10, 10, (2, 2, 8, 8, 100))
 HOUSE = house(1.2, 1.5, 2.0, 2.5, 1.8, 2.2, 1.4)
 TURNED = flat(DOOR, yaw=0.4)
 MAPS = {'flat': flat(DOOR), 'turned': TURNED, 'house': HOUSE, 'office': office(), 'hall': hall(),
-        'ring': RING, 'coarse': house(0.9, 0.9, 0.9, 0.9, 0.9)}
+        'ring': RING, 'yawed': replace(flat(DOOR), origin=Pose(2.0, 3.0, 1.0)),
+        'doors': house(0.9, 0.9, 0.9, 0.9, 0.9)}
 
 
 def made(folder: Path, map_: Map, **given: object) -> MadePlaces:
@@ -69,7 +71,7 @@ def test_each_area_where_the_robot_fits_has_a_place_near(
 @pytest.mark.parametrize('name', MAPS)
 def test_each_way_is_free_wherever_the_robot_is_on_it(
         graphs: dict[str, MadePlaces], name: str) -> None:
-    """Looked at point by point: no pixel that is not free is nearer than the radius."""
+    """Looked at point by point: no pixel that is not free is nearer than radius and clearance."""
     map_, graph = MAPS[name], graphs[name].graph
     taken = np.argwhere(~is_free(map_))[:, ::-1]
     low, high = taken.astype(np.float64), taken + 1.0
@@ -79,7 +81,7 @@ def test_each_way_is_free_wherever_the_robot_is_on_it(
         along = np.linspace((start.x, start.y), (end.x, end.y), count)
         for point in map_.pixels(along):
             off = np.maximum(np.maximum(low - point, point - high), 0.0)
-            assert np.hypot(*off.T).min() * map_.resolution >= RADIUS, (edge, point)
+            assert np.hypot(*off.T).min() * map_.resolution > RADIUS + 0.05 - 1e-6, (edge, point)
 
 
 @pytest.mark.parametrize('name', MAPS)
@@ -98,7 +100,7 @@ def test_all_places_are_joined_and_apart(graphs: dict[str, MadePlaces], name: st
 
 @pytest.mark.parametrize(('name', 'rooms', 'doors', 'openings'), [
     ('flat', 2, 1, 0), ('turned', 2, 1, 0), ('house', 6, 0, 7), ('office', 9, 8, 0),
-    ('hall', 1, 0, 0), ('ring', 1, 0, 0), ('coarse', 6, 5, 0)])
+    ('hall', 1, 0, 0), ('ring', 1, 0, 0), ('yawed', 2, 1, 0), ('doors', 6, 5, 0)])
 def test_rooms_and_doors_are_those_of_the_map(
         graphs: dict[str, MadePlaces], name: str, rooms: int, doors: int, openings: int) -> None:
     found = graphs[name]
@@ -154,6 +156,16 @@ def test_home_and_names_are_as_asked_for(tmp_path: Path) -> None:
             place.room == 'kitchen' for place in graph.places.values()))}
     assert {place.room for place in graph.places.values()} == {'kitchen', 'A'}
     assert {edge.door for edge in graph.edges} == {'', 'arch'}
+
+
+def test_wherever_home_is_ways_lead_from_it(tmp_path: Path) -> None:
+    random = np.random.default_rng(1)
+    map_ = flat(DOOR)
+    for x, y in random.uniform((-1.2, -1.7), (5.2, 1.7), (25, 2)).round(3).tolist():
+        found = made(tmp_path, map_, home=Pose(x, y, 0.0))
+        home = found.graph.places[found.graph.home]
+        assert (home.x, home.y) == found.plan.home[:2] and found.graph.outgoing(found.graph.home)
+        assert {place.room for place in found.graph.places.values()} == {'A', 'B'}
 
 
 def test_keep_outs_have_no_places_and_no_ways(tmp_path: Path) -> None:
