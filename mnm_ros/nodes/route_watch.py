@@ -65,7 +65,7 @@ class RouteWatch(Node):
         for warning in graph.warnings:
             self.get_logger().warning(warning)
         self._home, zones = home_of(graph, given), Zones(graph)
-        self._declaration = declaration_of(zones)
+        self._declaration = declaration_of(graph)
         self._whereabouts = ZonePlace(zones, given['hysteresis'])
         self._witness = EdgeWitness(graph)
         self._told: int | None = None    # the state that was published last
