@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 import math
 
-from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.plan.basins import borders, flooded, merged
 from mnm_ros.plan.gates import gates
 from mnm_ros.plan.rooms import depth_of, drawn, is_free, labelled, Line, sides
@@ -29,6 +29,7 @@ _SMALL = 0.8       # m across: what is no larger divides nothing, whatever its s
 _THIN = 0.35       # m: what is no wider is no furniture, but a piece of a wall
 _FILLED = 0.5      # of the rectangle around it, that furniture is
 _WING = 4.0        # m^2 of what is behind a gate
+_TILE = 2.0        # m: lines are compared with those in tiles nearby
 _GAP = 0.3         # m: what is no wider is no opening
 _WIDER = 1.15      # by how much one side of an opening is wider than itself
 
@@ -50,21 +51,19 @@ def find_openings(map_: Map, door: float, smallest: float) -> list[Line]:
     depth = depth_of(free)
     basins = flooded(np.minimum(depth, _HIGHEST / map_.resolution), door / map_.resolution)
     basins = merged(basins, depth, smallest / map_.resolution ** 2, _ROOM / map_.resolution)
-    lines: list[Line] = []
-    for border, _ in borders(basins):
-        line = _across(map_, free, depth, border)
-        if _widens(map_, free, line) and not any(_same(line, other) for other in lines):
-            lines.append(line)
+    lines = _distinct(
+        line for border, _ in borders(basins)
+        if _widens(map_, free, line := _across(map_, free, depth, border)))
     for line in lines:
         columns, rows = drawn(map_, line).T
         free[rows, columns] = False
-    wide = [line for line in gates(map_, free)
-            if not any(_same(line, other) for other in lines)]
-    labels = labelled(map_, [*lines, *wide])
+    both = _distinct([*lines, *gates(map_, free)])
+    labels = labelled(map_, both)
     areas = np.bincount(labels.ravel()) * map_.resolution ** 2
-    return [line for line in (*lines, *wide) if math.dist(*line) > _GAP
-            and len({0, *sides(map_, labels, line)}) == 3
-            and (line in lines or min(areas[side] for side in sides(map_, labels, line)) > _WING)]
+    divided = [sides(map_, labels, line) for line in both]
+    return [line for number, (line, rooms) in enumerate(zip(both, divided))
+            if math.dist(*line) > _GAP and len({0, *rooms}) == 3
+            and (number < len(lines) or min(areas[list(rooms)]) > _WING)]
 
 
 def without_furniture(free: NDArray[np.bool_], resolution: float) -> NDArray[np.bool_]:
@@ -91,10 +90,22 @@ def without_furniture(free: NDArray[np.bool_], resolution: float) -> NDArray[np.
     return np.asarray(free | gone[labels[1:-1, 1:-1]])
 
 
-def _same(one: Line, other: Line) -> bool:
-    """Return whether two lines are across the same opening, whose border has two parts."""
-    middles = [((x + to_x) / 2, (y + to_y) / 2) for (x, y), (to_x, to_y) in (one, other)]
-    return math.dist(*middles) < min(math.dist(*one), math.dist(*other)) / 2
+def _distinct(lines: Iterable[Line]) -> list[Line]:
+    """Return lines without those across the opening of one before, whose border has two parts."""
+    kept: list[Line] = []
+    tiles: dict[tuple[int, int], list[tuple[Point, float]]] = {}    # middles and half of lengths
+    for line in lines:
+        (x, y), (to_x, to_y) = line
+        middle, half = ((x + to_x) / 2, (y + to_y) / 2), math.dist(*line) / 2
+        reach = math.ceil(half / _TILE)
+        column, row = (int(at // _TILE) for at in middle)
+        if not any(math.dist(middle, other) < min(half, far)
+                   for right in range(column - reach, column + reach + 1)
+                   for up in range(row - reach, row + reach + 1)
+                   for other, far in tiles.get((right, up), ())):
+            kept.append(line)
+            tiles.setdefault((column, row), []).append((middle, half))
+    return kept
 
 
 def _widens(map_: Map, free: NDArray[np.bool_], line: Line) -> bool:
