@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 import math
 from pathlib import Path
 
@@ -12,7 +12,8 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.specks import Speck
 
-_SHOWN = 5    # specks of each kind
+_SHOWN = 5      # specks of each kind
+_LISTED = 30    # rooms, doors or openings
 
 
 def refuse_existing(paths: Iterable[Path], mask: Path | None, overwrite: bool) -> None:
@@ -46,5 +47,11 @@ def lines_told(plan: Plan) -> Iterator[str]:
     """Yield doors and openings with their widths."""
     for kind, lines in (('doors', plan.doors), ('openings', plan.openings)):
         if lines:
-            yield f'{kind}: ' + ', '.join(f'{name} ({math.dist(*line):.2f} m)'
-                                          for name, line in lines.items())
+            yield f'{kind}: ' + listed([f'{name} ({math.dist(*line):.2f} m)'
+                                        for name, line in lines.items()])
+
+
+def listed(items: Sequence[str]) -> str:
+    """Return a list for people, without the end of a long one."""
+    more = f' and {len(items) - _LISTED} more' if len(items) > _LISTED else ''
+    return ', '.join(items[:_LISTED]) + more

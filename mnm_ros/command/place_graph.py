@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 import shlex
 
-from mnm_ros.command.map_files import lines_told, refuse_existing, specks_told
+from mnm_ros.command.map_files import lines_told, listed, refuse_existing, specks_told
 from mnm_ros.files import write_whole
 from mnm_ros.places.geojson import geojson
 from mnm_ros.plan.nav2_map import save_mask
@@ -49,6 +49,6 @@ def _told(made: MadePlaces) -> Iterator[str]:
     rooms = Counter(place.room for place in graph.places.values())
     yield (f'{len(graph.places)} places, {len(graph.edges) // 2} ways between them, at most '
            f'{graph.declaration.depth(graph.home)} from home, which is {graph.name(graph.home)}')
-    yield 'rooms: ' + ', '.join(
-        f'{name} ({count} place{"s" * (count > 1)})' for name, count in rooms.items())
+    yield 'rooms: ' + listed([
+        f'{name} ({count} place{"s" * (count > 1)})' for name, count in rooms.items()])
     yield from lines_told(made.plan)

@@ -81,7 +81,7 @@ class Routes:
         self._doubtful.add(frozenset((edge.start, edge.end)))
 
     def detoured(self, edge: Edge) -> bool:
-        """Take note of a long way round; return whether there were so many that it is closed."""
+        """Count a long way round; return whether there were so many that it is closed."""
         self._detours[edge] = self._detours.get(edge, 0) + 1
         return self._detours[edge] >= _DETOURS
 
@@ -186,7 +186,7 @@ class EdgeMove(Maneuver):
         return max(beside, behind) > _OFF * self._routes.graph.zone(self.edge.start)
 
     def _end(self, ended: Outcome, pose: Pose) -> Leg | None:
-        """Take note of how the drive has ended; return the leg back if it has failed."""
+        """Record how the drive has ended; return the leg back if it has failed."""
         self.outcome = ended
         if ended is Outcome.REACHED:
             self._routes.succeeded(self.edge)
@@ -278,7 +278,7 @@ class RouteHome(Maneuver):
         return self._go_on(cell, pose)
 
     def _is_over(self, ended: Outcome, cell: int | None) -> bool:
-        """Take note of a drive that has ended; return whether that was the last one."""
+        """Record a drive that has ended; return whether that was the last one."""
         move, self._move = self._move, None
         if move is not None:
             ended = move.outcome

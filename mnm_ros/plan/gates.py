@@ -64,13 +64,16 @@ def _gates(free: NDArray[np.bool_], resolution: float) -> list[tuple[Point, Poin
         column, first, last = int(columns[number]), int(firsts[number]), int(lasts[number])
         start, end = _end(free, column, first - 1, apart, 1), _end(free, column, last, apart, 0)
         found.append((math.dist(start, end), first, last, start, end))
-    kept: list[tuple[float, int, int, Point, Point]] = []
-    for gate in sorted(found):    # of those along the thickness of a wall the shortest
-        _, first, last, start, _ = gate
-        if not any(abs(start[0] - other[0]) * resolution <= _THICK
-                   and first < end and begin < last for _, begin, end, other, _ in kept):
-            kept.append(gate)
-    return [(start, end) for *_, start, end in kept]
+    kept: list[tuple[Point, Point]] = []
+    tiles: dict[int, list[tuple[int, int, float]]] = {}    # rows and the column of those kept
+    for _, first, last, start, end in sorted(found):    # along a wall's thickness the shortest
+        tile = int(start[0] * resolution // _THICK)
+        if not any(abs(start[0] - column) * resolution <= _THICK and first < after and begin < last
+                   for each in (tile - 1, tile, tile + 1)
+                   for begin, after, column in tiles.get(each, ())):
+            kept.append((start, end))
+            tiles.setdefault(tile, []).append((first, last, start[0]))
+    return kept
 
 
 def _end(free: NDArray[np.bool_], column: int, row: int, apart: int, side: int) -> Point:

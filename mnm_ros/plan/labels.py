@@ -24,9 +24,11 @@ class Labels:
     What is in a picture, and where labels may still be.
 
     :param unit: the size of a small mark.
+    :param within: the picture.
     """
 
-    def __init__(self, unit: float) -> None:
+    def __init__(self, unit: float, within: Box) -> None:
+        self._within = within
         self._tile = _TILE * unit
         self._boxes: dict[tuple[int, int], list[Box]] = {}
         self._points: dict[tuple[int, int], list[Point]] = {}
@@ -57,8 +59,9 @@ class Labels:
             box = x - half[0], y - half[1], x + half[0], y + half[1]
             if best is not None and best[0] == 0:
                 break
-            if any(_overlap(box, other) for tile in self._tiles(box)
-                   for other in self._boxes.get(tile, ())):
+            if not _inside(box, self._within) or any(
+                    _overlap(box, other) for tile in self._tiles(box)
+                    for other in self._boxes.get(tile, ())):
                 continue
             crossed = sum(box[0] <= px <= box[2] and box[1] <= py <= box[3]
                           for tile in self._tiles(box) for px, py in self._points.get(tile, ()))
@@ -94,6 +97,11 @@ def near(at: Point, size: float, rings: int = 6) -> Iterator[Point]:
             angle = math.tau * turn / (6 * ring)
             yield (at[0] + 0.8 * ring * size * math.cos(angle),
                    at[1] + 0.8 * ring * size * math.sin(angle))
+
+
+def _inside(one: Box, other: Box) -> bool:
+    return (one[0] >= other[0] and one[1] >= other[1] and one[2] <= other[2]
+            and one[3] <= other[3])
 
 
 def _overlap(one: Box, other: Box) -> bool:

@@ -69,7 +69,7 @@ def graph_svg(plan: Plan, graph: PlaceGraph) -> str:
     if any(edge.door for edge in graph.edges):
         entries.append(('<line class="way through" x1="-9" x2="9" style="stroke-width: 2"/>',
                         'a way through a door'))
-    labels = Labels(4 * unit)
+    labels = _labels(plan, unit)
     drawn = [*_graph(plan, graph, labels, unit)]    # before labels, which avoid it
     return _document(plan, unit, (
         '\n'.join(part) for part in (
@@ -86,11 +86,16 @@ def box(plan: Plan) -> tuple[float, float, float, float]:
 def layers(plan: Plan, wrong: Iterable[Finding] = ()) -> dict[str, str]:
     """Return the parts of the picture with cells, the lowest first; ``wrong`` is circled."""
     unit = _unit(plan)
-    labels = Labels(4 * unit)
+    labels = _labels(plan, unit)
     things = [*_things(plan, labels, unit)]    # their labels come before those of cells
     return {name: '\n'.join(lines) for name, lines in (
         ('pixels', (*_tints(plan), *_pixels(plan))), ('cells', _cells(plan, labels)),
         ('things', things), ('wrong', _wrong(wrong)))}
+
+
+def _labels(plan: Plan, unit: float) -> Labels:
+    left, low, width, height = box(plan)
+    return Labels(4 * unit, (left, low, left + width, low + height))
 
 
 def _unit(plan: Plan) -> float:
@@ -133,7 +138,9 @@ def _entries(plan: Plan) -> Iterator[tuple[str, str]]:
     if plan.keep_outs:
         yield ('<rect class="keep_out" x="-7" y="-7" width="14" height="14" '
                'style="stroke-width: 1"/>', 'a keep-out')
-    for kind, text, there in (('#', 'occupied', True), ('?', 'unknown', True),
+    rows = plan.map.pixel_rows
+    for kind, text, there in (('#', 'occupied', (rows >= OCCUPIED).any()),
+                              ('?', 'unknown', (rows < 0).any()),
                               ('x', 'kept out by the mask', plan.masked is not None)):
         if there:
             yield (f'<rect x="-7" y="-7" width="14" height="14" fill="{_COLOURS[kind]}"/>', text)

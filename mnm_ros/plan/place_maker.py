@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 from pathlib import Path
@@ -79,7 +79,24 @@ def make(request: Request, path: Path) -> MadePlaces:
     said += layout.left_out()
     plan = on.with_rooms(points, reached=True)
     graph = _graph(path, on, plan, points, pairs, layout.clearance(points))
-    return MadePlaces(graph, plan, tuple(said), on.specks)
+    return MadePlaces(graph, plan, (*said, *_missing(graph, plan)), on.specks)
+
+
+def _missing(graph: PlaceGraph, plan: Plan) -> Iterator[str]:
+    """Yield a sentence for each room and each door of which nothing has become, and why."""
+    used = {place.room for place in graph.places.values()}
+    for name, (x, y) in plan.rooms.items():
+        if name not in used:
+            other = plan.room_at((x, y))
+            reason = ('its point is in a wall, or in what is unknown' if other is None
+                      else 'no way leads there from home' if other == name
+                      else f"it is one with '{other}'")
+            yield f"room '{name}' ({x:g}, {y:g}) has no place: {reason}"
+    through = {edge.door for edge in graph.edges}
+    for name, ((x, y), (to_x, to_y)) in plan.doors.items():
+        if name not in through:
+            yield (f"door '{name}' ({(x + to_x) / 2:.2f}, {(y + to_y) / 2:.2f}) is on no way: it "
+                   'is too narrow for the robot, or no line from wall to wall')
 
 
 def _graph(path: Path, on: ground.Ground, plan: Plan, points: Sequence[Point], pairs: Pairs,

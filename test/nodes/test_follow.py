@@ -21,7 +21,6 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.export.contents import ExportContents
 from mnm_ros.export.route_graphs import RouteGraph
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.subscriptions import Listener
 from node_processes import DEADLINE, Peer
 import pytest
 
@@ -43,7 +42,10 @@ class Explorer:
         self._peer, self._server = Peer(), Peer(name='route_server')
         self._end = time.monotonic() + DEADLINE
 
-    ask = Listener.ask
+    def ask(self, client: Any, request: Any, timeout: float) -> Any:
+        answer = client.call_async(request)
+        self._peer.wait_for(lambda: self._server.spin(0.01) or answer.done(), 'the answer', timeout)
+        return answer.result()
 
     def client(self, kind: Any, name: str) -> Any:
         self._kind, self._served = kind, False

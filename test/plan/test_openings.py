@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from flats import building, flat, hall, house, office
 from mnm_ros.driving.occupancy import Map
-from mnm_ros.plan.openings import find_openings, flooded, without_furniture
+from mnm_ros.plan.basins import flooded
+from mnm_ros.plan.openings import find_openings, without_furniture
 from mnm_ros.plan.rooms import depth_of, is_free, labelled
 import numpy as np
 import pytest

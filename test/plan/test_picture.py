@@ -60,10 +60,11 @@ def test_each_mark_is_in_the_legend(tmp_path: Path) -> None:
 
 
 def test_a_label_avoids_marks_and_lines_if_it_can() -> None:
-    labels = Labels(1.0)
+    labels = Labels(1.0, (-50, -50, 50, 50))
     labels.mark((0, 0), 2.0)
     labels.line((-20, -4), (20, -4), 0.5)    # above the mark
     x, y = labels.place('12', 3.0, around((0, 0), '12', 3.0, 3.0))
     assert y >= 0 and abs(x) + abs(y) > 2
     assert labels.place('12', 3.0, [(x, y)]) is None
     assert labels.place('kitchen', 3.0, near((x, y), 3.0)) is not None
+    assert labels.place('hall', 3.0, [(48, 0), (0, 49.5)]) is None    # outside of the picture

@@ -186,6 +186,17 @@ def test_what_is_not_reached_is_said(tmp_path: Path) -> None:
     assert {place.room for place in found.graph.places.values()} == {'A'}
 
 
+def test_rooms_and_doors_of_which_nothing_becomes_are_said(tmp_path: Path) -> None:
+    found = made(tmp_path, flat(DOOR), rooms={
+        'kitchen': (0.5, 0.0), 'larder': (0.0, 0.5), 'wall': (2.05, 1.0)}, doors={
+            'arch': ((2.025, -0.4), (2.025, 0.4)), 'flap': ((-1.0, 0.5), (-0.8, 0.5))})
+    assert [line for line in found.said if line.startswith(('room', 'door'))] == [
+        "room 'larder' (0, 0.5) has no place: it is one with 'kitchen'",
+        "room 'wall' (2.05, 1) has no place: its point is in a wall, or in what is unknown",
+        "door 'flap' (-0.90, 0.50) is on no way: it is too narrow for the robot, or no line from "
+        'wall to wall']
+
+
 def test_spacing_decides_how_many_places_there_are(tmp_path: Path) -> None:
     counts = [len(made(tmp_path, building(12, 12), spacing=spacing).graph.places)
               for spacing in (1.0, 2.0, 4.0)]
