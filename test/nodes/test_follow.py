@@ -44,7 +44,8 @@ class Explorer:
 
     def ask(self, client: Any, request: Any, timeout: float) -> Any:
         answer = client.call_async(request)
-        self._peer.wait_for(lambda: self._server.spin(0.01) or answer.done(), 'the answer', timeout)
+        self._peer.wait_for(
+            lambda: self._server.spin(0.01) or answer.done(), 'the answer', timeout)
         return answer.result()
 
     def client(self, kind: Any, name: str) -> Any:
