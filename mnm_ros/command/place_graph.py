@@ -10,6 +10,7 @@ from pathlib import Path
 import shlex
 
 from mnm_ros.command.map_files import lines_told, listed, refuse_existing, specks_told
+from mnm_ros.command.plan_forecast import graph_forecast
 from mnm_ros.files import write_whole
 from mnm_ros.places.geojson import geojson
 from mnm_ros.plan.nav2_map import save_mask
@@ -38,6 +39,8 @@ def write(request: Request, output: Path, mask: Path | None, overwrite: bool) ->
     if mask is not None:
         save_mask(mask, made.plan.map, made.plan.kept_out)
         print(f'mask: {mask}')
+    for line in graph_forecast(made.graph):
+        print(line)
     print(f'explore it in simulation: mnm_ros explore {shlex.quote(str(output))}', flush=True)
 
 

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How long the exploration of a plan will take: it is played in simulation beforehand."""
+"""
+How long the exploration of a plan, or of a place graph, will take.
+
+It is played in simulation beforehand.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,23 @@ from copy import deepcopy
 from typing import Any
 
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.problem import Problem, radius_for_all, RESET
 from mnm_ros.driving.drive import limits_of
 from mnm_ros.driving.maneuvers import MOVES, successors
 from mnm_ros.driving.pace import Pace
 from mnm_ros.parameters import NODES
+from mnm_ros.places.drives import Routes
+from mnm_ros.places.place_graph import PlaceGraph
+from mnm_ros.places.zones import Zones
 from mnm_ros.plan.floor_plan import moves_to, Plan
 from mnm_ros.plan.request import Wishes
 from mnm_ros.simulation.config_files import shared
 from mnm_ros.trial.rehearsal import PATIENCE, rehearse, StepSeconds
 from mnm_ros.view.words import duration
 import yaml
+
+_PATIENCE = 5.0    # s of computing, for a graph, which is made in less
+_TURN = 2.0    # s of each drive along an edge, besides the way: to turn, and to come to rest
 
 
 def shipped(node: str) -> Mapping[str, Any]:
@@ -56,6 +66,32 @@ def forecast(plan: Plan, wishes: Wishes) -> Iterator[str]:
     farthest = max(moves_to(ways, home).values())
     if farthest > radius:
         yield f'all {len(plan.reached)} places are within L = {farthest}'
+
+
+def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
+    """Yield the line that tells of it, for a robot that drives along the edges."""
+    speed, explorer = shipped('grid_driver')['max_speed'], shipped('explorer')
+    declared, home = graph.declaration, graph.home
+    problem = Problem(graph.actions, radius_for_all(declared, home), explorer['epsilon'],
+                      explorer['delta'])
+    ways = Routes(Zones(graph), 1 / speed, 0.0).towards(home, ())
+
+    def seconds(place: int, action: int, there: int) -> float:
+        drives = [graph.outgoing(place)[action]] if action != RESET else []
+        while action == RESET and place != home:
+            drives.append(ways[place].edge)
+            place = drives[-1].end
+        return sum(graph.length(edge) / speed + _TURN for edge in drives)
+
+    found = rehearse(problem, home, declared, {}, timed=lambda: seconds, patience=_PATIENCE)
+    head = f'exploring all of it at {speed:g} m/s'
+    if found is None:
+        yield f'{head} is not simulated: that takes more than {_PATIENCE:g} s'
+        return
+    low, likely, high = (duration(found.pace * steps) for steps in (
+        found.prediction.low, found.prediction.steps, found.prediction.high))
+    yield (f'{head} takes about {likely} (9 of 10 times {low} to {high}): '
+           f'{found.prediction.steps:,.0f} steps, ways home included')
 
 
 def _charges(needed: float) -> str:

@@ -57,15 +57,17 @@ class Rehearsal:
 
 def rehearse(problem: Problem, home: int, declaration: Declaration,
              counts: Mapping[Pair, Mapping[int, int]], seed: int = 0,
-             timed: Callable[[], StepSeconds] | None = None) -> Rehearsal | None:
+             timed: Callable[[], StepSeconds] | None = None,
+             patience: float = PATIENCE) -> Rehearsal | None:
     """
     Return how an exploration will go until the first hypothesis.
 
-    None if it takes longer than ``PATIENCE`` to compute, or if it is not declared where all that
-    is declared to be within reach leads to.
+    None if it is not declared where all that is declared to be within reach leads to.
 
     :param counts: what was seen; by it, and by how often any action stayed that might have moved,
         the declared ends are weighed.
+    :param patience: s of computing, after which it is not gone on; None if that is not enough for
+        one run.
     :param timed: returns for each run what times its steps, which are told in order; None if
         they take no time.
     """
@@ -75,7 +77,7 @@ def rehearse(problem: Problem, home: int, declaration: Declaration,
     world = Scenario('', tuple(map(str, range(problem.actions))), home, (
         Setting(cmp, None),), Path())
     given = settings(replace(problem, support=Support(declaration)))
-    end = process_time() + PATIENCE
+    end = process_time() + patience
     steps: list[int] = []
     places: list[int] = []
     seconds = 0.0

@@ -67,6 +67,8 @@ def test_a_map_becomes_a_graph_that_can_be_explored(
     assert 'rooms: kitchen (' in out and 'doors: A-kitchen (0.' in out
     assert '1 unknown speck, at (0.05, -0.45)' in out
     assert {edge.door for edge in graph.edges} == {'', 'A-kitchen'}
+    assert re.search(r'exploring all of it at 0\.\d+ m/s takes about \d+ (s|min) \(9 of 10 times '
+                     r'.*\): \d+ steps, ways home included', out)
     svg = ElementTree.parse(folder / 'flat.svg').getroot()
     classes = [element.get('class') for element in svg.iter()]
     # One more of each in the legend.

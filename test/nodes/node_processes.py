@@ -42,6 +42,7 @@ REST = 0.1        # s between those of robots that are not waited for: others ha
 
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only wait for it, busily
 
+_QUIET = 0.3      # s, at most, for the domain to become quiet
 _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that is killed for 20 s
 
 _peers: list[Peer] = []             # of this test
@@ -49,16 +50,30 @@ _processes: list[NodeProcess] = []
 
 
 def end_all() -> None:
-    """End what a test has made, failed or not: whatever is left disturbs the tests after it."""
-    while _peers:
-        _peers.pop().close()
+    """
+    End what a test has made, failed or not: whatever is left disturbs the tests after it.
+
+    Peers come last, once nobody is discovered any more: Fast DDS may hang, or crash, if it hears
+    of another participant while it leaves the domain.
+    """
     for process in _processes:
         process.send(signal.SIGTERM)
     end = time.monotonic() + _MOMENT
     while any(process.running for process in _processes) and time.monotonic() < end:
+        for peer in _peers:    # a robot that is played here answers meanwhile
+            with suppress(Exception):
+                peer.spin_once()
         time.sleep(0.005)
     while _processes:
         _processes.pop().kill()
+    quiet = time.monotonic() + _QUIET
+    while any(map(Peer.sees_others, _peers)) and time.monotonic() < quiet:
+        time.sleep(0.01)
+    for peer in _peers:
+        peer.leave()
+    while _peers:
+        time.sleep(0.01)    # until the others have heard what has left
+        _peers.pop().close()
 
 
 def _said() -> str:
@@ -359,6 +374,23 @@ class Peer:
     def set_parameter(self, node: str, name: str, value: Any) -> Any:
         with self.setter(node) as set_one:
             return set_one(name, value)
+
+    def spin_once(self) -> None:
+        if self.context.ok():
+            self._executor.spin_once(timeout_sec=0.0)
+
+    def sees_others(self) -> bool:
+        """Whether any node but those of this process is in the graph."""
+        own = sum(peer.context.ok() for peer in _peers)
+        return self.context.ok() and len(self.node.get_node_names()) > own
+
+    def leave(self) -> None:
+        """Destroy all endpoints, and keep the participant of the domain."""
+        if self.context.ok():
+            self._executor.shutdown()
+            for kind in ('publisher', 'subscription', 'client', 'service'):
+                for endpoint in [*getattr(self.node, f'{kind}s')]:
+                    getattr(self.node, f'destroy_{kind}')(endpoint)
 
     def close(self) -> None:
         """Leave the domain, if it has not done so yet."""

@@ -14,7 +14,6 @@ from mnm_ros.core.presets import settings
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
-from mnm_ros.trial import rehearsal
 from mnm_ros.trial.probe import Probe
 from mnm_ros.trial.rehearsal import declared_cmp, HIGH, LOW, rehearse
 import pytest
@@ -45,9 +44,8 @@ def test_a_world_that_is_declared_in_part_is_not_rehearsed() -> None:
     assert rehearse(problem, 2, CORRIDOR, {}) is None
 
 
-def test_it_is_given_up_when_it_takes_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsal, 'PATIENCE', 0.0)
-    assert rehearse(Problem(2, 2.0, 1.0, 0.1), 0, CORRIDOR, {}) is None
+def test_it_is_given_up_when_it_takes_too_long() -> None:
+    assert rehearse(Problem(2, 2.0, 1.0, 0.1), 0, CORRIDOR, {}, patience=0.0) is None
 
 
 def test_it_takes_about_as_many_steps() -> None:
