@@ -11,8 +11,10 @@ import shlex
 
 from mnm_ros.command.map_files import lines_told, listed, refuse_existing, specks_told
 from mnm_ros.command.plan_forecast import graph_forecast
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.files import write_whole
 from mnm_ros.places.geojson import geojson
+from mnm_ros.places.graph_file import GEOJSON
 from mnm_ros.plan.nav2_map import save_mask
 from mnm_ros.plan.picture import graph_svg
 from mnm_ros.plan.place_maker import MadePlaces, make
@@ -28,6 +30,9 @@ def write(request: Request, output: Path, mask: Path | None, overwrite: bool) ->
     :raises InvalidValueError: if it cannot be made, or a file is there.
     :raises OSError: if a file cannot be written.
     """
+    if output.suffix not in GEOJSON:
+        raise InvalidValueError(f'argument --output: {output}, expected a name that ends with '
+                                f'{" or ".join(GEOJSON)}, by which a place graph is known')
     picture = output.with_suffix('.svg')
     refuse_existing((output, picture), mask, overwrite)
     made = make(request, output)

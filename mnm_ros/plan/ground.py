@@ -8,6 +8,7 @@ What places are laid on: a map without specks, with keep-outs, openings, rooms a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -140,12 +141,11 @@ def _named_lines(map_: Map, labels: Labels, rooms: Mapping[str, Point], request:
         return dict(request.doors), {}
     doors: dict[str, Line] = {}
     openings: dict[str, Line] = {}
-    names = names_of(map_, labels, rooms)
+    names, counts = names_of(map_, labels, rooms), Counter[str]()
     for line in lines:
         name = '-'.join(sorted(names.get(side, 'elsewhere')
                                for side in sides(map_, labels, line)))
-        number = sum(each == name or each.startswith(f'{name} ')
-                     for each in (*doors, *openings)) + 1
+        counts[name] += 1
         kind = doors if round(math.dist(*line), 2) <= request.door_width else openings
-        kind[name if number == 1 else f'{name} {number}'] = line
+        kind[name if counts[name] == 1 else f'{name} {counts[name]}'] = line
     return doors, openings

@@ -12,6 +12,7 @@ one and see no more than that one are taken away.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 import math
 
 from mnm_ros.driving.occupancy import Map, Point
@@ -83,24 +84,28 @@ class Layout:
 
     def _sides(self, lines: Sequence[Line], spacing: float) -> Iterator[int]:
         """Yield a pixel on each side of each line, unless another one is near and in sight."""
-        chosen: list[Point] = [self._home]
-        for (x, y), (to_x, to_y) in lines:
-            length = math.hypot(to_x - x, to_y - y) or 1.0
-            away = (y - to_y) / length, (to_x - x) / length
-            middle = (x + to_x) / 2, (y + to_y) / 2
-            for side in (1, -1):
-                tried = [(middle[0] + side * far * away[0], middle[1] + side * far * away[1])
-                         for far in _BESIDE]
-                pixel = next((pixel for point in tried if (pixel := self._pixel(point)) is not None
-                              and self._sees(middle, point)), None)
-                if pixel is None:
-                    continue
-                (column, row), = self._spread.centres([pixel])
-                (at_x, at_y), = self._map.points([(column, row)]).tolist()
-                if not any(math.dist((at_x, at_y), other) < _APART * spacing
-                           and self._sees((at_x, at_y), other) for other in chosen):
-                    chosen.append((at_x, at_y))
+        chosen = _Points(_APART * spacing)
+        chosen.add(self._home)
+        for line in lines:
+            for pixel in self._beside(line):
+                (x, y), = self._map.points(self._spread.centres([pixel])).tolist()
+                if not any(self._sees((x, y), other) for other in chosen.near((x, y))):
+                    chosen.add((x, y))
                     yield pixel
+
+    def _beside(self, line: Line) -> Iterator[int]:
+        """Yield the best pixel on each side of a line that is seen from its middle, if any is."""
+        (x, y), (to_x, to_y) = line
+        length = math.dist(*line) or 1.0
+        middle = (x + to_x) / 2, (y + to_y) / 2
+        for side in (1, -1):
+            for far in _BESIDE:
+                point = (middle[0] + side * far * (y - to_y) / length,
+                         middle[1] + side * far * (to_x - x) / length)
+                pixel = self._pixel(point)
+                if pixel is not None and self._sees(middle, point):
+                    yield pixel
+                    break
 
     def _pixel(self, point: Point) -> int | None:
         """Return the pixel of a point in the area of home; None elsewhere."""
@@ -222,3 +227,25 @@ def _within(beside: Mapping[int, set[int]], start: int, end: int, most: int) -> 
             return True
         found = found | front
     return False
+
+
+class _Points:
+    """Points of which those near to another one are found at once."""
+
+    def __init__(self, apart: float) -> None:
+        """Begin without points; those that are less than ``apart`` from each other are near."""
+        self._apart = apart
+        self._tiles: dict[tuple[int, int], list[Point]] = {}
+
+    def add(self, point: Point) -> None:
+        self._tiles.setdefault(self._tile(point), []).append(point)
+
+    def near(self, point: Point) -> Iterator[Point]:
+        column, row = self._tile(point)
+        for right, up in product((-1, 0, 1), (-1, 0, 1)):
+            for other in self._tiles.get((column + right, row + up), ()):
+                if math.dist(point, other) < self._apart:
+                    yield other
+
+    def _tile(self, point: Point) -> tuple[int, int]:
+        return int(point[0] // self._apart), int(point[1] // self._apart)

@@ -151,6 +151,7 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     (['flat.yaml', '--cell', '0.5'], 'argument --cell: only allowed with --cells'),
     (['flat.yaml', '--page'], 'argument --page: only allowed with --cells'),
     (['flat.yaml', '--cells', '--spacing', '1'], '--spacing: only allowed for a place graph'),
+    (['flat.yaml', '--output', 'graph.yaml'], 'argument --output: graph.yaml, expected a name'),
     (['flat.geojson'], 'flat.geojson is a route graph, expected a map or a plan; mnm_ros explore'),
     (['flat.yaml', '--home', '9'], 'argument --home: 1 numbers, expected X Y'),
     (['flat.yaml', '--room', 'kitchen', '0', 'y'], "argument --room: 'y', expected a number"),
