@@ -22,6 +22,23 @@ settings:
       0: {east: {0: 0.5, 1: 0.6}}
 """
 
+HANGING = """
+import ctypes
+from mnm_ros.nodes.common import spin
+from rclpy.node import Node
+
+class Hanging(Node):
+    def __init__(self):
+        super().__init__('hanging')
+        self.create_timer(0.01, lambda: print('spins', flush=True))
+
+    def destroy_node(self):
+        ctypes.PyDLL(None).sleep(600)    # with the interpreter's lock
+
+spin._HANG = 0.5
+spin.run('hanging', Hanging)
+"""
+
 
 @pytest.mark.parametrize('module, parameters, complaint', [
     ('explorer', {'radius': 0.5}, "parameter 'radius' is 0.5, expected a double, such as 4.0, "
@@ -118,3 +135,13 @@ def test_an_impatient_operator(start: Callable, peer: Peer, module: str,
         peer.spin(0.003)
     assert process.wait() == 0, process.output
     assert 'Traceback' not in process.output and 'Aborted' not in process.output
+
+
+def test_the_process_ends_although_the_middleware_hangs(tmp_path: Path) -> None:
+    script = tmp_path / 'hanging.py'
+    script.write_text(HANGING)
+    node = NodeProcess(str(script), tmp_path / 'output', ['--ros-args'])
+    peer = Peer()
+    peer.wait_for(lambda: 'spins' in node.output, 'the node')
+    node.send(signal.SIGINT)
+    assert node.wait() == 1 and 'in destroy_node' in node.output

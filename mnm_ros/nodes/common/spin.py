@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+import faulthandler
 import gc
 import json
 from pathlib import Path
@@ -35,6 +36,7 @@ except ImportError:    # Humble
 
 _LIBRARIES = {'rclpy', *sys.stdlib_module_names} - {'__main__'}
 _SPIN = 0.1     # s, after which a signal is noticed at the latest
+_HANG = 10.0    # s, after which the end of a node in the middleware is not waited for any longer
 _LEAVE = 2.0    # s, that a node may take to leave its robot, unless it says otherwise
 _WIDTH = 90     # characters of a line of the help
 _HELP = ('-h', '--help')
@@ -124,7 +126,11 @@ def _close(nodes: list[Node], executor: Executor | None) -> None:
             close()
         if executor is not None:
             executor.remove_node(node)
+        # Fast DDS may wait for ever if another node is found at this moment, and keep the
+        # interpreter's lock, so that no signal and no other thread would end the process.
+        faulthandler.dump_traceback_later(_HANG, exit=True)
         node.destroy_node()
+        faulthandler.cancel_dump_traceback_later()
 
 
 def _spin_once(node: Node, executor: Executor) -> None:
