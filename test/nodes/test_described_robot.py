@@ -78,6 +78,22 @@ def test_the_explorer_keeps_names_of_a_robot_side_that_forgets_them(peer: Peer) 
     assert RobotDescription.from_text(profile.text).names == kept
 
 
+def test_a_route_graph_that_has_changed_since_is_told(
+        peer: Peer, capfd: pytest.CaptureFixture) -> None:
+    before = RobotDescription(('first', 'second'), moves={
+        0: ('to 1', 'to 2'), 1: ('to 0',), 2: ('to 0',)})
+    profile = RobotProfile(peer.node, before.actions, lambda: None, Allowance())
+    profile.recall(before)
+    publisher = peer.node.create_publisher(String, 'robot_side', LATCHED)
+    now = replace(before, moves={0: ('to 1', 'to 3'), 1: ('to 0',), 3: ('to 0',)})
+    for told in (before, now, now):
+        publisher.publish(String(data=told.to_text()))
+        peer.wait_for(lambda told=told: profile.description == told, 'a description')
+    said = capfd.readouterr().err
+    assert said.count('states are there no more: 2; what was learnt of them is kept') == 1
+    assert said.count('states have other moves: 0; what') == 1
+
+
 def test_what_is_wrong_is_not_said(
         peer: Peer, robot: Painted, capfd: pytest.CaptureFixture) -> None:
     heard = peer.listen(String, 'robot_side')

@@ -12,7 +12,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.declaration import Declaration, first_of
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.task.allowance import Allowance, PROBE
 from mnm_ros.nodes.common.callbacks import every
@@ -26,6 +26,7 @@ _TOPIC = 'robot_side'
 _EARLY = 1.0      # s, that a description may arrive before its publisher is seen,
 _LATE = 2.0       # and after that
 _LOOK = 0.1       # s, between two looks whether it has come, and whether a robot side is there
+_SHOWN = 10       # states of a warning
 _REMEDY = ("set the parameter 'actions' of the explorer to their names, in the order of their "
            'numbers')
 
@@ -135,7 +136,7 @@ class RobotProfile:
 
     def recall(self, before: RobotDescription) -> None:
         """Take the names that a robot side has given before the node began, if they fit."""
-        if before.names and not difference(before, self._actions):
+        if (before.names or before.moves) and not difference(before, self._actions):
             self.names = before
 
     def _subscribe(self) -> Subscription:
@@ -160,6 +161,7 @@ class RobotProfile:
         else:
             mismatch = difference(self.description, self._actions)
             if not mismatch:
+                self._tell_of_other_moves(said)
                 self.names = self.description
                 with suppress(ValueError):    # it may be too long with names from before
                     self.text = message.data
@@ -169,6 +171,19 @@ class RobotProfile:
             self._node.get_logger().error(f'the robot is not driven: {mismatch}')
         self.mismatch = mismatch
         self._on_news()
+
+
+    def _tell_of_other_moves(self, said: RobotDescription) -> None:
+        """Warn if moves lead elsewhere than they did, perhaps before the node began."""
+        before = self.names.moves
+        gone = [state for state in before if said.moves and state not in said.moves]
+        others = [state for state in said.moves if before.get(state, said.moves[state])
+                  != said.moves[state]]
+        for what, states in (('are there no more', gone), ('have other moves', others)):
+            if states:
+                self._node.get_logger().warning(
+                    f'states {what}: {first_of([*map(self.names.label, states)], _SHOWN)}; what '
+                    'was learnt of them is kept, and counts until it is seen to be wrong')
 
 
 class AwaitedDescription:
