@@ -8,6 +8,7 @@ from array import array
 import atexit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+import ctypes
 from functools import lru_cache
 import json
 import os
@@ -18,6 +19,7 @@ import sys
 from threading import Condition, Thread
 import time
 from typing import Any, NamedTuple
+from weakref import WeakSet
 
 from mnm_ros import messages
 from node_server import COMMAND
@@ -42,38 +44,59 @@ REST = 0.1        # s between those of robots that are not waited for: others ha
 
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only wait for it, busily
 
-_QUIET = 0.3      # s, at most, for the domain to become quiet
 _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that is killed for 20 s
 
 _peers: list[Peer] = []             # of this test
 _processes: list[NodeProcess] = []
+_contexts: list[Context] = []       # for one peer of a test each
+_made: WeakSet[Node] = WeakSet()    # nodes of this test
 
 
 def end_all() -> None:
-    """
-    End what a test has made, failed or not: whatever is left disturbs the tests after it.
-
-    Peers come last, once nobody is discovered any more: Fast DDS may hang, or crash, if it hears
-    of another participant while it leaves the domain.
-    """
+    """End what a test has made, failed or not: whatever is left disturbs the tests after it."""
+    while _peers:
+        _peers.pop().close()
+    for node in [*_made]:
+        with suppress(Exception):    # most were destroyed by those that have made them
+            node.destroy_node()
+    _made.clear()
     for process in _processes:
         process.send(signal.SIGTERM)
     end = time.monotonic() + _MOMENT
     while any(process.running for process in _processes) and time.monotonic() < end:
-        for peer in _peers:    # a robot that is played here answers meanwhile
-            with suppress(Exception):
-                peer.spin_once()
         time.sleep(0.005)
-    while _processes:
-        _processes.pop().kill()
-    quiet = time.monotonic() + _QUIET
-    while any(map(Peer.sees_others, _peers)) and time.monotonic() < quiet:
-        time.sleep(0.01)
-    for peer in _peers:
-        peer.leave()
-    while _peers:
-        time.sleep(0.01)    # until the others have heard what has left
-        _peers.pop().close()
+    for process in _processes:
+        process.kill()
+    if any(process.wait() < 0 for process in _processes):    # which did not say goodbye, so that
+        _contexts.clear()                                    # they would be seen for 20 s more
+    _processes.clear()
+
+
+def _context() -> Context:
+    """
+    Return a context of which no peer of this test has been given one.
+
+    Fast DDS may crash, or wait for ever, when a participant leaves a domain in which others come
+    and go. So none leaves before the process ends, and later tests have them again.
+    """
+    if len(_peers) == len(_contexts):
+        context = Context()
+        rclpy.init(context=context)
+        anchor = Node(f'tests_{len(_contexts)}', context=context, enable_rosout=False,
+                      start_parameter_services=False)
+        _made.discard(anchor)
+        for kept in (context, anchor, anchor.handle):
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
+        _contexts.append(context)
+    return _contexts[len(_peers)]
+
+
+def _remember(node: Node, *arguments: Any, **named: Any) -> None:
+    _make_node(node, *arguments, **named)
+    _made.add(node)
+
+
+_make_node, Node.__init__ = Node.__init__, _remember
 
 
 def _said() -> str:
@@ -142,6 +165,9 @@ class _Server:
                 self._news.notify_all()
 
 
+if 'PYTEST_XDIST_WORKER' in os.environ:    # the participants that are left would be destroyed
+    atexit.register(os._exit, 0)
+
 _server = lru_cache(maxsize=None)(_Server)
 
 
@@ -202,7 +228,7 @@ class NodeProcess:
         while self.running and time.monotonic() < begun + DEADLINE:
             self._ended(0.01)
             for peer in _peers:
-                if peer.context.ok():
+                if not peer.closed:
                     peer.spin(0.01)
         status = self.wait()
         assert soon(time.monotonic() - begun, limit), self.output
@@ -237,8 +263,8 @@ class Peer:
     """A node in the test process, until the test ends; all that it waits for has a deadline."""
 
     def __init__(self, namespace: str = '', name: str = 'peer') -> None:
-        self.context = Context()
-        rclpy.init(context=self.context)
+        self.context = _context()
+        self.closed = False
         self.node = Node(name, namespace=namespace or None, context=self.context)
         self._executor = SingleThreadedExecutor(context=self.context)
         self._executor.add_node(self.node)
@@ -375,29 +401,12 @@ class Peer:
         with self.setter(node) as set_one:
             return set_one(name, value)
 
-    def spin_once(self) -> None:
-        if self.context.ok():
-            self._executor.spin_once(timeout_sec=0.0)
-
-    def sees_others(self) -> bool:
-        """Whether any node but those of this process is in the graph."""
-        own = sum(peer.context.ok() for peer in _peers)
-        return self.context.ok() and len(self.node.get_node_names()) > own
-
-    def leave(self) -> None:
-        """Destroy all endpoints, and keep the participant of the domain."""
-        if self.context.ok():
-            self._executor.shutdown()
-            for kind in ('publisher', 'subscription', 'client', 'service'):
-                for endpoint in [*getattr(self.node, f'{kind}s')]:
-                    getattr(self.node, f'destroy_{kind}')(endpoint)
-
     def close(self) -> None:
-        """Leave the domain, if it has not done so yet."""
-        if self.context.ok():
+        """Leave the graph, if it has not done so yet."""
+        if not self.closed:
+            self.closed = True
             self._executor.shutdown()
             self.node.destroy_node()
-            self.context.try_shutdown()
 
 
 class ScriptedRobot:
