@@ -26,7 +26,7 @@ def test_robot_absent_then_present(explorer: Callable, peer: Peer) -> None:
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: status and '(no node subscribes to /action)' in status[-1].data,
                   'the reason')
-    assert phase[-1].data == 'waiting_for_robot'
+    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'the phase')
     robot = ScriptedRobot(peer)
     peer.wait_for(lambda: robot.received, 'the first action, without waiting for the timeout')
     assert robot.received[0][1] == -1
