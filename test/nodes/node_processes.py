@@ -44,12 +44,15 @@ REST = 0.1        # s between those of robots that are not waited for: others ha
 
 ONE_THREAD = {'OPENBLAS_NUM_THREADS': '1'}    # of each node; others would only wait for it, busily
 
+_ANCHOR = 'tests_'
+_QUIET = 1.0      # s, for what has ended to be gone from the graph
 _LOST = 20.0      # s, after which a request, or its response, must have got lost
 _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that is killed for 20 s
 
 _peers: list[Peer] = []             # of this test
 _processes: list[NodeProcess] = []
 _contexts: list[Context] = []       # for one peer of a test each
+_anchors: list[Node] = []           # that let their participants stay
 _made: WeakSet[Node] = WeakSet()    # nodes of this test
 
 
@@ -68,9 +71,18 @@ def end_all() -> None:
         time.sleep(0.005)
     for process in _processes:
         process.kill()
-    if any(process.wait() < 0 for process in _processes):    # which did not say goodbye, so that
-        _contexts.clear()                                    # they would be seen for 20 s more
+    killed = any(process.wait() < 0 for process in _processes)    # it would be seen for 20 s more
     _processes.clear()
+    quiet = time.monotonic() + _QUIET
+    while not killed and any(map(_sees_others, _anchors)) and time.monotonic() < quiet:
+        time.sleep(0.002)
+    if killed or any(map(_sees_others, _anchors)):    # the next test would take them for its own
+        _contexts.clear()
+        _anchors.clear()
+
+
+def _sees_others(anchor: Node) -> bool:
+    return not all(name.startswith(_ANCHOR) for name in anchor.get_node_names())
 
 
 def _context() -> Context:
@@ -83,12 +95,13 @@ def _context() -> Context:
     if len(_peers) == len(_contexts):
         context = Context()
         rclpy.init(context=context)
-        anchor = Node(f'tests_{len(_contexts)}', context=context, enable_rosout=False,
+        anchor = Node(f'{_ANCHOR}{len(_contexts)}', context=context, enable_rosout=False,
                       start_parameter_services=False)
         _made.discard(anchor)
         for kept in (context, anchor, anchor.handle):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
         _contexts.append(context)
+        _anchors.append(anchor)
     return _contexts[len(_peers)]
 
 
