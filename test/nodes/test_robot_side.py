@@ -170,7 +170,7 @@ def test_the_command_home_says_why_the_robot_does_not_come_home(
     send, _ = talk
     send(1, 0)
     peer.wait_for(lambda: robot.begun, 'an action')
-    late, home = begin_command('home', '--timeout', '1'), begin_command(
+    late, home = begin_command('home', '--timeout', '5'), begin_command(
         'home', '--timeout', str(DEADLINE))
     peer.wait_for(lambda: not late.running, 'its end')
     assert (late.wait(), late.errors) == (
