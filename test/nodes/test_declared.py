@@ -39,14 +39,14 @@ def test_the_simulator_declares_its_first_setting_on_request(start: Callable, pe
 
 
 def test_an_explorer_relies_on_what_the_simulator_declares(start: Callable, peer: Peer) -> None:
-    status = peer.listen(String, 'status')
+    events = peer.listen(String, 'events', messages.EVENTS)
     known = peer.listen(Int64MultiArray, 'known_states')
     start('cmp_sim', scenario='corridor', declare_successors=True)
     process = start('explorer', radius=2.0)
     peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
     took = 'declared by the robot side: where the actions of 4 states lead'
     assert process.output.count(took) == 1
-    assert any(message.data == took for message in status)
+    peer.wait_for(lambda: any(took in said.data for said in events), 'the event')
 
 
 def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
