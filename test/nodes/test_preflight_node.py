@@ -47,7 +47,7 @@ def test_a_step_is_told_in_simulated_time(
     start('diff_drive_sim', world='one_room', real_time_factor=20.0)
     slow = Body(max_speed=0.25)    # as a robot that rolls on takes half a metre at full speed
     robot_side('grid_driver', **driver_parameters(load('one_room'), slow))
-    preflight = start('preflight', use_sim_time=True, resets=2, steps=6)
+    preflight = start('preflight', use_sim_time=True, resets=2, steps=6, step_timeout=15.0)
     assert preflight.wait() == 0, preflight.output
     told = re.search(r'^a step takes ([0-9.]+) s', preflight.output, re.MULTILINE)
     assert told and 1.0 < float(told[1]) < 20.0, preflight.output
