@@ -46,7 +46,7 @@ class Routes:
         self.zones, self.graph = zones, zones.graph
         self.closed: frozenset[Edge] = frozenset()
         self._pace, self._timeout = pace, timeout
-        self._edges = [edge for place in self.graph.places for edge in self.graph.outgoing(place)]
+        self._edges = [*self.graph.actions_of]
         self._incoming: dict[int, dict[int, Edge]] = {}    # by end and start
         for edge in self._edges:
             self._incoming.setdefault(edge.end, {}).setdefault(edge.start, edge)
@@ -298,8 +298,7 @@ class RouteHome(Maneuver):
         return True
 
     def _witness(self, edge: Edge, cell: int | None) -> None:
-        action = self._routes.graph.outgoing(edge.start).index(edge)
-        self.legs.append((edge.start, action, state_of(cell)))
+        self.legs.append((edge.start, self._routes.graph.actions_of[edge], state_of(cell)))
 
     def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
         """Return the first leg of the best way from where the robot is."""

@@ -75,18 +75,17 @@ class EdgeWitness:
         return over
 
     def aborted(self) -> list[Drive]:
-        """Take note that the server, or what drives the robot, has given up; it stands."""
+        """Record that the server, or what drives the robot, has given up; it stands."""
         self._tracked = None
-        return self._end(state_of(self.place)) if self._driven is not None and self._left else (
-            self._drop())
+        return self._end(state_of(self.place))
 
     def called_off(self) -> list[Drive]:
-        """Take note that somebody has called the robot off, or that its pose is lost."""
+        """Record that somebody has called the robot off, or that its pose is lost."""
         self._tracked = None
-        return self._end(None) if self._driven is not None and self._left else self._drop()
+        return self._end(None)
 
     def arrived(self) -> None:
-        """Take note that the server has come to the end of its route, perhaps before the robot."""
+        """Record that the server has come to the end of its route, perhaps before the robot."""
         self._tracked = None
 
     def _begin(self) -> None:
@@ -96,19 +95,13 @@ class EdgeWitness:
             self._driven, self._left, self._given_up = self._tracked, False, False
 
     def _give_up(self) -> list[Drive]:
-        if not self._left:    # nothing was driven
-            return self._drop()
-        if self.place is not None:
-            return self._end(self.place)
-        self._given_up = True
-        return []
+        if self._left and self.place is None:
+            self._given_up = True
+            return []
+        return self._end(self.place)
 
     def _end(self, after: int | None) -> list[Drive]:
-        driven = self._driven
-        assert driven is not None
-        self._drop()
-        return [Drive(driven.start, self._actions[driven], after)]
-
-    def _drop(self) -> list[Drive]:
+        """End the drive under way; return it unless the robot has not left its start yet."""
+        driven, left = self._driven, self._left
         self._driven, self._left, self._given_up = None, False, False
-        return []
+        return [Drive(driven.start, self._actions[driven], after)] if driven and left else []

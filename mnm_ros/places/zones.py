@@ -35,7 +35,7 @@ class Zones:
         self._positions = np.array([(graph.places[place].x, graph.places[place].y)
                                     for place in self._places])
         self._radii = np.array([graph.zone(place) for place in self._places])
-        ends = [(edge.start, edge.end) for place in graph.places for edge in graph.outgoing(place)]
+        ends = [(edge.start, edge.end) for edge in graph.actions_of]
         self._starts, self._ends = (
             self._positions[[self._index[place] for place in side]] for side in zip(*ends))
 
