@@ -28,8 +28,9 @@ from mnm_ros.launching import (
     wanted_explorer,
 )
 from mnm_ros.parameters.params_file import ParameterFile
+from mnm_ros.places.graph_file import read_graph
 from mnm_ros.simulation.diff_drive import driver_parameters
-from mnm_ros.simulation.graph_world import load as load_graph
+from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.world import load
 
 CONFIG = Path(__file__).parents[1] / 'config' / 'robot.yaml'
@@ -74,14 +75,14 @@ def _robot(context: LaunchContext) -> list[Node]:
         'grid_driver', {'declare_successors': argument['declare_successors']})
     wanted = [wanted_explorer(context, argument, configured)]
     if simulated:
-        world = load_graph(Path(graph)) if graph else load(argument['world'])
+        world = GraphWorld.of(read_graph(Path(graph))) if graph else load(argument['world'])
         own_seeds = seeds({'seed': ''}, configured, 'diff_drive_sim', robots)
         for robot, seed in zip(robots or [''], own_seeds, strict=True):
             wanted += [
                 NodeToStart(driver, {**driver_parameters(world), **declaring, **timed},
                             namespace=robot),
                 NodeToStart('diff_drive_sim', {
-                    'graph' if graph else 'world': str(world.path), 'publish_clock': clock,
+                    world.kind: str(world.path), 'publish_clock': clock,
                     'seed': seed,
                     'real_time_factor': float(argument['real_time_factor'])}, namespace=robot)]
     else:

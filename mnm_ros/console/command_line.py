@@ -155,17 +155,7 @@ def _nodes(scenario: scenarios.Scenario | None, world: worlds.World | None) -> t
     if scenario is None:
         return ('explorer',)
     return ('explorer', 'cmp_sim') if world is None else (
-        'explorer', _driver(world), 'diff_drive_sim')
-
-
-def _driver(world: worlds.World) -> str:
-    return 'route_driver' if isinstance(world, GraphWorld) else 'grid_driver'
-
-
-def _kind(world: worlds.World) -> str:
-    """Return the parameter of diff_drive_sim that says what it simulates."""
-    return 'plan' if isinstance(world, PlanWorld) else (
-        'graph' if isinstance(world, GraphWorld) else 'world')
+        'explorer', world.driver, 'diff_drive_sim')
 
 
 def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
@@ -401,10 +391,10 @@ class Options:
             path = json.dumps(str(self.world.path.absolute()))
             simulator, driver = _node_parameters(self.physics, self.world)
             found[f'{before}diff_drive_sim'] = [
-                seed, f'{_kind(self.world)}:={path}',
+                seed, f'{self.world.kind}:={path}',
                 'real_time_factor:=0.0', 'tick:=0.1',
                 *(['publish_clock:=false'] if robot else []), *_assigned(simulator)]
-            found[f'{before}{_driver(self.world)}'] = [*_assigned(driver)]
+            found[f'{before}{self.world.driver}'] = [*_assigned(driver)]
         return {**found, 'explorer': explorer}
 
 

@@ -32,8 +32,9 @@ from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.planned import plan_of
 from mnm_ros.nodes.mobile.poses import Broadcaster, check_frames, set_pose
 from mnm_ros.parameters import NODES, Parameters
+from mnm_ros.places.graph_file import read_graph
 from mnm_ros.simulation.diff_drive import Battery, body_of, DiffDrive, Lockstep, occupancy
-from mnm_ros.simulation.graph_world import load as load_graph
+from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -307,7 +308,7 @@ def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError without such a world or MuJoCo, or if it is too small."""
     plan, name = plan_of(node, given), 'graph' if given['graph'] else 'world'
     try:
-        floor = load_graph(user_path(given['graph'])) if name == 'graph' else None
+        floor = GraphWorld.of(read_graph(user_path(given['graph']))) if given['graph'] else None
         if plan is not None:
             world: World = PlanWorld.of(
                 plan if floor is None else replace(plan, home=floor.home_pose))

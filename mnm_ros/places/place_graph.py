@@ -192,7 +192,7 @@ class PlaceGraph:
             *((edge.start, edge.end) for edge in self._ways)))
         return csr_matrix((np.ones(len(rows)), (rows, columns)), (size, size))
 
-    @property
+    @cached_property
     def declaration(self) -> Declaration:
         """Return where each edge may lead: to its end, or back to its start if it fails."""
         return Declaration({place: tuple(

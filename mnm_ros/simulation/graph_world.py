@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil, dist, floor
-from pathlib import Path
+from typing import ClassVar
 
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.pose import Pose
-from mnm_ros.places.graph_file import read_graph
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.places.zones import to_lines
 from mnm_ros.simulation.route_scenario import RouteWorld
@@ -33,35 +32,37 @@ class GraphWorld(World):
     In the second setting a crate closes the passage that ``RouteWorld`` closes, if it can stand
     where it closes no other one.
 
+    :ivar route: the graph, in which places at one position are one.
     :ivar origin: the lower left corner.
-    :ivar start: home.
     """
 
-    origin: Pose = Pose(0.0, 0.0, 0.0)
-    start: Pose = Pose(0.0, 0.0, 0.0)
+    kind: ClassVar[str] = 'graph'
+    driver: ClassVar[str] = 'route_driver'
+    route: RouteWorld = field(kw_only=True)
+    origin: Pose = field(kw_only=True)
 
     @classmethod
     def of(cls, graph: PlaceGraph) -> GraphWorld:
-        """Return the world of a graph, in which places at one position are one."""
+        """Return the world of a graph."""
         graph = graph.merged
         route, places = RouteWorld(graph), graph.places.values()
         x, y = min(place.x for place in places), min(place.y for place in places)
         origin = Pose(floor(x - _MARGIN), floor(y - _MARGIN), 0.0)
         size = (ceil((max(place.x for place in places) + _MARGIN - origin.x) / _CELL),
                 ceil((max(place.y for place in places) + _MARGIN - origin.y) / _CELL))
-        home = graph.places[route.home]
         world = cls(
             graph.path.name.partition('.')[0], _CELL, size, (0, 0), frozenset(), {}, ({},),
-            graph.path, coarser=Grid(origin.x, origin.y, _CELL, *size), origin=origin,
-            start=Pose(home.x, home.y, 0.0))
-        crate = next(world._crates(graph, route), None)
-        world = replace(world, home=world._cell(home.x, home.y))
+            graph.path, coarser=Grid(origin.x, origin.y, _CELL, *size), route=route,
+            origin=origin)
+        world = replace(world, home=world._cell(*world.home_pose[:2]))
+        crate = next(world._crates(), None)
         return world if crate is None else replace(
             world, doors={'crate': frozenset({crate})},
             settings=({'crate': True}, {'crate': False}))
 
-    def _crates(self, graph: PlaceGraph, route: RouteWorld) -> Iterator[Cell]:
+    def _crates(self) -> Iterator[Cell]:
         """Yield where a crate closes nothing but the passage, the nearest to its middle first."""
+        route, graph = self.route, self.route.graph
         if not route.closing:
             return
         at = {number: (place.x, place.y) for number, place in graph.places.items()}
@@ -78,12 +79,13 @@ class GraphWorld(World):
 
     def scenario(self) -> Scenario:
         """Return it as ``route_driver`` sees it; an edge that is open may yet fail."""
-        found = of_graph(self.path, read_graph(self.path).merged)
+        found = of_graph(self.route)
         return replace(found, settings=found.settings[:len(self.settings)])
 
     @property
     def home_pose(self) -> Pose:
-        return self.start
+        home = self.route.graph.places[self.route.home]
+        return Pose(home.x, home.y, 0.0)
 
     @property
     def corner(self) -> Pose:
@@ -102,8 +104,3 @@ class GraphWorld(World):
     def _cell(self, x: float, y: float) -> Cell:
         return (floor((x - self.origin.x) / self.cell_size),
                 floor((y - self.origin.y) / self.cell_size))
-
-
-def load(path: Path) -> GraphWorld:
-    """Return the world of a file; FileError as by ``read_graph``."""
-    return GraphWorld.of(read_graph(path))

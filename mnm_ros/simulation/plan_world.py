@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from math import cos, floor, sin
+from typing import ClassVar
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.driving.grid import Ways
@@ -32,6 +33,7 @@ class PlanWorld(World):
     for pictures, are the pixels that can be seen.
     """
 
+    kind: ClassVar[str] = 'plan'
     plan: Plan = field(kw_only=True)
     _depths: dict[Collection[Cell], _Depth] = field(default_factory=dict)
 

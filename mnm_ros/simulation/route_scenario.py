@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Set
+from functools import cached_property
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.counts import Pair
@@ -43,7 +44,7 @@ class RouteWorld:
         self.closing = self._closing()
         self.closed = self._cmp(self.closing) if self.closing else None
 
-    @property
+    @cached_property
     def radius(self) -> float:
         """
         Return the ``L`` within which every place is that can be reached from home.

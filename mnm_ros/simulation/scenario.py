@@ -87,10 +87,10 @@ def load(path_or_name: str) -> Scenario:
     """
     path = find(path_or_name, 'scenario')
     if path.suffix in GEOJSON:
-        return of_graph(path, read_geojson(path))
+        return of_graph(RouteWorld(read_geojson(path)))
     root = read(path)
     graph = graph_in(path, root)
-    return _scenario(path, root) if graph is None else of_graph(path, graph)
+    return _scenario(path, root) if graph is None else of_graph(RouteWorld(graph))
 
 
 def describe(scenario: Scenario, setting: int) -> RobotDescription:
@@ -105,14 +105,14 @@ def shipped() -> tuple[str, ...]:
     return tuple(files('scenario'))
 
 
-def of_graph(path: Path, graph: PlaceGraph) -> Scenario:
+def of_graph(world: RouteWorld) -> Scenario:
     """Return the scenario of a robot that drives along the edges of a graph."""
-    world = RouteWorld(graph)
+    graph = world.graph
     settings = [Setting(world.open, None)] if world.closed is None else [
         Setting(world.open, world.until), Setting(world.closed, None)]
     return Scenario(
-        path.name.partition('.')[0], graph.describe(world.home).actions, world.home,
-        tuple(settings), path, graph.warnings, graph)
+        graph.path.name.partition('.')[0], graph.describe(world.home).actions, world.home,
+        tuple(settings), graph.path, graph.warnings, graph)
 
 
 def _scenario(path: Path, root: Entry) -> Scenario:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from math import floor
 from pathlib import Path
+from typing import ClassVar
 
 from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import Grid
@@ -47,8 +48,12 @@ class World:
     :ivar carpet: the free cells where wheels grip less.
     :ivar persons: the letters of ``doors`` that are persons.
     :ivar coarser: the cells between which the robot is driven; None for those of the plan.
+    :cvar kind: the parameter of ``diff_drive_sim`` that names its file.
+    :cvar driver: the node that drives the robot in it.
     """
 
+    kind: ClassVar[str] = 'world'
+    driver: ClassVar[str] = 'grid_driver'
     name: str
     cell_size: float
     size: tuple[int, int]
