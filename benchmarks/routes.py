@@ -12,8 +12,6 @@ and each drive of a way home.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from heapq import heappop, heappush
-import math
 import random
 from typing import NamedTuple
 
@@ -23,7 +21,9 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
+from mnm_ros.places.drives import Routes
 from mnm_ros.places.place_graph import Edge, PlaceGraph
+from mnm_ros.places.zones import Zones
 from mnm_ros.simulation.route_scenario import SUCCESS
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -56,7 +56,7 @@ class Cost(NamedTuple):
 def world(name: str) -> tuple[Scenario, PlaceGraph, float]:
     """Return a route graph as a scenario, the graph, and the radius that takes all of it in."""
     scenario = load(name)
-    if scenario.graph is None or scenario.radius is None:
+    if scenario.graph is None:
         raise InvalidValueError(f'{name} is a scenario, expected the file of a route graph')
     return scenario, scenario.graph, scenario.radius
 
@@ -86,19 +86,8 @@ def explore(scenario: Scenario, graph: PlaceGraph, radius: float, seed: int, eps
 
 def ways_home(graph: PlaceGraph, home: int) -> dict[int, Edge]:
     """Return by place the first edge of the shortest way home."""
-    into: dict[int, list[Edge]] = {}
-    for place in graph.places:
-        for edge in graph.outgoing(place):
-            into.setdefault(edge.end, []).append(edge)
-    metres, first, waiting = {home: 0.0}, dict[int, Edge](), [(0.0, home)]
-    while waiting:
-        far, place = heappop(waiting)
-        for edge in into.get(place, ()) if far == metres[place] else ():
-            longer = far + graph.length(edge)
-            if longer < metres.get(edge.start, math.inf):
-                metres[edge.start], first[edge.start] = longer, edge
-                heappush(waiting, (longer, edge.start))
-    return first
+    ways = Routes(Zones(graph), 1.0, 0.0).towards(home, ())
+    return {place: way.edge for place, way in ways.items()}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
