@@ -28,6 +28,7 @@ from driven_robot import (
 )
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
 from mnm_ros import messages
+from mnm_ros.core.task.allowance import EACH_SECOND
 from mnm_ros.driving.grid import Grid, OUTSIDE
 from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, soon
@@ -267,8 +268,14 @@ def test_home_by_service_is_reported_once(drive: Drive) -> None:
 
 
 def home_by_service(robot: DrivenRobot) -> Trigger.Response:
-    """Call ``return_home`` until the way is over."""
+    """Call ``return_home`` until the way is over, not so often that a call is refused."""
+    due = 0.0
+
     def ended() -> Trigger.Response | None:
+        nonlocal due
+        if time.monotonic() < due:
+            return None
+        due = time.monotonic() + 1 / EACH_SECOND
         reply = robot.peer.call(Trigger, 'return_home')
         return None if reply.message == 'on the way home, call again' else reply
 
