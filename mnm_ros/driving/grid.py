@@ -119,6 +119,12 @@ class Grid:
         return max(0.0, -right, -up, right - self.columns * self.cell_size,
                    up - self.rows * self.cell_size)
 
+    def astray(self, pose: Pose, farthest: float) -> str:
+        """Return why nothing is driven from a pose, so far outside in m; '' if it may be."""
+        outside = self.distance_outside(pose.x, pose.y)
+        return '' if outside <= farthest else (
+            f'the robot is {outside:.3g} m outside of the grid, expected at most {farthest:g} m')
+
     def _cell(self, column: int, row: int) -> int | None:
         inside = 0 <= column < self.columns and 0 <= row < self.rows
         return row * self.columns + column if inside else None
@@ -260,7 +266,7 @@ class Ways:
         self._doubtful |= edges
 
     def detoured(self, cell: int, there: int) -> int:
-        """Take note of a long way round; return for how many times in a row."""
+        """Count a long way round; return how many there were in a row."""
         self._detours[cell, there] = self._detours.get((cell, there), 0) + 1
         return self._detours[cell, there]
 

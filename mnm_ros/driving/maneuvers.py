@@ -21,7 +21,7 @@ MOVES = {
 
 _AGREEING = 3    # poses that have to say that a robot has arrived which still rolls
 _LEAP = 0.15     # of a size, from one pose to the next, after which poses are not believed so soon
-_DETOURS = 3     # in a row, after which a move counts as blocked: else it would be tried for ever
+_DETOURS = 3     # in a row, after which an action is blocked: else it would be tried for ever
 
 
 class Maneuver(ABC):
@@ -75,6 +75,40 @@ class Maneuver(ABC):
         deep = self._track.lap(pose) >= self._size and deep
         self._inside = self._inside + 1 if deep else 0
         return self._inside >= _AGREEING
+
+
+class Homing(Maneuver):
+    """
+    RESET, whatever the way home is.
+
+    :param limit: of the whole way in s; with the highest speed, it bounds how far is driven.
+    """
+
+    def __init__(self, size: float, limit: float) -> None:
+        super().__init__(size)
+        self._limit = self._left = limit
+
+    def next(    # noqa: A003
+            self, ended: Outcome | None, cell: int | None, pose: Pose,
+            elapsed: float = 0.0) -> Leg | None:
+        self._left = self._limit - elapsed
+        leg = self._next(ended, cell, pose)
+        if leg is None or self._left > 0:
+            return leg and leg._replace(timeout=min(leg.timeout, self._left))
+        self._give_up(Outcome.TIMEOUT, 'timeout on the way home')
+        return None
+
+    @abstractmethod
+    def _next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
+        """Return the next leg, or None if the robot is home or no way leads there."""
+
+    def _give_up(self, outcome: Outcome, problem: str) -> None:
+        self.outcome, self.problem = outcome, problem
+
+
+def after_detours(number: int) -> Outcome:
+    """Return what so many long ways round in a row mean: one nothing, many a blocked action."""
+    return Outcome.BLOCKED if number >= _DETOURS else Outcome.BROKEN_OFF
 
 
 def target(ways: Ways, action: str, cell: int | None, heading: int) -> tuple[int | None, int]:
@@ -165,14 +199,12 @@ class Move(Maneuver):
         return True
 
     def _after_a_detour(self) -> Outcome:
-        """Return what it means: by itself nothing, again and again that the move is blocked."""
         if self._start is None or self._there is None:
             return Outcome.BROKEN_OFF
-        lasting = self._ways.detoured(self._start, self._there) >= _DETOURS
-        return Outcome.BLOCKED if lasting else Outcome.BROKEN_OFF
+        return after_detours(self._ways.detoured(self._start, self._there))
 
     def _way_back(self, ended: Outcome | None) -> Leg | None:
-        """Take note of how the way there has ended; return the one back, if there is any."""
+        """Record how the way there has ended; return the one back, if there is any."""
         self.outcome = ended or Outcome.BLOCKED    # without a leg if the next cell is not free
         if self._there is None or self._start is None:
             return None
@@ -191,21 +223,21 @@ class Move(Maneuver):
         return Leg(*self._ways.grid.centre(cell), yaw, self._timeout, self._backwards, direct=True)
 
 
-class WayHome(Maneuver):
+class WayHome(Homing):
     """
     RESET: along free cells, or in one leg, with retries.
 
     :param retries: how many legs may fail.
     :param timeout: for each cell of a leg in s.
     :param in_one_go: whether the mover finds the way by itself, in one leg.
-    :param limit: of the whole way in s; with the highest speed, it bounds how far is driven.
+    :param limit: as of ``Homing``.
     :param farthest: m outside of the grid, beyond which nothing is driven.
     :raises ValueError: if home is outside of the grid.
     """
 
     def __init__(self, ways: Ways, home: Pose, retries: int, timeout: float,
                  in_one_go: bool, limit: float = math.inf, farthest: float = math.inf) -> None:
-        super().__init__(ways.grid.cell_size)
+        super().__init__(ways.grid.cell_size, limit)
         self._ways = ways
         self._home = home
         home_cell = ways.grid.cell_at(home.x, home.y)
@@ -215,7 +247,6 @@ class WayHome(Maneuver):
         self._retries = retries
         self._timeout = timeout
         self._in_one_go = in_one_go
-        self._limit = self._left = limit
         self._farthest = farthest
         self._blocked: set[Edge] = set()
         self._route: list[int | None] = []    # the cells of the leg, from where it begins
@@ -223,16 +254,6 @@ class WayHome(Maneuver):
         self._aligned = False                 # whether it has just gone to the centre of its cell
         self._last = False                    # whether the leg ends at the home pose
         self._retreating = False
-
-    def next(    # noqa: A003
-            self, ended: Outcome | None, cell: int | None, pose: Pose,
-            elapsed: float = 0.0) -> Leg | None:
-        self._left = self._limit - elapsed
-        leg = self._next(ended, cell, pose)
-        if leg is None or self._left > 0:
-            return leg and leg._replace(timeout=min(leg.timeout, self._left))
-        self._give_up(Outcome.TIMEOUT, 'timeout on the way home')
-        return None
 
     def _next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         if self._retreating or ended is None:
@@ -259,13 +280,13 @@ class WayHome(Maneuver):
         return True
 
     def _passed(self, moves: int) -> None:
-        """Take note of moves of the leg that have succeeded."""
+        """Record moves of the leg that have succeeded."""
         for start, there in zip(self._route[:moves], self._route[1:]):
             if start is not None and there is not None:
                 self._ways.succeeded(start, there)
 
     def _fail(self, ended: Outcome, cell: int | None, pose: Pose) -> Leg | None:
-        """Take note of a leg that has failed; return the next leg, or None to give up."""
+        """Record a leg that has failed; return the next leg, or None to give up."""
         what = 'on the way home'
         if ended is not Outcome.REACHED and len(self._route) > 1 and self._left > 0:
             passed = min(self._route.index(cell) if cell in self._route else 0,
@@ -293,11 +314,9 @@ class WayHome(Maneuver):
     def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
         """Return the leg that leads as far as there is no stop, or home."""
         self._route, self._start = [cell], (pose.x, pose.y)
-        outside = self._ways.grid.distance_outside(pose.x, pose.y)
-        if outside > self._farthest:
-            self._give_up(
-                Outcome.BLOCKED, f'the robot is {outside:.3g} m outside of the grid, expected at '
-                f'most {self._farthest:g} m')
+        astray = self._ways.grid.astray(pose, self._farthest)
+        if astray:
+            self._give_up(Outcome.BLOCKED, astray)
             return None
         self._last = self._in_one_go or cell == self._home_cell
         if self._last:
@@ -328,9 +347,6 @@ class WayHome(Maneuver):
         via = tuple(part[1:-1]) if end > 1 else ()
         return Leg(*part[-1], yaw, self._timeout * min(end, len(route)), via=via,
                    ahead=room)
-
-    def _give_up(self, outcome: Outcome, problem: str) -> None:
-        self.outcome, self.problem = outcome, problem
 
 
 def _named(cell: int | None) -> str:

@@ -78,10 +78,7 @@ class GridDriver(MobileDriver):
         return _ASTRAY * self._ways.grid.cell_size
 
     def _astray(self, pose: Pose) -> str:
-        outside = self._ways.grid.distance_outside(pose.x, pose.y)
-        return '' if outside <= self._farthest else (
-            f'the robot is {outside:.3g} m outside of the grid, expected at most '
-            f'{self._farthest:g} m')
+        return self._ways.grid.astray(pose, self._farthest)
 
     def _read(self, map_: Map) -> bool:
         changed = self._ways.read(map_, self._given['robot_radius'])

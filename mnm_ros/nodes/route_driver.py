@@ -95,10 +95,7 @@ class RouteDriver(MobileDriver):
             declaration=Declaration() if self._awaits_map else self._declaration)
 
     def _astray(self, pose: Pose) -> str:
-        outside = self._zones.distance_outside(pose.x, pose.y)
-        return '' if outside <= _ASTRAY else (
-            f'the robot is {outside:.3g} m from all places and edges, expected at most '
-            f'{_ASTRAY:g} m')
+        return self._zones.astray(pose, _ASTRAY)
 
     def _read(self, map_: Map) -> bool:
         changed = self._routes.read(map_, self._given['robot_radius'])

@@ -10,13 +10,12 @@ import math
 from typing import NamedTuple
 
 from mnm_ros.driving.drive import Leg, Outcome
-from mnm_ros.driving.maneuvers import Maneuver
+from mnm_ros.driving.maneuvers import after_detours, Homing, Maneuver
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.places.place_graph import Edge
 from mnm_ros.places.zones import state_of, Zones
 
-_DETOURS = 3     # in a row, after which an edge counts as blocked
 _OFF = 1 / 8     # of a zone, beside an edge, up to which it is driven from where the robot is
 _BACKWARDS = 1.0    # m, that a robot drives back without a turn
 _CLEAR = 0.3     # m, that it backs off from an obstacle before it turns to drive back
@@ -80,10 +79,10 @@ class Routes:
         """Remember that an edge has failed when it was last tried."""
         self._doubtful.add(frozenset((edge.start, edge.end)))
 
-    def detoured(self, edge: Edge) -> bool:
-        """Count a long way round; return whether there were so many that it is closed."""
+    def detoured(self, edge: Edge) -> int:
+        """Count a long way round; return how many there were in a row."""
         self._detours[edge] = self._detours.get(edge, 0) + 1
-        return self._detours[edge] >= _DETOURS
+        return self._detours[edge]
 
     def towards(self, goal: int, blocked: Collection[Ends]) -> Mapping[int, Way]:
         """
@@ -158,7 +157,7 @@ class EdgeMove(Maneuver):
             self._aligning = False
             return self._routes.leg(self.edge.end, pose)._replace(direct=True)
         if ended is Outcome.DETOUR:
-            ended = (Outcome.BLOCKED if self._routes.detoured(self.edge) else Outcome.BROKEN_OFF)
+            ended = after_detours(self._routes.detoured(self.edge))
         if ended is Outcome.BROKEN_OFF:    # on the way back, too: what was in the way is unknown
             self.outcome, self.problem = ended, ended.value
         elif self._backing_off:
@@ -219,14 +218,14 @@ class Stay(Maneuver):
         return None
 
 
-class RouteHome(Maneuver):
+class RouteHome(Homing):
     """
     RESET: home along edges, with retries; from outside of all places to the nearest one first.
 
     :param retries: how many drives may fail.
     :param in_one_go: s for a leg of a platform that finds the way home by itself, in place of
         edges; 0 for edges.
-    :param limit: of the whole way in s; with the highest speed, it bounds how far is driven.
+    :param limit: as of ``Homing``.
     :param farthest: m from all zones and edges, beyond which nothing is driven.
     :param turns_back: as of ``EdgeMove``.
     """
@@ -234,27 +233,17 @@ class RouteHome(Maneuver):
     def __init__(self, routes: Routes, home: int, retries: int, in_one_go: float = 0.0,
                  limit: float = math.inf, farthest: float = math.inf,
                  turns_back: bool = True) -> None:
-        super().__init__(2 * routes.graph.zone(home))
+        super().__init__(2 * routes.graph.zone(home), limit)
         self.legs: list[tuple[int, int, int]] = []
         self._routes = routes
         self._home = home
         self._retries = retries
         self._in_one_go = in_one_go
-        self._limit = limit
         self._farthest = farthest
         self._turns_back = turns_back
         self._blocked: set[Ends] = set()
         self._move: EdgeMove | None = None    # under way,
         self._target = home                   # or else the place to which the robot drives
-
-    def next(    # noqa: A003
-            self, ended: Outcome | None, cell: int | None, pose: Pose,
-            elapsed: float = 0.0) -> Leg | None:
-        leg, left = self._next(ended, cell, pose), self._limit - elapsed
-        if leg is None or left > 0:
-            return leg and leg._replace(timeout=min(leg.timeout, left))
-        self._give_up(Outcome.TIMEOUT, 'timeout on the way home')
-        return None
 
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
         move = self._move
@@ -303,10 +292,9 @@ class RouteHome(Maneuver):
     def _go_on(self, cell: int | None, pose: Pose) -> Leg | None:
         """Return the first leg of the best way from where the robot is."""
         routes, self._target = self._routes, self._home
-        outside = routes.zones.distance_outside(pose.x, pose.y)
-        if outside > self._farthest:
-            self._give_up(Outcome.BLOCKED, f'the robot is {outside:.3g} m from all places and '
-                          f'edges, expected at most {self._farthest:g} m')
+        astray = routes.zones.astray(pose, self._farthest)
+        if astray:
+            self._give_up(Outcome.BLOCKED, astray)
             return None
         if self._in_one_go:
             return routes.leg(self._home, pose)._replace(timeout=self._in_one_go)
@@ -323,6 +311,3 @@ class RouteHome(Maneuver):
         self._give_up(Outcome.BLOCKED, 'no way leads home from ' + (
             'outside of all places' if cell is None else routes.graph.name(cell)))
         return None
-
-    def _give_up(self, outcome: Outcome, problem: str) -> None:
-        self.outcome, self.problem = outcome, problem

@@ -69,10 +69,14 @@ class Zones:
         apart = self._apart(x, y)
         return sorted(places, key=lambda place: (apart[self._index[place]], place))
 
-    def distance_outside(self, x: float, y: float) -> float:
-        """Return how far a point is from the nearest zone or edge in m; 0 within one."""
-        return max(0.0, min(float((self._apart(x, y) - self._radii).min()), float(
-            to_lines(np.array([[x, y]]), self._starts, self._ends).min())))
+    def astray(self, pose: Pose, farthest: float) -> str:
+        """Return why nothing is driven from a pose, so far from all in m; '' if it may be."""
+        outside = min(
+            float((self._apart(pose.x, pose.y) - self._radii).min()),
+            float(to_lines(np.array([pose[:2]]), self._starts, self._ends).min()))
+        return '' if outside <= farthest else (
+            f'the robot is {outside:.3g} m from all places and edges, expected at most '
+            f'{farthest:g} m')
 
     def _apart(self, x: float, y: float) -> _Array:
         return np.asarray(np.hypot(*(self._positions - (x, y)).T))
