@@ -4,24 +4,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 import sys
 from typing import Any
 
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.driving.maneuvers import Maneuver
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.mobile.given_graph import graph_of, home_of
+from mnm_ros.nodes.mobile.given_graph import graph_of, home_of, summary
 from mnm_ros.nodes.mobile.mobile_driver import MobileDriver
 from mnm_ros.nodes.mobile.movers import VelocityMover
 from mnm_ros.nodes.mobile.pose_tracker import Terrain
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
-from mnm_ros.places.zones import declaration_of, ZonePlace, Zones
+from mnm_ros.places.zones import declaration_of, describe, ZonePlace, Zones
 from mnm_ros.plan.floor_plan import Plan, walls
 from mnm_ros.robot_description import RobotDescription
 
@@ -34,9 +32,7 @@ class RouteDriver(MobileDriver):
     def __init__(self, **node_arguments: Any) -> None:
         super().__init__('route_driver', **node_arguments)
         graph, home = self._graph, self._tracker.home_state
-        self.get_logger().info(
-            f'{len(graph.places)} places and {len(graph.edges)} edges of {graph.path}; home is '
-            f'{graph.name(home)}, state {home}')
+        self.get_logger().info(summary(graph, home))
         ways = self._routes.towards(home, ()).values()
         seconds = max((way.length for way in ways), default=0.0) / self._given['max_speed']
         if seconds > self._given['home_timeout'] and self._home_mover is self._base_mover:
@@ -45,10 +41,7 @@ class RouteDriver(MobileDriver):
                 f'above that, not {self._given["home_timeout"]:g}')
 
     def _prepare(self, given: Parameters, plan: Plan | None) -> Terrain:
-        given_graph = graph_of(given)
-        for warning in given_graph.warnings:
-            self.get_logger().warning(warning)
-        self._graph = graph = given_graph.merged
+        self._graph = graph = graph_of(self, given)
         home = home_of(graph, given)
         self._zones = zones = Zones(graph)
         _check_zones(zones, given)
@@ -62,9 +55,8 @@ class RouteDriver(MobileDriver):
                        2 * graph.zone(zones.smallest), graph.frame)
 
     def _name(self, action: int) -> str:
-        edges = self._graph.outgoing(self._tracker.place.state)
-        return f'to {self._graph.name(edges[action].end)}' if action < len(edges) else (
-            super()._name(action))
+        moves = self._graph.moves(self._tracker.place.state)
+        return moves[action] if action < len(moves) else super()._name(action)
 
     def _move(self, action: int) -> Maneuver:
         edges = self._graph.outgoing(self._tracker.place.state)
@@ -88,9 +80,8 @@ class RouteDriver(MobileDriver):
 
         Where edges lead is not declared before the map is there: until then nothing is driven.
         """
-        described = self._graph.describe(self._tracker.home_state)
-        return replace(
-            described, frame=self._frame, names={**described.names, OUTSIDE: 'outside'},
+        return describe(
+            self._graph, self._tracker.home_state, frame=self._frame,
             walls=() if self._plan is None else walls(self._plan.map),
             declaration=Declaration() if self._awaits_map else self._declaration)
 

@@ -11,7 +11,6 @@ along which edge the robot is meant to go, its poses say where it is. Only this 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 import math
 import sys
 import time
@@ -26,11 +25,11 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.mobile.driver_setup import poses_of
-from mnm_ros.nodes.mobile.given_graph import graph_of, home_of
-from mnm_ros.nodes.mobile.poses import Located, planar
+from mnm_ros.nodes.mobile.given_graph import graph_of, home_of, summary
+from mnm_ros.nodes.mobile.poses import Located, pose_of
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.places.edge_witness import Drive, EdgeWitness
-from mnm_ros.places.zones import declaration_of, ZonePlace, Zones
+from mnm_ros.places.zones import declaration_of, describe, ZonePlace, Zones
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.robot_description import RobotDescription
 from rclpy.node import Node
@@ -61,9 +60,7 @@ class RouteWatch(Node):
         if ComputeAndTrackRoute is None:
             raise ParameterError('route_watch needs the package nav2_msgs with the action '
                                  'ComputeAndTrackRoute, expected that it is installed')
-        graph = self._graph = graph_of(given).merged
-        for warning in graph.warnings:
-            self.get_logger().warning(warning)
+        graph = self._graph = graph_of(self, given)
         self._home, zones = home_of(graph, given), Zones(graph)
         self._declaration = declaration_of(graph)
         self._whereabouts = ZonePlace(zones, given['hysteresis'])
@@ -84,20 +81,15 @@ class RouteWatch(Node):
             self.create_subscription(
                 GoalStatusArray, f'{action}/_action/status', hear, messages.LATCHED)
         every(_TICK, self, self._on_time)
-        self.get_logger().info(
-            f'{len(graph.places)} places and {len(graph.edges)} edges of {graph.path}; home is '
-            f'{graph.name(self._home)}, state {self._home}')
+        self.get_logger().info(summary(graph, self._home))
 
     def _describe(self) -> RobotDescription:
-        described = self._graph.describe(self._home)
-        return replace(described, guarded=False, declaration=self._declaration,
-                       names={**described.names, OUTSIDE: 'outside'})
+        return describe(
+            self._graph, self._home, guarded=False, declaration=self._declaration)
 
     def _on_pose(self, message: Located, received: float | None = None) -> None:
-        pose = planar(message.pose.pose)
+        pose = pose_of(self, message)
         if pose is None:
-            self.get_logger().warning('pose ignored: expected coordinates and a quaternion that '
-                                      'is not zero', throttle_duration_sec=5.0)
             return
         if self._last and math.dist(self._last[:2], pose[:2]) > _JUMP:    # or was it carried?
             self._tell(self._witness.called_off())

@@ -3,18 +3,21 @@
 """
 The zones of a place graph: at which place a robot is, and where its edges lead.
 
-``drives`` beside this module and ``route_driver`` use it.
+``drives`` and ``edge_witness`` beside it, ``route_driver`` and ``route_watch`` use it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from itertools import zip_longest
+from typing import Any
 
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.driving.pose import Pose
 from mnm_ros.places.place_graph import Edge, PlaceGraph
+from mnm_ros.robot_description import RobotDescription
 import numpy as np
 from numpy.typing import NDArray
 
@@ -137,6 +140,16 @@ def declaration_of(graph: PlaceGraph, closed: Collection[Edge] = ()) -> Declarat
         for edge, ends in zip_longest(graph.outgoing(place), declared))
         for place, declared in graph.declaration.successors.items()}
     return Declaration({**found, OUTSIDE: ((),) * graph.actions})
+
+
+def describe(graph: PlaceGraph, home: int, **changes: Any) -> RobotDescription:
+    """
+    Return what a robot side says that may be outside of all zones.
+
+    :param changes: fields that are not as ``PlaceGraph.describe`` returns them.
+    """
+    described = graph.describe(home)
+    return replace(described, names={**described.names, OUTSIDE: 'outside'}, **changes)
 
 
 def to_lines(points: _Array, starts: _Array, ends: _Array) -> _Array:

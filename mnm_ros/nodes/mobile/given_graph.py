@@ -9,10 +9,15 @@ from mnm_ros.files import user_path
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.graph_file import read_graph
 from mnm_ros.places.place_graph import PlaceGraph
+from rclpy.node import Node
 
 
-def graph_of(given: Parameters) -> PlaceGraph:
-    """Return the route graph; ParameterError if it cannot be read, or has several floors."""
+def graph_of(node: Node, given: Parameters) -> PlaceGraph:
+    """
+    Return the route graph with one place at each position; warn of what a robot cannot use.
+
+    :raises ParameterError: if it cannot be read, or has several floors.
+    """
     if not given['graph']:
         raise ParameterError("parameter 'graph' is '', expected the path of a route graph")
     try:
@@ -24,7 +29,9 @@ def graph_of(given: Parameters) -> PlaceGraph:
         raise ParameterError(
             f"parameter 'graph': {graph.path} has places on the levels {', '.join(levels)}, "
             'expected one level')
-    return graph
+    for warning in graph.warnings:
+        node.get_logger().warning(warning)
+    return graph.merged
 
 
 def home_of(graph: PlaceGraph, given: Parameters) -> int:
@@ -33,3 +40,9 @@ def home_of(graph: PlaceGraph, given: Parameters) -> int:
         return graph.called(given['home_place']) if given['home_place'] else graph.home
     except InvalidValueError as error:
         raise ParameterError(f"parameter 'home_place' is {error}") from None
+
+
+def summary(graph: PlaceGraph, home: int) -> str:
+    """Return what a node says that has read a graph."""
+    return (f'{len(graph.places)} places and {len(graph.edges)} edges of {graph.path}; home is '
+            f'{graph.name(home)}, state {home}')

@@ -9,9 +9,8 @@ import time
 from typing import NamedTuple, Protocol
 
 from mnm_ros.driving.continuity import Continuity, PoseReach
-from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.pose import Pose, wrapped
-from mnm_ros.nodes.mobile.poses import Located, planar, StampedPose
+from mnm_ros.nodes.mobile.poses import Located, pose_of, StampedPose
 from mnm_ros.parameters import Parameters
 from rclpy.node import Node
 
@@ -105,7 +104,7 @@ class PoseTracker:
                 and abs(wrapped(pose.yaw - self.reached_home.yaw)) <= given['heading_tolerance'])
 
     def begin(self) -> None:
-        """Take note of a new order."""
+        """Begin a new order."""
         self.reached_home = None
         self._continuity.begin()
 
@@ -115,11 +114,8 @@ class PoseTracker:
 
         :param received: how old its oldest part is, by ``time.monotonic``; None for now.
         """
-        pose = planar(message.pose.pose)
+        pose = pose_of(self._node, message)
         if pose is None:
-            self._node.get_logger().warning(
-                f'pose ignored: expected coordinates within {FARTHEST:g} m and a quaternion that '
-                'is not zero', throttle_duration_sec=5.0)
             return None
         stamp = message.header.stamp
         found = StampedPose(

@@ -52,6 +52,16 @@ def planar(message: PoseMessage) -> Pose | None:
     return pose if all(abs(value) <= FARTHEST for value in pose) else None
 
 
+def pose_of(node: Node, message: Located) -> Pose | None:
+    """Return the pose of a message in the plane; None, and a warning, if it is none."""
+    pose = planar(message.pose.pose)
+    if pose is None:
+        node.get_logger().warning(
+            f'pose ignored: expected coordinates within {FARTHEST:g} m and a quaternion that is '
+            'not zero', throttle_duration_sec=5.0)
+    return pose
+
+
 def map_of(message: OccupancyGrid) -> Map | None:
     """Return the map of a message; None if it is none."""
     info = message.info
