@@ -39,7 +39,7 @@ from mnm_ros.core.knowledge.knowledge import Transition
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents
-from mnm_ros.places.geojson import with_metadata
+from mnm_ros.places.geojson import CRS, feature, with_metadata
 from mnm_ros.places.place_graph import Edge, PlaceGraph
 
 _IDS = 2**16
@@ -54,7 +54,7 @@ class RouteGraph:
     :ivar nodes: states, home first if it has a place.
     :ivar edges: one for a pair of nodes at most; of a given graph those that have once arrived.
     :ivar played: the states and actions of policies, among those of the edges.
-    :ivar given: the graph that was explored, if what was learnt is to be told of its edges.
+    :ivar given: the graph that was explored, if what was learnt is written at its edges.
     """
 
     learnt: ExportContents
@@ -215,18 +215,18 @@ def nav2_route(learnt: ExportContents, given: PlaceGraph | None = None) -> bytes
             {int(key): figures for key, figures in graph.driven.items()}).encode()
     places, frame = learnt.description.positions, learnt.description.frame
     ids = _node_ids(graph)
-    features = [_feature('Point', places[state], {
+    features = [feature('Point', places[state], {
         'id': ids[state], **({'frame': frame} if frame else {}),
         'metadata': graph.node_figures(state)}) for state in graph.nodes]
     for edge, number in edge_ids(graph).items():
         figures, line = graph.edge_figures(edge), [places[edge.state], places[edge.following]]
-        features.append(_feature('MultiLineString', [line], {
+        features.append(feature('MultiLineString', [line], {
             'id': number, 'startid': ids[edge.state], 'endid': ids[edge.following],
             'cost': figures['expected_steps'], 'overridable': True, 'metadata': figures}))
-    return (json.dumps({
-        'type': 'FeatureCollection', 'name': 'learnt',
-        'crs': {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}},
-        'features': features}, indent=1, ensure_ascii=False) + '\n').encode()
+    text = json.dumps({
+        'type': 'FeatureCollection', 'name': 'learnt', 'crs': CRS, 'features': features},
+        indent=1, ensure_ascii=False)
+    return f'{text}\n'.encode()
 
 
 def rmf(learnt: ExportContents, frame: RmfFrame = RmfFrame()) -> bytes:
@@ -265,11 +265,6 @@ def _speed(length: float, seconds: float | None) -> dict[str, float]:
 
 def _learnt(figures: dict[str, Any]) -> dict[str, Any]:
     return {f'learnt_{name}': value for name, value in figures.items() if name != 'name'}
-
-
-def _feature(kind: str, coordinates: Any, properties: dict[str, Any]) -> dict[str, Any]:
-    return {'type': 'Feature', 'properties': properties,
-            'geometry': {'type': kind, 'coordinates': coordinates}}
 
 
 def edge_ids(graph: RouteGraph) -> dict[Transition, int]:

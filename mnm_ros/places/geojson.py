@@ -26,6 +26,9 @@ from mnm_ros.located_yaml import MOST_BYTES
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.robot_description import FARTHEST
 
+CRS = {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}}
+"""The coordinate system that graphs of nav2 name."""
+
 _LINES = ('LineString', 'MultiLineString')
 _IDS = range(2**32)    # unsigned int of nav2
 
@@ -156,7 +159,7 @@ def geojson(graph: PlaceGraph) -> str:
 
     :param graph: with edges whose keys are numbers.
     """
-    features = [_feature('Point', [place.x, place.y], {
+    features = [feature('Point', [place.x, place.y], {
         'id': number, **({'frame': graph.frame} if graph.frame else {}), 'metadata': {
             **{key: value for key, value in (('name', place.name), ('room', place.room),
                                              ('zone', place.zone)) if value},
@@ -164,16 +167,16 @@ def geojson(graph: PlaceGraph) -> str:
         for number, place in graph.places.items()]
     for edge in graph.edges:
         ends = [[place.x, place.y] for place in (graph.places[edge.start], graph.places[edge.end])]
-        features.append(_feature('MultiLineString', [ends], {
+        features.append(feature('MultiLineString', [ends], {
             'id': int(edge.key), 'startid': edge.start, 'endid': edge.end,
             **({'metadata': {'door': edge.door}} if edge.door else {})}))
-    lines = ',\n'.join(json.dumps(feature, ensure_ascii=False) for feature in features)
+    lines = ',\n'.join(json.dumps(each, ensure_ascii=False) for each in features)
     return (f'{{"type": "FeatureCollection", "name": {json.dumps(graph.path.stem)},\n"crs": '
-            '{"type": "name", "properties": {"name": "urn:ogc:def:crs:EPSG::3857"}},\n'
-            f'"features": [\n{lines}\n]}}\n')
+            f'{json.dumps(CRS)},\n"features": [\n{lines}\n]}}\n')
 
 
-def _feature(kind: str, coordinates: object,
-             properties: Mapping[str, object]) -> dict[str, object]:
+def feature(kind: str, coordinates: object,
+            properties: Mapping[str, object]) -> dict[str, object]:
+    """Return a feature with a geometry of some kind."""
     return {'type': 'Feature', 'properties': properties,
             'geometry': {'type': kind, 'coordinates': coordinates}}
