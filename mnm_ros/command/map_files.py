@@ -4,16 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 import math
 from pathlib import Path
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.model.declaration import listed
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.specks import Speck
 
-_SHOWN = 5      # specks of each kind
-_LISTED = 30    # rooms, doors or openings
+MOST = 30
+"""Rooms, doors or openings of a list."""
+
+_SPECKS = 5    # of each kind
 
 
 def refuse_existing(paths: Iterable[Path], mask: Path | None, overwrite: bool) -> None:
@@ -36,11 +39,9 @@ def specks_told(specks: Iterable[Speck]) -> Iterator[str]:
     """Yield which specks were taken for free."""
     for kind, occupied in (('unknown', False), ('occupied', True)):
         found = [speck for speck in specks if speck.occupied is occupied]
-        places = ', '.join(f'({x:.2f}, {y:.2f})' for (x, y), *_ in found[:_SHOWN])
         if found:
-            more = f' and {len(found) - _SHOWN} more' if len(found) > _SHOWN else ''
             yield (f'taken for free: {len(found)} {kind} speck{"s" * (len(found) > 1)}, at '
-                   f'{places}{more}')
+                   + listed([f'({x:.2f}, {y:.2f})' for (x, y), *_ in found], _SPECKS))
 
 
 def lines_told(plan: Plan) -> Iterator[str]:
@@ -48,10 +49,4 @@ def lines_told(plan: Plan) -> Iterator[str]:
     for kind, lines in (('doors', plan.doors), ('openings', plan.openings)):
         if lines:
             yield f'{kind}: ' + listed([f'{name} ({math.dist(*line):.2f} m)'
-                                        for name, line in lines.items()])
-
-
-def listed(items: Sequence[str]) -> str:
-    """Return a list for people, without the end of a long one."""
-    more = f' and {len(items) - _LISTED} more' if len(items) > _LISTED else ''
-    return ', '.join(items[:_LISTED]) + more
+                                        for name, line in lines.items()], MOST)

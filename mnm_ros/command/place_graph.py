@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 import shlex
 
-from mnm_ros.command.map_files import lines_told, listed, refuse_existing, specks_told
+from mnm_ros.command.map_files import lines_told, MOST, refuse_existing, specks_told
 from mnm_ros.command.plan_forecast import graph_forecast
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.model.declaration import listed
 from mnm_ros.files import write_whole
 from mnm_ros.places.geojson import geojson
 from mnm_ros.places.graph_file import GEOJSON
@@ -58,5 +59,5 @@ def _told(made: MadePlaces) -> Iterator[str]:
     yield (f'{len(graph.places)} places, {len(graph.edges) // 2} ways between them, at most '
            f'{graph.declaration.depth(graph.home)} from home, which is {graph.name(graph.home)}')
     yield 'rooms: ' + listed([
-        f'{name} ({count} place{"s" * (count > 1)})' for name, count in rooms.items()])
+        f'{name} ({count} place{"s" * (count > 1)})' for name, count in rooms.items()], MOST)
     yield from lines_told(made.plan)

@@ -17,7 +17,7 @@ import math
 from pathlib import Path
 
 from mnm_ros.core.errors import FileError, InvalidValueError
-from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.declaration import Declaration, listed
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -321,5 +321,4 @@ def _order(key: str) -> tuple[int, str]:
 
 
 def _listed(items: Sequence[object]) -> str:
-    more = f' and {len(items) - _NAMED} more' if len(items) > _NAMED else ''
-    return ', '.join(map(str, items[:_NAMED])) + more
+    return listed([*map(str, items)], _NAMED)

@@ -10,6 +10,7 @@ import re
 import time
 
 from mnm_ros.core.model.counts import Pair, usual
+from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, places
@@ -189,6 +190,4 @@ def _by(ways: WaysChange, description: RobotDescription) -> str:
 
 
 def _places(states: Sequence[int], description: RobotDescription) -> str:
-    names = places(states, description)
-    more, first = len(names) - _MOST_NAMED, ', '.join(names[:_MOST_NAMED])
-    return f'{first} and {more:,} more' if more > 0 else first
+    return listed(places(states, description), _MOST_NAMED)

@@ -182,6 +182,12 @@ def first_of(texts: Sequence[str], most: int) -> str:
     return ', '.join(texts[:most]) + ', ...' * (len(texts) > most)
 
 
+def listed(texts: Sequence[str], most: int) -> str:
+    """Return so many texts, and how many more there are."""
+    more = f' and {len(texts) - most:,} more' if len(texts) > most else ''
+    return ', '.join(texts[:most]) + more
+
+
 def shown(value: Any) -> str:
     """Return a value as JSON, shortened."""
     text = json.dumps(value, default=repr)
