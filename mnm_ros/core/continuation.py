@@ -11,7 +11,7 @@ from time import process_time
 
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.declared_world import declared_outcomes, is_whole
+from mnm_ros.core.model.declared_world import declared_outcomes
 from mnm_ros.core.model.problem import RESET
 
 PATIENCE = 1.0    # s of computing, after which it is given up, as nothing else is done meanwhile
@@ -67,7 +67,7 @@ def _played(mnm: Mnm, step: int, here: int | None, understudy: Callable[[], Mnm 
             counts: _Counts) -> int | None:
     """Return the median of some plays, as 6 of 63 took over 1.5 times the steps left."""
     home, declared = mnm.home, mnm.support.declared
-    if home is None or not is_whole(home, declared):
+    if home is None or not declared.is_whole(home):
         return None
     end = process_time() + PATIENCE
     table = declared_outcomes(declared, counts)

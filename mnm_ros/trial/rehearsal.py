@@ -18,7 +18,7 @@ from time import process_time
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.declared_world import declared_outcomes, is_whole
+from mnm_ros.core.model.declared_world import declared_outcomes
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
@@ -71,7 +71,7 @@ def rehearse(problem: Problem, home: int, declaration: Declaration,
     :param timed: returns for each run what times its steps, which are told in order; None if
         they take no time.
     """
-    if not is_whole(home, declaration):
+    if not declaration.is_whole(home):
         return None
     cmp = declared_cmp(problem.actions, home, declaration, counts)
     world = Scenario('', tuple(map(str, range(problem.actions))), home, (

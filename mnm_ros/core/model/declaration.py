@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 import json
 import math
@@ -80,13 +80,20 @@ class Declaration:
 
     def depth(self, home: int) -> int:
         """Return how many steps lead from home to the farthest state, if each goes as wanted."""
-        met, front, steps = {home}, {home}, -1
+        return len([*self._fronts(home)]) - 1
+
+    def is_whole(self, home: int) -> bool:
+        """Whether all states are declared that are declared to be within reach of home."""
+        return all(front <= self.successors.keys() for front in self._fronts(home))
+
+    def _fronts(self, home: int) -> Iterator[set[int]]:
+        """Yield the states that 0, 1, 2 and so on steps lead to from home, and fewer do not."""
+        met, front = {home}, {home}
         while front:
-            steps += 1
+            yield front
             front = {end for state in front for ends in self.successors.get(state, ())
                      for end in ends} - met
             met |= front
-        return steps
 
     def to_json(self) -> dict[str, Any]:
         """Return those of the entries ``successors``, ``chances`` and ``audit`` that there are."""

@@ -10,19 +10,6 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 
 
-def is_whole(home: int, declaration: Declaration) -> bool:
-    """Whether it is declared where all leads to that is declared to be within reach of home."""
-    found, waiting = {home}, [home]
-    while waiting:
-        lists = declaration.successors.get(waiting.pop())
-        if lists is None:
-            return False
-        new = {end for ends in lists for end in ends} - found
-        found |= new
-        waiting += new
-    return True
-
-
 def declared_outcomes(declaration: Declaration, counts: Mapping[Pair, Mapping[int, int]],
                       ) -> dict[Pair, tuple[tuple[int, float], ...]]:
     """Return where each pair leads and how likely, by what is declared and by the counts."""
