@@ -38,13 +38,13 @@ def follow(listener: Listener, graph: RouteGraph, service: str) -> None:
     told: set[int] | None = None    # what the server knows; None if that may be anything
     while True:
         heard = listener.listen(_LOOK)
-        for what, numbers in zip(('closed', 'open again'),
-                                 closures.look(heard.known, heard.counts)):
+        known = heard.known if graph.given is None else graph.nodes
+        for what, numbers in zip(('closed', 'open again'), closures.look(known, heard.counts)):
             if numbers:
                 print(f'{what}: {_named(closures, graph, numbers)}', flush=True)
         if not client.service_is_ready():
             told = None
-        elif (heard.known or graph.given is not None) and told != closures.closed:
+        elif known and told != closures.closed:
             told = _tell(listener, client, closures)
 
 
@@ -67,10 +67,10 @@ class Closures:
     """
     The closed edges of a graph.
 
-    An edge is closed while one of its ends is not known, unless the graph was given, or while its
-    action, since the last change that was noticed, has failed so often that chance is no
-    explanation. It is open again once both ends are known and the action has led along it. As
-    long as neither is seen it stays what it was.
+    An edge is closed while one of its ends is not known, or while its action, since the last
+    change that was noticed, has failed so often that chance is no explanation. It is open again
+    once both ends are known and the action has led along it. As long as neither is seen it stays
+    what it was.
 
     :ivar edges: by their ids.
     :ivar closed: ids.
@@ -79,17 +79,15 @@ class Closures:
     def __init__(self, graph: RouteGraph) -> None:
         self.edges = {number: edge for edge, number in edge_ids(graph).items()}
         self.closed: set[int] = set()
-        self._given = graph.nodes if graph.given is not None else None
 
     def look(self, known: Collection[int], counts: Counts) -> tuple[list[int], list[int]]:
         """
         Return the edges that are closed now and those that are open again, since the last look.
 
-        :param known: all known states; there is nothing to be seen without one.
+        :param known: all known states, of a given graph all nodes; there is nothing to be seen
+            without one.
         :param counts: since the last change that was noticed.
         """
-        if self._given is not None:
-            known = self._given
         if not known:
             return [], []
         now = {number: _closed(edge, known, counts) for number, edge in self.edges.items()}

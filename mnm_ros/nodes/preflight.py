@@ -9,7 +9,7 @@ left at home. No other node may command it meanwhile. The exit status is 0 if ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 import signal
 import sys
 import time
@@ -55,7 +55,7 @@ class PreflightNode(Node):
         self._states = self.create_subscription(
             Int64MultiArray, 'state', self._on_state, messages.STEP)
         if given.is_set('actions') and given.is_set('radius'):
-            self._prepare(given['actions'])
+            self._prepare()
         self.create_subscription(
             String, _DESCRIPTION, self._on_description, messages.LATCHED_BY_MANY)
         self._robots = RobotSides(
@@ -68,10 +68,10 @@ class PreflightNode(Node):
         self._malformed = 0
         self._timer = every(_TICK, self, self._tick)
 
-    def _prepare(self, names: Sequence[str]) -> None:
-        """Make the probe for actions of these names."""
+    def _prepare(self) -> None:
+        """Make the probe for the actions and the radius, which are given or found."""
         given = self._given
-        self._names = names
+        self._names = names = given['actions']
         self._problem = Problem(
             len(names), given['radius'], given['epsilon'], given['delta'])
         self._probe = Probe(
@@ -97,8 +97,8 @@ class PreflightNode(Node):
             except ValueError as error:
                 self._wrong = str(error)
                 return
-            self._prepare(self._given['actions'] if self._given.is_set('actions')
-                          else description.actions)
+            self._given.find('actions', description.actions)
+            self._prepare()
         if not difference(description, self._names):
             self._probe.declaration = description.declaration
 

@@ -41,7 +41,7 @@ class Services:
         self._serve(Trigger, 'recover', self._recover)
         self._serve(Trigger, 'save', lambda request: self._session.exploration_store.save())
         self._serve(Trigger, 'load', self._load)
-        self._forgetting: tuple[str, str] | None = None    # what is being taken back
+        self._forgetting = False    # whether something is being taken back
         self._forgotten: tuple[tuple[str, str], tuple[bool, str], float] | None = None
         self._node.create_service(SetParametersAtomically, 'forget', self._answer_forget,
                                   qos_profile=messages.REQUESTS)
@@ -150,15 +150,15 @@ class Services:
             return False, 'exploring: call explore with false first'
 
         def end(outcome: str | Exception) -> None:
-            self._forgetting = None
+            self._forgetting = False
             self._forgotten = asked, (
                 (False, f'nothing taken back: {outcome}') if isinstance(outcome, Exception)
                 else (True, outcome)), time.monotonic()
 
-        self._forgetting = asked
+        self._forgetting = True
         try:
             session.forget(*asked, end)
         except CheckpointError as error:
-            self._forgetting = None
+            self._forgetting = False
             return False, f'nothing taken back: {error}'
         return False, FORGETTING
