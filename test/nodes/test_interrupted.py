@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+import itertools
 from pathlib import Path
 import random
 import signal
@@ -190,17 +191,29 @@ def test_a_program_that_commands_without_asking(
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
     publisher = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: publisher.get_subscription_count(), 'the robot')
-    peer.spin(0.5)
-    for i in range(20):
-        publisher.publish(messages.encode_step(i, i % 2))
+    numbers = itertools.count()
+
+    def command() -> None:
+        number = next(numbers)
+        publisher.publish(messages.encode_step(number, number % 2))
         peer.spin(0.02)
-    peer.wait_for(lambda: status[-1].data == 'waiting for the robot: another node publishes '
-                  '/action', 'the reason')
+
+    def noticed() -> bool:
+        return bool(status) and status[-1].data == (
+            'waiting for the robot: another node publishes /action')
+
+    before = 0    # commands between which the explorer had its own
+    while not noticed():
+        command()
+        before += 1
+        assert before < 1000, status
+    for _ in range(20):
+        command()
     assert is_right(learns(peer, 'a hypothesis after all'), tmp_path, truth(scenario))
     paused(peer, phase)
     assert process.stop() == 0 and simulator.stop() == 0
     counted = as_steps(read_counts(tmp_path / 'explorer'))
     played = as_steps(read_counts(tmp_path / 'simulator'))
     assert not moves(counted) - moves(played)
-    print(sum((moves(played) - moves(counted)).values()))
-    assert sum((moves(played) - moves(counted)).values()) <= 2    # one under way
+    missed = sum((moves(played) - moves(counted)).values())
+    assert missed <= before + 1, before    # and one under way
