@@ -19,7 +19,7 @@ from mnm_ros.plan.request import LEAST_SPACING, Request, SIZES, Wishes
 EPILOG = """\
 By default it writes a place graph, as GeoJSON that nav2's tools edit and mnm_ros explore explores,
 and its picture. With --cells it writes a plan, its picture, and parameters for a TurtleBot. A plan
-that was edited is checked and drawn anew: mnm_ros map flat.plan.yaml. The exit status is 1 if
+that was edited is checked and drawn again: mnm_ros map flat.plan.yaml. The exit status is 1 if
 nothing could be explored. All lengths are in m, in the frame of the map.
 """
 

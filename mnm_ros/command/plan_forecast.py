@@ -69,7 +69,7 @@ def forecast(plan: Plan, wishes: Wishes) -> Iterator[str]:
 
 
 def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
-    """Yield the line that tells of it, for a robot that drives along the edges."""
+    """Yield the forecast in one line, for a robot that drives along the edges."""
     speed, explorer = shipped('grid_driver')['max_speed'], shipped('explorer')
     declared, home = graph.declaration, graph.home
     problem = Problem(graph.actions, radius_for_all(declared, home), explorer['epsilon'],

@@ -263,8 +263,7 @@ class Explorer(LifecycleNode):
         return ''
 
     def _begin_session(self) -> ExplorationSession:
-        session = self._session = ExplorationSession(
-            self, self._given, self._allowance)
+        session = self._session = ExplorationSession(self, self._given, self._allowance)
         Services(session.node, session)
         return session
 

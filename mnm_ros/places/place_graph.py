@@ -26,6 +26,9 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 MOST_ACTIONS = 64
 """Outgoing edges of a place, far more than any published graph has."""
 
+MOST_ZONE = 1.0
+"""The largest radius in m of a zone that no file gives."""
+
 _CANDIDATES = 400    # places that are tried as home
 _NAMED = 5           # places of a warning
 
@@ -139,7 +142,7 @@ class PlaceGraph:
     def zone(self, place: int) -> float:
         """Return the zone in m: as the file says, else half of the shortest edge, at most 1."""
         zone = self.places[place].zone
-        return zone if zone is not None else self._zones.get(place, 1.0)
+        return zone if zone is not None else self._zones.get(place, MOST_ZONE)
 
     @cached_property
     def _zones(self) -> dict[int, float]:
@@ -147,7 +150,7 @@ class PlaceGraph:
         for edge in self._ways:
             half = self.length(edge) / 2
             for place in (edge.start, edge.end) if half else ():
-                zones[place] = min(half, zones.get(place, 1.0))
+                zones[place] = min(half, zones.get(place, MOST_ZONE))
         return zones
 
     @cached_property

@@ -27,7 +27,7 @@ _ROUNDS = 12       # in which places are put between two that see each other not
 _BESIDE = (0.5, 0.4, 0.6, 0.7, 0.8, 1.0, 1.2)    # m from an opening, where its sides get places
 _APART = 0.4       # of the spacing: nearer places on the sides of two openings are one
 _TOLD = 3          # areas that are left out
-_LEAST_AREA = 1.0  # m^2 of an area that is told of
+_LEAST_AREA = 1.0  # m^2 of an area that is listed as left out
 _CLOSE = 0.4       # of the spacing: of two places that are so near, one may be needless
 
 Pairs = NDArray[np.int64]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.occupancy import Point
-from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.places.place_graph import Edge, MOST_ZONE, Place, PlaceGraph
 from mnm_ros.plan import ground
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.layout import Layout, Pairs
@@ -26,11 +26,8 @@ from numpy.typing import NDArray
 FRAME = 'map'
 """The frame of maps in nav2."""
 
-MOST_ZONE = 1.0    # m, as of graphs that do not say
-_LEAST_ZONE = 0.05
-
+_LEAST_ZONE = 0.05    # m
 _MORE = 1.1        # by how much the spacing grows where places would be too many
-
 
 
 @dataclass(frozen=True)

@@ -40,8 +40,8 @@ from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import String
 
 _PERIOD = 0.05    # s, between two looks at the time
-_PAUSE = 1.0      # s, until it is told that no way leads home: where it is may yet be corrected
-_MANY = 10        # moves in a row that were broken off, of which the log tells with an error
+_PAUSE = 1.0      # s, until 'no way leads home' is logged: where the robot is may yet be corrected
+_MANY = 10        # moves in a row that were broken off, after which an error is logged
 
 
 class MobileDriver(RobotSide):
