@@ -300,10 +300,12 @@ class Peer:
 
     def wait_for(
             self, condition: Callable[[], Any], what: str, deadline: float = DEADLINE) -> Any:
-        """Spin until the condition is true and return its value."""
+        """Spin until the condition is true, with messages to look at, and return its value."""
         end = time.monotonic() + deadline
         while True:
-            value = condition()
+            value = None
+            with suppress(IndexError):    # of a topic on which nothing has been heard yet
+                value = condition()
             if value:
                 return value
             assert time.monotonic() < end, f'waited {deadline} s in vain: {what}\n{_said()}'
