@@ -58,7 +58,7 @@ def test_reset_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot, 
     # Long enough for a busy machine: a step that is overdue while nodes still find each other is
     # given up, and not counted.
     process = explorer(
-        reset_mode='service', step_timeout=1.5, record=str(tmp_path / 'record'))
+        reset_mode='service', step_timeout=8.0, record=str(tmp_path / 'record'))
     peer.wait_for(lambda: len(robot.executed) > 40 and home.calls > 3, 'steps')
     home.refusals = home.silent = 1
     count = len(robot.executed)
