@@ -35,7 +35,7 @@ def test_robot_absent_then_present(explorer: Callable, peer: Peer) -> None:
 
 def test_lost_actions_and_answers(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                   tmp_path: Path) -> None:
-    process = explorer(step_timeout=0.1, step_retries=3, record=str(tmp_path / 'record'))
+    process = explorer(step_timeout=0.1, step_retries=30, record=str(tmp_path / 'record'))
     for deaf, mute in ((1, 0), (0, 1), (2, 0), (0, 2)):
         before = len(robot.executed)
         robot.deaf, robot.mute = deaf, mute
