@@ -71,7 +71,7 @@ class PreflightNode(Node):
     def _prepare(self) -> None:
         """Make the probe for the actions and the radius, which are given or found."""
         given = self._given
-        self._names = names = given['actions']
+        names = given['actions']
         self._problem = Problem(
             len(names), given['radius'], given['epsilon'], given['delta'])
         self._probe = Probe(
@@ -99,7 +99,7 @@ class PreflightNode(Node):
                 return
             self._given.find('actions', description.actions)
             self._prepare()
-        if not difference(description, self._names):
+        if not difference(description, self._given['actions']):
             self._probe.declaration = description.declaration
 
     def _tick(self) -> None:
