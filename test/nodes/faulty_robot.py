@@ -112,7 +112,7 @@ def end(peer: Peer, process: NodeProcess, record: Path) -> Counter[Step]:
     """Pause after the step under way, end the explorer and return what it has counted."""
     phase = peer.listen(String, 'phase')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    peer.wait_for(lambda: phase and phase[-1].data in ('paused', 'done'), 'paused')
+    peer.wait_for(lambda: phase[-1].data in ('paused', 'done'), 'paused')
     peer.spin(0.2)    # a robot that was silent just then may still execute and answer
     assert process.stop() == 0, process.output
     return as_steps(read_counts(record))

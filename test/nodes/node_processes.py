@@ -51,8 +51,7 @@ _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that 
 
 _peers: list[Peer] = []             # of this test
 _processes: list[NodeProcess] = []
-_contexts: list[Context] = []       # for one peer of a test each
-_anchors: list[Node] = []           # that let their participants stay
+_anchors: list[Node] = []           # each lets a participant stay, for one peer of a test
 _made: WeakSet[Node] = WeakSet()    # nodes of this test
 
 
@@ -71,14 +70,14 @@ def end_all() -> None:
         time.sleep(0.005)
     for process in _processes:
         process.kill()
-    killed = any(process.wait() < 0 for process in _processes)    # it would be seen for 20 s more
+    if any(process.wait() < 0 for process in _processes):    # it would be seen for 20 s more
+        _anchors.clear()
     _processes.clear()
     quiet = time.monotonic() + _QUIET
-    while not killed and any(map(_sees_others, _anchors)) and time.monotonic() < quiet:
+    while any(map(_sees_others, _anchors)):
+        if time.monotonic() >= quiet:    # the next test would take them for its own
+            _anchors.clear()
         time.sleep(0.002)
-    if killed or any(map(_sees_others, _anchors)):    # the next test would take them for its own
-        _contexts.clear()
-        _anchors.clear()
 
 
 def _sees_others(anchor: Node) -> bool:
@@ -92,17 +91,16 @@ def _context() -> Context:
     Fast DDS may crash, or wait for ever, when a participant leaves a domain in which others come
     and go. So none leaves before the process ends, and later tests have them again.
     """
-    if len(_peers) == len(_contexts):
+    if len(_peers) == len(_anchors):
         context = Context()
         rclpy.init(context=context)
-        anchor = Node(f'{_ANCHOR}{len(_contexts)}', context=context, enable_rosout=False,
+        anchor = Node(f'{_ANCHOR}{len(_anchors)}', context=context, enable_rosout=False,
                       start_parameter_services=False)
         _made.discard(anchor)
         for kept in (context, anchor, anchor.handle):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
-        _contexts.append(context)
         _anchors.append(anchor)
-    return _contexts[len(_peers)]
+    return _anchors[len(_peers)].context
 
 
 def _remember(node: Node, *arguments: Any, **named: Any) -> None:

@@ -42,7 +42,7 @@ class Owner:
         self._publisher.publish(BatteryState(percentage=self.charge))
 
     def says(self, status: str) -> None:
-        self.peer.wait_for(lambda: self.status and self.status[-1].data == status, status)
+        self.peer.wait_for(lambda: self.status[-1].data == status, status)
 
     def rests(self, reason: str) -> None:
         self.says(f'paused: {reason}')

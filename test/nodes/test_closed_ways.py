@@ -82,7 +82,7 @@ def test_a_way_that_closes_is_left_alone_and_found_open_by_a_look(
 
     def events() -> list[str]:
         return [Event.from_json(message.data).text for message in heard]
-    peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
+    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 3, 'three states')
     assert peer.call(Trigger, 'look').message == 'no way is closed'
     move = robot.move
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked

@@ -202,10 +202,10 @@ def test_ctrl_c_gives_a_goal_up(start: Callable, begin_command: Begin, peer: Pee
     results = peer.listen(String, 'goal_result')
     phases = peer.listen(String, 'phase')
     goal = begin_command('goal', '3')
-    peer.wait_for(lambda: phases and phases[-1].data == 'paused', 'the pause for the goal')
+    peer.wait_for(lambda: phases[-1].data == 'paused', 'the pause for the goal')
     assert goal.stop() == 130
     assert goal.errors.startswith('cancelled 3: service cancel called'), goal.errors
-    peer.wait_for(lambda: results and results[-1].data.startswith('cancelled 3'), 'the result')
+    peer.wait_for(lambda: results[-1].data.startswith('cancelled 3'), 'the result')
 
 
 @pytest.mark.parametrize('words, missing', [

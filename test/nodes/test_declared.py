@@ -32,7 +32,7 @@ def test_the_simulator_declares_its_first_setting_on_request(start: Callable, pe
     assert first.declaration.successors[0] == ((1, 0), (0,), (5, 0), (0,))
     assert len(first.declaration.successors) == len(first.names)
     peer.call(Trigger, 'change', Trigger.Request())
-    peer.wait_for(lambda: setting and setting[-1].data == 1, 'the other setting')
+    peer.wait_for(lambda: setting[-1].data == 1, 'the other setting')
     peer.wait_for(lambda: len(heard) == 2, 'other walls')
     after = RobotDescription.from_text(heard[-1].data)
     assert after.walls != first.walls and after.declaration == first.declaration != Declaration()

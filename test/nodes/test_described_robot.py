@@ -133,4 +133,4 @@ def test_a_radius_for_all_is_found_once_it_is_declared_where_actions_lead(
     start('cmp_sim', scenario='two_rooms', radius=0.0, declare_successors=True)
     peer.wait_for(lambda: 'radius 4.6' in explorer.output, 'four steps, and some room')
     phases = peer.listen(String, 'phase')
-    peer.wait_for(lambda: phases and phases[-1].data.startswith('checking'), 'all of it')
+    peer.wait_for(lambda: phases[-1].data.startswith('checking'), 'all of it')

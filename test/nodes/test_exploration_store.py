@@ -129,7 +129,7 @@ def test_a_fault_of_a_disk_that_is_full_at_the_start_ends_once_it_is_freed(
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1000, most))    # as if full
         for transition in (Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE):
             assert change(ChangeState.Request(transition=Transition(id=transition))).success
-    peer.wait_for(lambda: phases and phases[-1].data == 'fault', 'a fault')
+    peer.wait_for(lambda: phases[-1].data == 'fault', 'a fault')
     peer.wait_for(lambda: statuses and 'nothing was loaded' in statuses[-1].data, 'why')
     executed = len(robot.executed)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, most))
@@ -234,7 +234,7 @@ def test_a_pause_outlives_a_crash_until_explore_is_called(
     for _ in range(2):    # the second one was not called at all
         status.clear()
         process = explorer(**given)
-        peer.wait_for(lambda: status and status[-1].data == (
+        peer.wait_for(lambda: status[-1].data == (
             'paused: service explore called before the restart'), 'the pause')
         assert 'paused, as before the restart: call explore with true' in process.output
         peer.spin(0.3)

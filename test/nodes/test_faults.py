@@ -44,7 +44,7 @@ def test_stall(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase, 'a phase')
     start('cmp_sim', scenario=scenario, stall_every=50, stall_for=1.5)
-    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
+    peer.wait_for(lambda: phase[-1].data == 'done', 'done')
     phases = [message.data for message in phase]
     started = next(i for i, name in enumerate(phases) if name.startswith('building'))
     assert 'waiting_for_robot' in phases[started:]
@@ -61,8 +61,8 @@ def test_faults_do_not_change_the_dynamics(start: Callable, explorer: Callable, 
         process = explorer(base='ucb_explore', step_timeout=0.02, max_steps=200)
         phase.clear()
         steps.clear()
-        peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
-        peer.wait_for(lambda: steps and steps[-1].data == 200, 'the count of exploration steps')
+        peer.wait_for(lambda: phase[-1].data == 'done', 'done')
+        peer.wait_for(lambda: steps[-1].data == 200, 'the count of exploration steps')
         assert process.stop() == 0 and simulator.stop() == 0
         assert '200 steps, 200 exploration steps' in simulator.output
         played.append(read_counts(tmp_path / name))

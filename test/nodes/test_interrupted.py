@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-import itertools
 from pathlib import Path
 import random
 import signal
@@ -129,7 +128,7 @@ def test_a_second_explorer_leaves_the_robot_alone(
     second = NodeProcess('explorer', tmp_path / 'second.txt', given)
     their_phase = peer.listen(String, '/elsewhere/phase')
     their_status = peer.listen(String, '/elsewhere/status')
-    peer.wait_for(lambda: their_status and their_status[-1].data == OTHER, 'the reason')
+    peer.wait_for(lambda: their_status[-1].data == OTHER, 'the reason')
     assert is_right(learns(peer), tmp_path, truth(scenario))
     paused(peer, phase)
     peer.spin(0.3)
@@ -191,24 +190,19 @@ def test_a_program_that_commands_without_asking(
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
     publisher = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: publisher.get_subscription_count(), 'the robot')
-    numbers = itertools.count()
 
-    def command() -> None:
-        number = next(numbers)
+    def command(number: int) -> None:
         publisher.publish(messages.encode_step(number, number % 2))
         peer.spin(0.02)
 
-    def noticed() -> bool:
-        return bool(status) and status[-1].data == (
-            'waiting for the robot: another node publishes /action')
-
+    reason = String(data='waiting for the robot: another node publishes /action')
     before = 0    # commands between which the explorer had its own
-    while not noticed():
-        command()
+    while status[-1:] != [reason]:
+        command(before)
         before += 1
         assert before < 1000, status
-    for _ in range(20):
-        command()
+    for number in range(before, before + 20):
+        command(number)
     assert is_right(learns(peer, 'a hypothesis after all'), tmp_path, truth(scenario))
     paused(peer, phase)
     assert process.stop() == 0 and simulator.stop() == 0

@@ -248,7 +248,7 @@ def test_the_robot_is_left_alone(explorer: Callable, peer: Peer, robot: Scripted
     if paused:
         phase = peer.listen(String, 'phase')
         peer.call(SetBool, 'explore', SetBool.Request(data=False))
-        peer.wait_for(lambda: phase and phase[-1].data == 'paused', 'paused')
+        peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     count = len(robot.received)
     end(peer, process, signal.SIGTERM)
     assert len(robot.received) == count

@@ -30,7 +30,7 @@ def test_round_trip(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> Non
     assert change(peer, Transition.TRANSITION_CONFIGURE)
     assert not peer.set_parameter('explorer', 'radius', 4.0).successful
     phase = peer.listen(String, 'phase')
-    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'a phase')
+    peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'a phase')
     assert not robot.received
     assert change(peer, Transition.TRANSITION_ACTIVATE)
     peer.wait_for(lambda: len(robot.executed) > 20, 'steps')

@@ -92,7 +92,7 @@ def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: 
     robot.around = lambda seq, state: answered.append(time.monotonic())
     phase = peer.listen(String, 'phase')
     process = thinking('thinking_base:shortly', max_steps=STEPS, record=str(tmp_path / 'record'))
-    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end')
+    peer.wait_for(lambda: phase[-1].data == 'done', 'the end')
     # However busy the machine is, a plan takes longer than the time between two of them.
     plans = [(answered[first], answered[first + 1]) for first in range(EVERY, STEPS - 1, EVERY)]
     for heard, least in (beats, PLANS), (told, 1):
@@ -147,7 +147,7 @@ def test_a_robot_that_is_moved_meanwhile(
 def test_a_plan_that_fails(thinking: Explore, peer: Peer, robot: ScriptedRobot) -> None:
     process = thinking('thinking_base:in_vain')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: status and status[-1].data == 'fault: ZeroDivisionError: injected',
+    peer.wait_for(lambda: status[-1].data == 'fault: ZeroDivisionError: injected',
                   'the fault')
     peer.wait_for(lambda: len(robot.executed) == EVERY + 2, 'the order to go home')
     assert robot.executed[-1][1] == -1

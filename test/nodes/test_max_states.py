@@ -101,5 +101,5 @@ def test_a_robot_within_the_limit_is_not_paused(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot) -> None:
     status = peer.listen(String, 'status')
     explorer(max_states=3, max_steps=strength(200, 400))
-    peer.wait_for(lambda: status and status[-1].data.startswith('done: max_steps'), 'the end')
+    peer.wait_for(lambda: status[-1].data.startswith('done: max_steps'), 'the end')
     assert not any(message.data.startswith('paused') for message in status)

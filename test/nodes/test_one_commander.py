@@ -83,7 +83,7 @@ class Guarded:
         self.states.clear()
         self._orders.publish(Int64MultiArray(data=numbers))
         self.peer.wait_for(
-            lambda: self.states and self.states[-1].data[0] == numbers[0], 'the answer')
+            lambda: self.states[-1].data[0] == numbers[0], 'the answer')
         return [[*message.data] for message in self.states]
 
 
@@ -248,7 +248,7 @@ def test_a_commander_keeps_a_robot_whose_node_was_held_up(
     refused = second.send(WEST)
     peer.spin(1.1)
     peer.spin_also(guarded.robot)
-    peer.wait_for(lambda: second.refusals and second.refusals[-1].seq == refused, 'the refusal')
+    peer.wait_for(lambda: second.refusals[-1].seq == refused, 'the refusal')
     assert first.is_obeyed(peer)
 
 

@@ -101,7 +101,7 @@ def test_it_is_explored_by_the_names_of_rooms_and_a_door_closes_and_opens(
     behind = {cell for cell in PLAN.reached if PLAN.cell_names[cell].startswith('hall')}
 
     def wait_for(inside: bool, last: str) -> None:
-        peer.wait_for(lambda: outcomes and outcomes[-1].data.startswith(last) and (int(
+        peer.wait_for(lambda: outcomes[-1].data.startswith(last) and (int(
             outcomes[-1].data.rpartition(' ')[2]) in behind) == inside, f'inside: {inside}')
 
     with peer.client(Trigger, 'change') as change:

@@ -66,7 +66,7 @@ def test_reset_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot, 
                   and len(robot.executed) > count + 20, 'steps after trouble')
     phase = peer.listen(String, 'phase')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    peer.wait_for(lambda: phase and phase[-1].data == 'paused', 'paused')
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     assert process.stop() == 0
     assert all(action != -1 for _, action in robot.received)
     recorded, executed = read_counts(tmp_path / 'record'), as_counts(robot.executed)
@@ -134,7 +134,7 @@ def test_simulated_robot(start: Callable, explorer: Callable, peer: Peer, scenar
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
     process = explorer(reset_mode='service', max_steps=300, record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
-    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
+    peer.wait_for(lambda: phase[-1].data == 'done', 'done')
     assert process.stop() == 0 and simulator.stop() == 0
     recorded, played = read_counts(tmp_path / 'explorer'), read_counts(tmp_path / 'simulator')
     # The first RESET comes from a state that the explorer does not know, and a call whose response
@@ -152,7 +152,7 @@ def test_an_action_given_up_before_load_is_known_after_it(
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: len(robot.executed) > 40, 'steps')
     robot.deaf = 10**6
-    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'given up')
+    peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'given up')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     seq, _ = robot.received[-1]
     assert peer.call(Trigger, 'load').success

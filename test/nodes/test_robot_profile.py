@@ -54,7 +54,7 @@ def test_another_robot_is_not_driven(explorer: Callable, peer: Peer, actions: tu
     told = until_refused(peer, status)
     robot = ScriptedRobot(peer)    # once it is known what it is, however slow the machine
     assert f'[{", ".join(actions)}]' in told and '[east, west]' in told
-    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'standing by')
+    peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'standing by')
     peer.spin(WATCHED)
     assert robot.executed == [] and process.running
     assert process.output.count('the robot is not driven: ') == 1

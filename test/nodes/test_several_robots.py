@@ -97,7 +97,7 @@ def test_a_fleet_goes_on_where_it_was(
     # More steps than this number have been taken long since, unless all is tested.
     assert peer.set_parameter('explorer', 'max_steps', strength(100, 6000)).successful
     phase = peer.listen(String, 'phase')
-    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'the end')
+    peer.wait_for(lambda: phase[-1].data == 'done', 'the end')
     assert is_right(policies, tmp_path, Path(scenario).read_text())
     assert 'max_steps reached' in again.output
     assert again.stop() == 0 and 'Traceback' not in again.output

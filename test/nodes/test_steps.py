@@ -16,7 +16,7 @@ def quiet(peer: Peer, process: NodeProcess) -> None:
     """Pause after the current step, so that nothing is under way, and stop."""
     phase = peer.listen(String, 'phase')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    peer.wait_for(lambda: phase and phase[-1].data in ('paused', 'done'), 'paused')
+    peer.wait_for(lambda: phase[-1].data in ('paused', 'done'), 'paused')
     assert process.stop() == 0
 
 
@@ -26,7 +26,7 @@ def test_robot_absent_then_present(explorer: Callable, peer: Peer) -> None:
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: status and '(no node subscribes to /action)' in status[-1].data,
                   'the reason')
-    peer.wait_for(lambda: phase and phase[-1].data == 'waiting_for_robot', 'the phase')
+    peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'the phase')
     robot = ScriptedRobot(peer)
     peer.wait_for(lambda: robot.received, 'the first action, without waiting for the timeout')
     assert robot.received[0][1] == -1
@@ -50,7 +50,7 @@ def test_robot_counts_as_lost_and_is_found_again(explorer: Callable, peer: Peer,
     explorer(step_timeout=0.1, step_retries=1)
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: phase and phase[-1].data.startswith('building/'), 'exploration')
+    peer.wait_for(lambda: phase[-1].data.startswith('building/'), 'exploration')
     robot.deaf = 10**6
     peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'robot lost')
     peer.wait_for(lambda: status[-1].data == 'waiting for the robot: the robot does not answer',
@@ -136,14 +136,14 @@ def test_pause_without_robot(explorer: Callable, peer: Peer) -> None:
     phase = peer.listen(String, 'phase')
     for wanted, expected in ((False, 'paused'), (True, 'waiting_for_robot')):
         assert peer.call(SetBool, 'explore', SetBool.Request(data=wanted)).success
-        peer.wait_for(lambda: phase and phase[-1].data == expected, expected)    # noqa: B023
+        peer.wait_for(lambda: phase[-1].data == expected, expected)    # noqa: B023
 
 
 def test_limit_of_steps(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     process = explorer(max_steps=25)
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
+    peer.wait_for(lambda: phase[-1].data == 'done', 'done')
     peer.wait_for(lambda: status[-1].data == 'done: max_steps reached: 25 steps', 'the reason')
     assert len(robot.executed) == 25
     response = peer.call(SetBool, 'explore', SetBool.Request(data=True))
@@ -154,7 +154,7 @@ def test_limit_of_steps(explorer: Callable, peer: Peer, robot: ScriptedRobot) ->
 def test_limit_of_time(explorer: Callable, peer: Peer) -> None:
     process = explorer(max_duration=0.5, step_timeout=0.1, step_retries=0)
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: status and status[-1].data == 'done: max_duration reached', 'done')
+    peer.wait_for(lambda: status[-1].data == 'done: max_duration reached', 'done')
     assert process.running
 
 
@@ -164,7 +164,7 @@ def test_limit_of_time_while_exploring(explorer: Callable, peer: Peer,
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: len(robot.received) > 1, 'steps')
     assert peer.set_parameter('explorer', 'max_duration', 0.1).successful
-    peer.wait_for(lambda: status and status[-1].data == 'done: max_duration reached', 'done')
+    peer.wait_for(lambda: status[-1].data == 'done: max_duration reached', 'done')
     count = len(robot.received)
     peer.spin(0.3)
     assert len(robot.received) == count

@@ -35,7 +35,7 @@ def test_a_robot_slower_than_the_timeout(start: Callable, explorer: Callable, pe
     process = explorer(step_timeout=0.02, step_retries=100, max_steps=strength(20, 60),
                        record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
-    peer.wait_for(lambda: phase and phase[-1].data == 'done', 'done')
+    peer.wait_for(lambda: phase[-1].data == 'done', 'done')
     assert process.stop() == 0 and simulator.stop() == 0
     phases = [message.data for message in phase]
     first = next((i for i, name in enumerate(phases) if '/' in name), 0)
@@ -95,7 +95,7 @@ def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: Scripte
     process = explorer(base='failing_base:after_200_steps', record=str(tmp_path / 'record'))
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
-    peer.wait_for(lambda: phase and phase[-1].data == 'fault', 'a fault')
+    peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
     peer.wait_for(lambda: status[-1].data == 'fault: ZeroDivisionError: injected', 'the reason')
     peer.wait_for(lambda: robot.received[-1][1] == -1 and robot.state == 0, 'the way home')
     commanded = len(robot.executed)
@@ -124,7 +124,7 @@ def test_load_leads_out_of_an_exception(explorer: Callable, peer: Peer, robot: S
     process = explorer(base='failing_base:once', checkpoint_dir=str(tmp_path / 'kept'),
                        record=str(tmp_path / 'record'))
     phase = peer.listen(String, 'phase')
-    peer.wait_for(lambda: phase and phase[-1].data == 'fault', 'a fault')
+    peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
     peer.wait_for(lambda: robot.executed[-1][1] == -1, 'the order to go home')
     response = peer.call(Trigger, 'load')
     assert response.success, response.message

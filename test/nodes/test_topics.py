@@ -68,7 +68,7 @@ def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: 
     explorer(namespace='/a')
     heard = peer.listen(DiagnosticArray, '/diagnostics', 10)
     status = peer.wait_for(
-        lambda: heard and heard[-1].status[0].level == b'\x00' and heard[-1].status[0],
+        lambda: heard[-1].status[0].level == b'\x00' and heard[-1].status[0],
         'diagnostics of a running exploration')
     assert status.name == '/a/explorer: exploration'
     values = {value.key: value.value for value in status.values}

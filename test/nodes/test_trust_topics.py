@@ -73,7 +73,7 @@ def test_a_hint_is_told_at_once_with_its_reason(
     robot_side.publish(String(data=RobotDescription(
         ('east', 'west'), names={0: 'dock', 1: 'hall', 2: 'end'}).to_text()))
     process = explorer()
-    peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
+    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 3, 'three states')
     ways = [(0, 0), (1, 0)]
 
     def last_change() -> str:

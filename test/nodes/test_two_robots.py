@@ -33,7 +33,7 @@ def test_a_second_one_is_started(start: Callable, peer: Peer, scenario: str, exp
     peer.wait_for(lambda: log.stat().st_size > 300, 'steps')
     second = start_logged(start, other_log, scenario, 2)
     said = 'waiting for the robot: 2 robot sides at once: /cmp_sim, /cmp_sim'
-    peer.wait_for(lambda: status and status[-1].data == said, 'the reason')
+    peer.wait_for(lambda: status[-1].data == said, 'the reason')
     size = peer.wait_for_rest(
         lambda: (log.stat().st_size, other_log.stat().st_size), 'that it commands neither')
     before = len(other_log.read_text().splitlines())    # until both were noticed

@@ -28,7 +28,7 @@ def test_every_decision_is_one_line(explorer: Callable, peer: Peer,
     process = explorer()
     status = peer.listen(String, 'status')
     policies = peer.listen(Int64MultiArray, 'policies')
-    peer.wait_for(lambda: policies and policies[-1].layout.dim[0].size == 3, 'three states')
+    peer.wait_for(lambda: policies[-1].layout.dim[0].size == 3, 'three states')
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
     peer.wait_for(lambda: policies[-1].layout.dim[0].size == 1, 'that this is noticed')
     decisions = DECISION.findall(process.output)
@@ -80,7 +80,7 @@ def test_one_that_stands_by_finds_the_robot(
         *arguments({'actions': ['east', 'west']}, '/elsewhere'), *remapped])
     status = peer.listen(String, '/elsewhere/status')
     expected = 'waiting for the robot: another explorer, which started earlier, commands it'
-    peer.wait_for(lambda: status and status[-1].data == expected, 'the reason')
+    peer.wait_for(lambda: status[-1].data == expected, 'the reason')
     peer.spin(0.7)
     assert status[-1].data == expected and said(second)[-1] == expected
     assert first.stop() == 0

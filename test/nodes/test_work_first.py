@@ -40,7 +40,7 @@ class Board:
         self.peer.wait_for(self._goals.get_subscription_count, 'the explorer')
 
     def says(self, status: str) -> None:
-        self.peer.wait_for(lambda: self.status and self.status[-1].data == status, status)
+        self.peer.wait_for(lambda: self.status[-1].data == status, status)
 
     def explores(self) -> None:
         self.peer.wait_for(lambda: self.phase and '/' in self.phase[-1].data, 'exploration')
@@ -123,7 +123,7 @@ def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
         peer.wait_for(lambda: status[-1].data == RESTS.format(600), 'the rest')
         assert operator.go(goal).startswith(f'reached {goal}')
         states.clear()
-        peer.wait_for(lambda: states and states[-1].data[1] == 0, 'the way home')
+        peer.wait_for(lambda: states[-1].data[1] == 0, 'the way home')
     peer.wait_for(lambda: phase[-1].data == 'paused', 'the phase')
     for node in (navigator, process):
         assert node.stop() == 0, node.output
