@@ -194,14 +194,20 @@ def is_noticed(root: Path, promise: Promise) -> bool:
     if text.count(promise.code) != 1:
         raise SystemExit(f'{promise.module} has {promise.code!r} {text.count(promise.code)} times,'
                          ' expected once')
-    path.write_text(text.replace(promise.code, promise.mutant), encoding='utf-8')
+    _write(path, text.replace(promise.code, promise.mutant))
     try:
         status, output = tested(root, promise.tests)
     finally:
-        path.write_text(text, encoding='utf-8')
+        _write(path, text)
     if status not in (0, 1):
         raise SystemExit(f'{output}\n{promise.promise}: no test can be run with the mutant')
     return status == 1
+
+
+def _write(module: Path, text: str) -> None:
+    """Change a module whose bytecode would count as new if size and second are the same."""
+    module.write_text(text, encoding='utf-8')
+    Path(importlib.util.cache_from_source(str(module))).unlink(missing_ok=True)
 
 
 def tested(root: Path, tests: str) -> tuple[int, str]:
