@@ -146,7 +146,7 @@ def test_refused_at_start(make, name: str, value: object, allowed: str) -> None:
 
 
 @pytest.mark.parametrize('value', strength(
-    (math.inf, math.nan), (math.inf, math.nan, -math.inf, 1e308)))
+    (math.nan,), (math.inf, math.nan, -math.inf, 1e308)))
 @pytest.mark.parametrize('spec', [
     spec for node in ('grid_driver', 'diff_drive_sim') for spec in NODES[node]
     if isinstance(spec.default, float)], ids=lambda spec: spec.name)

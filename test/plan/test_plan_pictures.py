@@ -17,6 +17,7 @@ from mnm_ros.plan.labels import around, Labels, near
 from mnm_ros.plan.picture import graph_svg, svg
 from mnm_ros.plan.request import Request
 import pytest
+from tiers import strength
 
 WIDE = 0.55    # of a letter, by the size of the font
 
@@ -38,7 +39,8 @@ def pictures(folder: Path, map_: Map) -> dict[str, str]:
     return {'graph': graph_svg(made.plan, made.graph), 'cells': svg(plan_maker.make(request).plan)}
 
 
-@pytest.mark.parametrize('map_', [flat(DOOR), flat(DOOR, yaw=0.3), house(*[1.5] * 7), office()])
+@pytest.mark.parametrize('map_', [
+    flat(DOOR, yaw=0.3), office(), *strength((), (flat(DOOR), house(*[1.5] * 7)))])
 def test_labels_do_not_overlap(tmp_path: Path, map_: Map) -> None:
     for kind, picture in pictures(tmp_path, map_).items():
         found = [*boxes(picture)]
