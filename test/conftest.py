@@ -28,7 +28,8 @@ def _isolate() -> None:
     """
     from mnm_ros.console import environment
     for name in ('ROS_DOMAIN_ID', 'FASTDDS_BUILTIN_TRANSPORTS', 'ROS_LOCALHOST_ONLY',
-                 'ROS_AUTOMATIC_DISCOVERY_RANGE'):
+                 'ROS_AUTOMATIC_DISCOVERY_RANGE', 'FASTRTPS_DEFAULT_PROFILES_FILE',
+                 'FASTDDS_DEFAULT_PROFILES_FILE'):
         os.environ.pop(name, None)
     environment.prepare(os.environ)
 

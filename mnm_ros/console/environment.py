@@ -19,17 +19,28 @@ import socket
 import stat
 import tempfile
 
+from mnm_ros.simulation.config_files import shared
+
 DOMAINS = range(1, 102)
 """What works on every platform without touching ports that programs get for themselves."""
+
+_PROFILES = {'FASTRTPS_DEFAULT_PROFILES_FILE', 'FASTDDS_DEFAULT_PROFILES_FILE'}
+"""How Fast DDS 2 and 3 call the file of their settings."""
 
 _held: list[int] = []    # descriptors of the locked files; never closed, or the locks are gone
 
 
 def prepare(environment: MutableMapping[str, str]) -> None:
-    """Fill in what is not set: domain, localhost only, and a transport that starts fast."""
+    """
+    Fill in what is not set: domain, localhost only, a transport and a discovery that are fast.
+
+    :raises FileError: if the package came without its ``config``.
+    """
     if 'ROS_DOMAIN_ID' not in environment:
         environment['ROS_DOMAIN_ID'] = str(reserve_domain())
     environment.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
+    if not _PROFILES & environment.keys():
+        environment.update(dict.fromkeys(_PROFILES, str(shared('fastdds.xml'))))
     if environment.get('ROS_DISTRO') == 'humble':
         environment.setdefault('ROS_LOCALHOST_ONLY', '1')
     else:

@@ -34,7 +34,7 @@ def own_reservations(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_what_the_user_has_set_stays() -> None:
     given = {
         'ROS_DOMAIN_ID': '7', 'FASTDDS_BUILTIN_TRANSPORTS': 'DEFAULT',
-        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET'}
+        'ROS_AUTOMATIC_DISCOVERY_RANGE': 'SUBNET', 'FASTDDS_DEFAULT_PROFILES_FILE': 'own.xml'}
     prepared = dict(given)
     environment.prepare(prepared)
     assert prepared == given
@@ -44,6 +44,8 @@ def test_the_rest_is_filled_in() -> None:
     prepared: dict[str, str] = {}
     environment.prepare(prepared)
     assert int(prepared.pop('ROS_DOMAIN_ID')) in range(1, 102)
+    profiles = {prepared.pop(f'{name}_DEFAULT_PROFILES_FILE') for name in ('FASTRTPS', 'FASTDDS')}
+    assert profiles == {str(ROOT / 'config' / 'fastdds.xml')}
     assert prepared == {
         'FASTDDS_BUILTIN_TRANSPORTS': 'UDPv4', 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'LOCALHOST'}
 
