@@ -15,6 +15,7 @@ from rcl_interfaces.msg import Parameter, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, Int64
+from tiers import thorough
 
 
 def unreadable_parameter(peer: Peer, node: str) -> None:
@@ -35,16 +36,19 @@ def before_the_beginning_of_time(peer: Peer, node: str) -> None:
 def test_one_bad_packet(
         explorer: Callable, peer: Peer, robot: ScriptedRobot, send: Callable) -> None:
     process = explorer(use_sim_time=True)
-    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    peer.wait_for(lambda: len(robot.executed) > 5, 'steps')
     send(peer, 'explorer')
     peer.wait_for(lambda: 'ignored, as it concerns no callback of this node' in process.output,
                   'the line in the log')
     count = len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) > count + 100, 'more steps')
+    peer.wait_for(lambda: len(robot.executed) > count + 20, 'more steps')
     assert peer.set_parameter('explorer', 'step_timeout', 3.0).successful
     assert process.stop() == 0
 
 
+@thorough(shown_by=(
+    'nodes/test_arbitration.py::test_what_cannot_be_the_time_of_a_start_is_no_claim '
+    'nodes/test_arbitration.py::test_a_claim_that_is_not_repeated_does_not_stand_for_ever'))
 def test_single_numbers_on_the_topic_of_claims(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """Their sender lives on, but does not repeat them, as an explorer would."""

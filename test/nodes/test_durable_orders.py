@@ -9,6 +9,7 @@ from pathlib import Path
 import signal
 import time
 
+from kept_exploration import keeping
 from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.messages import PolicySet
@@ -50,7 +51,14 @@ def test_a_keep_out_that_was_taken_is_known_after_a_crash(
     assert FORBIDDEN not in steps and (0, EAST) in steps
 
 
-@pytest.mark.parametrize('kill', range(strength(1, KILLS)))
+@thorough(shown_by=(
+    'nodes/test_exploration_store.py::'
+    'test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is '
+    'nodes/test_exploration_store.py::test_a_restarted_node_publishes_at_once_what_it_knew '
+    'nodes/test_load_and_publish.py::'
+    'test_policies_are_published_however_soon_others_follow_on_a_slow_disk '
+    'checkpoint/test_power_cut.py::test_each_input_that_is_appended_is_there'))
+@pytest.mark.parametrize('kill', range(KILLS))
 def test_a_hypothesis_that_was_heard_is_known_after_a_crash(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
         kill: int) -> None:
@@ -75,6 +83,24 @@ def test_a_hypothesis_that_was_heard_is_known_after_a_crash(
     assert PolicySet.from_msg(again[0]) == heard[-1]
 
 
+def test_numbers_of_orders_go_on_from_those_that_were_kept(tmp_path: Path) -> None:
+    """Ten years after the clock, as if it had been set back since."""
+    ahead = time.time_ns() + 10 * 365 * 86400 * 10**9
+    kept = tmp_path / 'explorer.orders'
+    kept.write_text(f'{ahead}\n')
+    last = ahead - 1
+    for _ in range(3):
+        store = keeping(tmp_path, [])
+        assert last < store.numbers.first() < int(kept.read_text())
+        last = int(kept.read_text()) + 10
+        store.numbers.use(last)    # which is kept before it is used
+        assert last < int(kept.read_text())
+        store.close()
+
+
+@thorough(shown_by=(
+    'nodes/test_durable_orders.py::test_numbers_of_orders_go_on_from_those_that_were_kept '
+    'nodes/test_durable_orders.py::test_what_means_nothing_is_told_once_for_each_file'))
 def test_numbers_of_orders_grow_when_the_clock_was_set_back(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
         tmp_path: Path) -> None:
@@ -90,19 +116,15 @@ def test_numbers_of_orders_grow_when_the_clock_was_set_back(
     assert numbers[0] >= ahead and numbers == sorted(numbers)
 
 
-@pytest.mark.parametrize('bound', ['ten', f'{2**63 - 1}', *(
-    pytest.param(each, marks=thorough(
-        'nodes/test_durable_orders.py::test_a_bound_that_is_none_is_told'))
-    for each in ('9' * 400, '-1'))])
-def test_a_bound_that_is_none_is_told(
-        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
-        tmp_path: Path, bound: str) -> None:
-    kept = tmp_path / 'explorer.orders'
+@pytest.mark.parametrize('bound', ['ten', f'{2**63 - 1}', '9' * 400, '-1'])
+def test_a_bound_that_is_none_is_told(tmp_path: Path, bound: str) -> None:
+    kept, logged = tmp_path / 'explorer.orders', list[str]()
     kept.write_text(f'{bound}\n')
-    process = explorer(checkpoint_dir=str(tmp_path))
-    peer.wait_for(lambda: robot.executed, 'a step')
-    assert 'numbers of orders begin anew' in process.output
-    assert int(kept.read_text()) > robot.received[-1][0] > time.time_ns() - 10**12
+    store = keeping(tmp_path, logged)
+    first = store.numbers.first()
+    assert int(kept.read_text()) > first > time.time_ns() - 10**12
+    store.close()
+    assert [line for line in logged if line.startswith('warning: numbers of orders begin anew: ')]
 
 
 def test_all_that_is_kept_is_for_its_owner_only(
@@ -133,12 +155,15 @@ def test_what_means_nothing_is_told_once_for_each_file(
     ends = 'events.jsonl', 'worlds.jsonl', 'lock', 'robot_side.json'
     for end in ends:
         (tmp_path / f'explorer.{end}').write_text('7 times\nseven\n')
+    ahead = 2 * time.time_ns()    # which means something: orders go on from there
+    (tmp_path / 'explorer.orders').write_text(f'{ahead}\n')
     process = explorer(checkpoint_dir=str(tmp_path))
     described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     described.publish(String(data=KEEP_OUT.to_text()))
     peer.wait_for(lambda: 'worlds.jsonl: 2 of the lines' in process.output, 'a warning')
     peer.wait_for(lambda: len(robot.executed) > STEPS, 'steps')
     assert process.stop() == 0
+    assert robot.received[0][0] >= ahead
     for end, told in zip(ends, (
             '2 of the lines cannot be read; they are left out',
             '2 of the lines cannot be read; they are left out',

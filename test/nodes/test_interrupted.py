@@ -43,7 +43,8 @@ def paused(peer: Peer, phase: list[String], wanted: bool = True) -> None:
 
 
 @thorough(shown_by=(
-    'nodes/test_two_robots.py::test_one_that_was_killed_is_replaced '
+    'nodes/test_two_robots.py::test_a_second_one_is_started '
+    'protocol/test_single_robot_guard.py::test_one_that_was_killed_is_replaced '
     'protocol/test_robots_at_random.py::test_no_step_mixes_up_two_robots'))
 def test_the_robot_side_is_killed_again_and_again(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
@@ -87,6 +88,9 @@ def test_the_robot_side_is_killed_again_and_again(
     assert resets(made) - 3 * KILLS - 1 <= resets(counted) <= resets(made)
 
 
+@thorough(shown_by=(
+    'core/test_exploration.py::test_paused_and_resumed_it_begins_with_a_reset_and_loses_nothing '
+    'nodes/test_steps.py::test_pause_and_resume'))
 def test_paused_and_resumed_again_and_again(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     rng = random.Random(0)
@@ -110,6 +114,10 @@ def test_paused_and_resumed_again_and_again(
     assert resets(played) - PAUSES - 1 <= resets(counted) <= resets(played) - 1
 
 
+@thorough(shown_by=(
+    'nodes/test_what_is_told.py::test_one_that_stands_by_finds_the_robot '
+    'nodes/test_interrupted.py::test_two_explorers_that_start_together '
+    'nodes/test_arbitration.py::test_only_the_first_one_commands'))
 @pytest.mark.parametrize('service', [False, True], ids=['action', 'service'])
 def test_a_second_explorer_leaves_the_robot_alone(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,

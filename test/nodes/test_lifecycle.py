@@ -9,8 +9,9 @@ from pathlib import Path
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
+from mnm_ros import messages
 from node_processes import Peer, ScriptedRobot
-from std_msgs.msg import String
+from std_msgs.msg import Header, String
 
 
 def change(peer: Peer, transition: int) -> bool:
@@ -22,9 +23,14 @@ def label(peer: Peer) -> str:
     return peer.call(GetState, 'explorer/get_state').current_state.label
 
 
-def test_round_trip(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
-    process = explorer(autostart=False)
+def test_round_trip(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    """The calls of nav2's lifecycle manager are among these; the heart beats in each state."""
+    process = explorer(autostart=False, checkpoint_dir=str(tmp_path))
     assert label(peer) == 'unconfigured'
+    beats = peer.listen(Header, 'heartbeat', messages.HEARTBEAT)
+    peer.wait_for(lambda: len(beats) > 1, 'a heart that beats')
+    assert beats[-1].frame_id == '/explorer' and beats[-1].stamp.sec > 0
     assert not change(peer, Transition.TRANSITION_ACTIVATE)    # impossible, and harmless
     assert peer.set_parameter('explorer', 'radius', 3.0).successful
     assert change(peer, Transition.TRANSITION_CONFIGURE)
@@ -51,8 +57,17 @@ def test_round_trip(explorer: Callable, peer: Peer, robot: ScriptedRobot) -> Non
     assert change(peer, Transition.TRANSITION_ACTIVATE)
     count = len(robot.executed)
     peer.wait_for(lambda: len(robot.executed) > count + 20, 'steps of a fresh exploration')
+    for transition, state in (
+            (Transition.TRANSITION_DEACTIVATE, 'inactive'),
+            (Transition.TRANSITION_CLEANUP, 'unconfigured'),
+            (Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, 'finalized')):
+        assert change(peer, transition) and label(peer) == state
+    assert not change(peer, Transition.TRANSITION_CONFIGURE)
+    beats.clear()
+    peer.wait_for(lambda: beats, 'a heart that beats')
     assert process.stop() == 0
     assert 'Traceback' not in process.output
+    assert list(tmp_path.glob('explorer.*.sqlite'))
 
 
 def test_configure_fails_on_a_bad_parameter_and_not_on_missing_actions(
@@ -73,26 +88,6 @@ def test_configure_fails_on_a_bad_parameter_and_not_on_missing_actions(
     assert change(peer, Transition.TRANSITION_INACTIVE_SHUTDOWN)
     assert label(peer) == 'finalized'
     assert process.running
-
-
-def test_as_nav2_manages_it(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
-    """The calls of nav2's lifecycle manager: startup, pause, resume, shutdown."""
-    explorer(autostart=False, checkpoint_dir=str(tmp_path))
-    for transition, state in (
-            (Transition.TRANSITION_CONFIGURE, 'inactive'),
-            (Transition.TRANSITION_ACTIVATE, 'active'),
-            (Transition.TRANSITION_DEACTIVATE, 'inactive'),
-            (Transition.TRANSITION_ACTIVATE, 'active')):
-        assert change(peer, transition) and label(peer) == state
-    before = len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) > before + 20, 'steps')
-    for transition, state in (
-            (Transition.TRANSITION_DEACTIVATE, 'inactive'),
-            (Transition.TRANSITION_CLEANUP, 'unconfigured'),
-            (Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, 'finalized')):
-        assert change(peer, transition) and label(peer) == state
-    assert list(tmp_path.glob('explorer.*.sqlite'))
 
 
 def test_nav2_cannot_manage_what_starts_by_itself(explorer: Callable, peer: Peer) -> None:

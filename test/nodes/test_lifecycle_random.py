@@ -18,6 +18,7 @@ import os
 from pathlib import Path
 import random
 from statistics import median
+import threading
 import time
 
 from lifecycle_msgs.msg import Transition
@@ -30,9 +31,9 @@ import pytest
 from rclpy.lifecycle import TransitionCallbackReturn
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
-from tiers import strength, thorough
+from tiers import thorough
 
-TRANSITIONS = int(os.environ.get('MNM_TRANSITIONS', strength(90, 150)))
+TRANSITIONS = int(os.environ.get('MNM_TRANSITIONS', '150'))
 WARM = 50    # transitions before the first figures, for people
 SPARE = {'files': 5, 'threads': 5}    # less than a leak in each round would take
 FIRST = 220      # transitions, in which the allocator and DDS take what they need
@@ -136,8 +137,10 @@ def endpoints(peer: Peer) -> dict[str, int]:
 
 
 @pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='needs the /proc of Linux')
-@pytest.mark.parametrize('kept', [True, pytest.param(False, marks=thorough(
-    'nodes/test_lifecycle_random.py::test_random_transitions'))], ids=['checkpoint', ''])
+@thorough(shown_by=(
+    'nodes/test_lifecycle.py::test_round_trip '
+    'nodes/test_lifecycle_random.py::test_nothing_is_left_after_cleanup'))
+@pytest.mark.parametrize('kept', [True, False], ids=['checkpoint', ''])
 def test_random_transitions(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                             tmp_path: Path, kept: bool) -> None:
     start('cmp_sim', scenario=scenario)
@@ -186,6 +189,10 @@ def test_memory_stays(start: Callable, explorer: Callable, peer: Peer, scenario:
     assert slope < MOST, measured
 
 
+@thorough(shown_by=(
+    'nodes/test_lifecycle.py::test_round_trip '
+    'nodes/test_lifecycle.py::test_configure_fails_on_a_bad_parameter_and_not_on_missing_actions '
+    'nodes/test_leaving.py::test_shutdown_by_a_lifecycle_manager'))
 @pytest.mark.parametrize('states', [(), ('inactive',), ('inactive', 'active')])
 def test_shutdown_from_every_state(explorer: Callable, peer: Peer, states: tuple) -> None:
     process = explorer(autostart=False)
@@ -204,21 +211,29 @@ def entities(node: Explorer) -> tuple[int, ...]:
 
 @pytest.mark.parametrize('parameters', [
     {}, {'reset_mode': 'service'}, {'advisory': True}])
-def test_nothing_is_left_after_cleanup(peer: Peer, parameters: dict[str, object]) -> None:
-    given = {'actions': ['east'], 'autostart': False, **parameters}
+def test_nothing_is_left_after_cleanup(
+        peer: Peer, tmp_path: Path, parameters: dict[str, object]) -> None:
+    given = {'actions': ['east'], 'autostart': False, 'checkpoint_dir': str(tmp_path),
+             **parameters}
     node = make_explorer(peer, given)
     before = entities(node)
 
-    def remembered() -> int:
+    def remembered() -> tuple[int, ...]:
+        """Return how many entities, threads and open files there are after one more round."""
         gc.collect()    # what the round before has dropped
         make_round(node)
         assert entities(node) == before
-        return len(node.default_callback_group.entities)
+        files = Path('/proc/self/fd')    # of Linux
+        return (len(node.default_callback_group.entities), threading.active_count(),
+                len([*files.iterdir()]) if files.exists() else 0)
 
     remembered()
     second = remembered()
+
+    def no_more() -> bool:
+        return all(now <= then for now, then in zip(remembered(), second))
     # A thread of a round that ends late may hold some of it until the next one.
-    peer.wait_for(lambda: remembered() <= second, 'that no more is remembered', deadline=60.0)
+    peer.wait_for(no_more, 'that no more is remembered', deadline=60.0)
     node.destroy_node()
 
 

@@ -8,7 +8,9 @@ from collections.abc import Callable
 import os
 from pathlib import Path
 import signal
+import threading
 import time
+from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import as_steps
@@ -16,10 +18,16 @@ from lifecycle_msgs.msg import State, Transition
 from lifecycle_msgs.srv import ChangeState, GetState
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.presets import settings_by_name
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.presets import settings, settings_by_name
+from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.core.task.step_task import play
+from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.protocol.exchange import REPORT
-from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot, soon
+from mnm_ros.protocol.loop import StepLimits
+from mnm_ros.protocol.order_numbers import SequenceNumbers
+from mnm_ros.protocol.step_loop import StepLoop
+from node_processes import as_counts, DEADLINE, NodeProcess, Peer, read_counts, ScriptedRobot, soon
 import pytest
 from rclpy.qos import qos_profile_system_default
 from std_msgs.msg import Header, Int64MultiArray, String
@@ -52,12 +60,12 @@ def thinking(explorer: Explore, monkeypatch: pytest.MonkeyPatch) -> Explore:
 
 
 @pytest.fixture
-def until_it_thinks(peer: Peer, robot: ScriptedRobot) -> Callable[[], None]:
-    """Wait until the first plan is made: the step before it has been answered."""
-    def wait() -> None:
-        peer.wait_for(lambda: len(robot.executed) == EVERY + 1, 'the first plan')
+def until_it_thinks(peer: Peer, robot: ScriptedRobot) -> Callable[..., None]:
+    """Wait until a plan is made, the first or another: the step before has been answered."""
+    def wait(plan: int = 1) -> None:
+        peer.wait_for(lambda: len(robot.executed) == plan * EVERY + 1, f'plan {plan}')
         peer.spin(0.1)
-        assert len(robot.executed) == EVERY + 1
+        assert len(robot.executed) == plan * EVERY + 1
     return wait
 
 
@@ -104,12 +112,15 @@ def test_it_is_served_and_learns_the_same(thinking: Explore, peer: Peer, robot: 
     assert sum(counted.values()) == STEPS - 1    # nobody knows where the first RESET began
 
 
-def test_services_and_parameters(thinking: Explore, peer: Peer, robot: ScriptedRobot,
-                                 until_it_thinks: Callable[[], None]) -> None:
-    """Pausing is answered at once, and no action follows on the plan; then it goes on."""
+def test_services_parameters_and_transitions(
+        thinking: Explore, peer: Peer, robot: ScriptedRobot,
+        until_it_thinks: Callable[..., None]) -> None:
+    """Each is answered at once, and no action follows on the plan; then it goes on."""
     process = thinking()
     phase = peer.listen(String, 'phase')
-    with peer.client(SetBool, 'explore') as explore, peer.setter('explorer') as set_one:
+    with (peer.client(SetBool, 'explore') as explore, peer.setter('explorer') as set_one,
+          peer.client(ChangeState, 'explorer/change_state') as change,
+          peer.client(GetState, 'explorer/get_state') as get):
         until_it_thinks()
         began = time.monotonic()
         assert set_one('step_timeout', 0.7).successful
@@ -121,14 +132,86 @@ def test_services_and_parameters(thinking: Explore, peer: Peer, robot: ScriptedR
         peer.spin(0.3)
         assert len(robot.executed) == EVERY + 1
         assert explore(SetBool.Request(data=True)).success
-        peer.wait_for(lambda: len(robot.executed) > EVERY + 10, 'steps')
+        until_it_thinks(2)
         assert robot.executed[EVERY + 1][1] == -1
+        began = time.monotonic()
+        assert change(ChangeState.Request(
+            transition=Transition(id=Transition.TRANSITION_DEACTIVATE))).success
+        assert get(GetState.Request()).current_state.id == State.PRIMARY_STATE_INACTIVE
+        assert soon(time.monotonic() - began, SOON)
+        peer.spin(2.0)
+        assert len(robot.executed) == 2 * EVERY + 1    # none followed on the plan
+        for transition in (Transition.TRANSITION_CLEANUP, Transition.TRANSITION_CONFIGURE,
+                           Transition.TRANSITION_ACTIVATE):
+            assert change(ChangeState.Request(transition=Transition(id=transition))).success
+    peer.wait_for(lambda: len(robot.executed) > 2 * EVERY + 10, 'steps')
     assert process.stop() == 0 and 'Traceback' not in process.output
 
 
+class Planning:
+    """A loop that makes a plan in another thread with its second step, until it is let go on."""
+
+    def __init__(self) -> None:
+        self.sent: list[tuple[int, int]] = []
+        self.errors: list[str] = []
+        self.gate, self.broken = threading.Event(), False
+        self.exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
+        self.guard = CallbackGuard(SimpleNamespace(
+            executor=None, get_logger=lambda: SimpleNamespace(error=lambda text, **_: None)),
+            self.errors.append, Allowance())
+        self.loop = StepLoop(self.exploration, StepLimits(1.0, 3), SequenceNumbers(1000),
+                             lambda *order: self.sent.append(order), None)
+        self.loop.aside = self.guard.aside
+        self.on_state = self.guard.for_topic(
+            lambda seq, state: self.guard.call(self.loop.on_state, seq, state, 0.0), 10)
+        self._observe = self.exploration.observe
+        self.exploration.observe = self._think
+        self.loop.resume(0.0)
+        self.on_state(1000, 0)    # at home
+        self.exploration.may_plan = lambda action, state: True
+        self.on_state(1001, 1)
+        assert self.guard.busy and len(self.sent) == 2
+
+    def _think(self, action: int, state: int) -> None:
+        if len(self.sent) == 2:
+            self.gate.wait()
+        if self.broken:
+            raise ZeroDivisionError('injected')
+        self._observe(action, state)
+
+    def end(self) -> None:
+        """Let the plan be made, and wait until it is."""
+        self.gate.set()
+        end = time.monotonic() + DEADLINE
+        while self.guard.busy:
+            assert time.monotonic() < end
+            self.guard.look()
+        self.guard.close()
+
+
+def test_a_robot_that_is_moved_while_a_plan_is_made_is_sent_home_after_it() -> None:
+    planning = Planning()
+    planning.on_state(REPORT, 2)
+    assert planning.guard.busy and len(planning.sent) == 2
+    planning.end()
+    assert len(planning.sent) == 3 and planning.sent[-1][1] == RESET
+    assert planning.exploration.last_state == 2    # and the way there was no step
+    (pair, nexts), = planning.exploration.counts.items()
+    assert pair == (0, planning.sent[1][1]) and nexts == {1: 1}
+
+
+def test_an_error_in_a_plan_is_told_and_no_action_follows() -> None:
+    planning = Planning()
+    planning.broken = True
+    planning.end()
+    assert planning.errors == ['ZeroDivisionError: injected'] and len(planning.sent) == 2
+
+
+@thorough('nodes/test_liveness.py::'
+          'test_a_robot_that_is_moved_while_a_plan_is_made_is_sent_home_after_it')
 def test_a_robot_that_is_moved_meanwhile(
         thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
-        until_it_thinks: Callable[[], None]) -> None:
+        until_it_thinks: Callable[..., None]) -> None:
     """The next action is RESET, and the way there was no step."""
     process = thinking(record=str(tmp_path / 'record'))
     phase = peer.listen(String, 'phase')
@@ -144,6 +227,9 @@ def test_a_robot_that_is_moved_meanwhile(
     assert as_steps(read_counts(tmp_path / 'record')) == as_steps(as_counts(robot.executed[1:]))
 
 
+@thorough(shown_by=(
+    'nodes/test_liveness.py::test_an_error_in_a_plan_is_told_and_no_action_follows '
+    'nodes/test_time_and_errors.py::test_an_exception_in_the_core_and_load_leads_out_of_it'))
 def test_a_plan_that_fails(thinking: Explore, peer: Peer, robot: ScriptedRobot) -> None:
     process = thinking('thinking_base:in_vain')
     status = peer.listen(String, 'status')
@@ -154,33 +240,13 @@ def test_a_plan_that_fails(thinking: Explore, peer: Peer, robot: ScriptedRobot) 
     assert process.stop() == 0 and 'ZeroDivisionError: injected' in process.output
 
 
-def test_lifecycle(thinking: Explore, peer: Peer, robot: ScriptedRobot,
-                   until_it_thinks: Callable[[], None]) -> None:
-    process = thinking()
-    with (peer.client(ChangeState, 'explorer/change_state') as change,
-          peer.client(GetState, 'explorer/get_state') as get):
-        until_it_thinks()
-        began = time.monotonic()
-        assert change(ChangeState.Request(
-            transition=Transition(id=Transition.TRANSITION_DEACTIVATE))).success
-        assert get(GetState.Request()).current_state.id == State.PRIMARY_STATE_INACTIVE
-        assert soon(time.monotonic() - began, SOON)
-        peer.spin(2.0)
-        assert len(robot.executed) == EVERY + 1    # none followed on the plan
-        for transition in (Transition.TRANSITION_CLEANUP, Transition.TRANSITION_CONFIGURE,
-                           Transition.TRANSITION_ACTIVATE):
-            assert change(ChangeState.Request(transition=Transition(id=transition))).success
-    peer.wait_for(lambda: len(robot.executed) > EVERY + 10, 'steps')
-    assert process.stop() == 0 and 'Traceback' not in process.output
-
-
 @pytest.mark.parametrize('base, number', [
-    (QUIETLY, signal.SIGTERM), (ENDLESSLY, signal.SIGINT),
+    (ENDLESSLY, signal.SIGINT),
     *(pytest.param(base, number, marks=thorough('nodes/test_liveness.py::test_the_end'))
-      for base, number in (('thinking_base:shortly', signal.SIGINT),
+      for base, number in ((QUIETLY, signal.SIGTERM), ('thinking_base:shortly', signal.SIGINT),
                            ('thinking_base:endlessly', signal.SIGTERM)))])
 def test_the_end(thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
-                 until_it_thinks: Callable[[], None], base: str, number: int) -> None:
+                 until_it_thinks: Callable[..., None], base: str, number: int) -> None:
     """It ends within 5 s, whatever the plan takes, and nothing is lost that happened."""
     process = thinking(base, record=str(tmp_path / 'record'))
     until_it_thinks()

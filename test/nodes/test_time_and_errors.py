@@ -17,7 +17,9 @@ import pytest
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from tiers import strength
+from tiers import strength, thorough
+
+INJECTED = 'fault: ZeroDivisionError: injected'
 
 
 def assert_same(recorded: Path, played: Path) -> None:
@@ -43,7 +45,11 @@ def test_a_robot_slower_than_the_timeout(start: Callable, explorer: Callable, pe
     assert_same(tmp_path / 'explorer', tmp_path / 'simulator')
 
 
-@pytest.mark.parametrize('jumps', [False, True], ids=['standing_still', 'jumping'])
+@pytest.mark.parametrize('jumps', [False, pytest.param(True, marks=thorough(
+    'nodes/test_time_and_errors.py::test_simulated_time '
+    'protocol/test_clients.py::test_simulated_time_is_told_and_real_time_is_waited_for '
+    'protocol/test_clients.py::test_a_clock_that_is_set_back_measures_nothing'))],
+    ids=['standing_still', 'jumping'])
 def test_simulated_time(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                         tmp_path: Path, jumps: bool) -> None:
     """Steps and timeouts go by the steady clock."""
@@ -63,6 +69,10 @@ def test_simulated_time(start: Callable, explorer: Callable, peer: Peer, scenari
     assert_same(tmp_path / 'explorer', tmp_path / 'simulator')
 
 
+@thorough(shown_by=(
+    'protocol/test_clients.py::test_a_new_timeout_holds_for_the_action_under_way '
+    'test_parameters.py::test_while_configured '
+    'nodes/test_start_and_end.py::test_refused_at_runtime'))
 def test_parameters_change_while_it_runs(start: Callable, explorer: Callable, peer: Peer,
                                          scenario: str, tmp_path: Path) -> None:
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
@@ -87,6 +97,9 @@ def test_parameters_change_while_it_runs(start: Callable, explorer: Callable, pe
     assert_same(tmp_path / 'explorer', tmp_path / 'simulator')
 
 
+@thorough(shown_by=(
+    'nodes/test_time_and_errors.py::test_an_exception_in_the_core_and_load_leads_out_of_it '
+    'nodes/test_lifecycle.py::test_round_trip'))
 def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                   tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is told, the robot goes home, and the node serves whoever asks."""
@@ -96,16 +109,10 @@ def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: Scripte
     phase = peer.listen(String, 'phase')
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
-    peer.wait_for(lambda: status[-1].data == 'fault: ZeroDivisionError: injected', 'the reason')
+    peer.wait_for(lambda: status[-1].data == INJECTED, 'the reason')
     peer.wait_for(lambda: robot.received[-1][1] == -1 and robot.state == 0, 'the way home')
     commanded = len(robot.executed)
-    for kind, name, request in ((Trigger, 'recover', None),
-                                (SetBool, 'explore', SetBool.Request(data=True))):
-        response = peer.call(kind, name, request)
-        assert not response.success
-        assert response.message == ('fault: ZeroDivisionError: injected; load what was saved, '
-                                    'or clean the node up and configure it again')
-    assert len(robot.executed) == commanded
+    assert_only_load_leads_on(peer, robot)
     for transition in (Transition.TRANSITION_DEACTIVATE, Transition.TRANSITION_CLEANUP):
         change(peer, transition)
     counted = as_steps(read_counts(tmp_path / 'record'))
@@ -117,15 +124,20 @@ def test_an_exception_in_the_core(explorer: Callable, peer: Peer, robot: Scripte
     assert process.output.count('ZeroDivisionError: injected') <= 4
 
 
-def test_load_leads_out_of_an_exception(explorer: Callable, peer: Peer, robot: ScriptedRobot,
-                                        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_in_the_core_and_load_leads_out_of_it(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is told, the robot goes home, and the node serves whoever asks."""
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(
         (str(Path(__file__).parent), os.environ['PYTHONPATH'])))
     process = explorer(base='failing_base:once', checkpoint_dir=str(tmp_path / 'kept'),
                        record=str(tmp_path / 'record'))
     phase = peer.listen(String, 'phase')
+    status = peer.listen(String, 'status')
     peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
-    peer.wait_for(lambda: robot.executed[-1][1] == -1, 'the order to go home')
+    peer.wait_for(lambda: status[-1].data == INJECTED, 'the reason')
+    peer.wait_for(lambda: robot.executed[-1][1] == -1 and robot.state == 0, 'the way home')
+    assert_only_load_leads_on(peer, robot)
     response = peer.call(Trigger, 'load')
     assert response.success, response.message
     assert peer.call(SetBool, 'explore', SetBool.Request(data=True)).success
@@ -136,6 +148,17 @@ def test_load_leads_out_of_an_exception(explorer: Callable, peer: Peer, robot: S
     # The step that broke it, the order to go home, and the RESET from wherever.
     lost = [*(happened - counted).elements()]
     assert not counted - happened and len(lost) == 3, lost
+
+
+def assert_only_load_leads_on(peer: Peer, robot: ScriptedRobot) -> None:
+    commanded = len(robot.executed)
+    for kind, name, request in ((Trigger, 'recover', None),
+                                (SetBool, 'explore', SetBool.Request(data=True))):
+        response = peer.call(kind, name, request)
+        assert not response.success
+        assert response.message == (f'{INJECTED}; load what was saved, or clean the node up and '
+                                    'configure it again')
+    assert len(robot.executed) == commanded
 
 
 def change(peer: Peer, transition: int) -> None:

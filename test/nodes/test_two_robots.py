@@ -11,11 +11,12 @@ import signal
 from faulty_robot import as_steps
 from logged_robot import played, start_logged
 from mnm_ros import messages
+from mnm_ros.nodes.common.graph_watch import RobotSides
 from node_processes import Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
-from tiers import strength
+from tiers import thorough
 
 
 @pytest.fixture
@@ -51,10 +52,15 @@ def test_a_second_one_is_started(start: Callable, peer: Peer, scenario: str, exp
     assert -1 in orders[before:before + 3]
 
 
+@thorough(shown_by=(
+    'nodes/test_two_robots.py::test_a_second_one_is_started '
+    'protocol/test_single_robot_guard.py::test_one_that_was_killed_is_replaced '
+    'protocol/test_robots_at_random.py::'
+    'test_one_that_is_killed_and_replaced_holds_it_up_for_two_seconds'))
 def test_one_that_was_killed_is_replaced(
         start: Callable, peer: Peer, scenario: str, exploring: tuple, tmp_path: Path) -> None:
     """It stays in the graph for 20 s; that it does not answer a RESET tells that it is gone."""
-    for number in range(strength(2, 3)):
+    for number in range(3):
         log = tmp_path / f'log_{number}'
         robot = start_logged(start, log, scenario, number)
         peer.wait_for(lambda: log.stat().st_size > 300, 'steps')    # noqa: B023
@@ -64,6 +70,11 @@ def test_one_that_was_killed_is_replaced(
         peer.spin(0.5)
 
 
+@thorough(shown_by=(
+    'nodes/test_two_robots.py::test_a_second_one_is_started '
+    'protocol/test_single_robot_guard.py::test_one_that_was_taken_for_dead_reports '
+    'protocol/test_single_robot_guard.py::test_an_answer_from_before_the_roll_call_is_noticed '
+    'protocol/test_robots_at_random.py::test_no_step_mixes_up_two_robots'))
 def test_one_that_was_taken_for_dead_is_alive(
         start: Callable, peer: Peer, scenario: str, exploring: tuple, tmp_path: Path) -> None:
     """It answers what has been answered before, and neither is commanded from then on."""
@@ -99,18 +110,36 @@ def test_an_adviser_learns_nothing_from_two(
     peer.wait_for(lambda: 'at once' not in status[-1].data, 'the end of it')
 
 
-def test_who_records_or_commands_is_no_robot(
-        explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
-    """Recorders subscribe action and state, navigators publish action and subscribe state."""
-    explorer()
-    status = peer.listen(String, 'status')
-    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+@pytest.fixture
+def others() -> list[Peer]:
+    """Return a recorder, which subscribes both topics, a navigator, which commands, a player."""
     others = [Peer(name='recorder'), Peer(name='navigator'), Peer(name='player')]
     for topic in ('action', 'state'):
         others[0].listen(Int64MultiArray, topic, messages.STEP)
     others[1].node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     others[1].listen(Int64MultiArray, 'state', messages.STEP)
     others[2].node.create_publisher(Int64MultiArray, 'state', messages.STEP)
+    return others
+
+
+def test_who_records_or_commands_is_no_robot(
+        peer: Peer, robot: ScriptedRobot, others: list[Peer]) -> None:
+    sides = RobotSides(peer.node, '/action', '/state')
+    peer.wait_for(lambda: peer.node.count_publishers('action') == 1
+                  and peer.node.count_publishers('state') == 2
+                  and peer.node.count_subscribers('action') == 2
+                  and peer.node.count_subscribers('state') == 2, 'all of them')
+    assert [*sides.look().values()] == ['/peer']
+
+
+@thorough('nodes/test_two_robots.py::test_who_records_or_commands_is_no_robot')
+def test_an_explorer_goes_on_with_recorders_and_navigators(
+        explorer: Callable, peer: Peer, robot: ScriptedRobot,
+        request: pytest.FixtureRequest) -> None:
+    explorer()
+    status = peer.listen(String, 'status')
+    peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
+    request.getfixturevalue('others')
     peer.wait_for(lambda: peer.node.count_publishers('state') == 2, 'all of them')
     peer.spin(0.3)
     count = len(robot.executed)

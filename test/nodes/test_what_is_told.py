@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 import re
 
+from faulty_robot import as_steps
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
-from node_processes import arguments, NodeProcess, Peer, ScriptedRobot
+from node_processes import arguments, NodeProcess, Peer, read_counts, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 
 DECISION = re.compile(r'\[explorer\]: (step \d+: .*)')
@@ -71,18 +73,29 @@ def test_the_first_line_after_a_restore_is_no_old_news(
 
 
 def test_one_that_stands_by_finds_the_robot(
-        explorer: Callable, start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
-    """It says whom it waits for, and not that there is no robot."""
-    first = explorer()
+        explorer: Callable, start: Callable, peer: Peer, robot: ScriptedRobot,
+        tmp_path: Path) -> None:
+    """It says whom it waits for, and not that there is no robot, and counts what it has made."""
+    records = [tmp_path / name for name in ('first', 'second')]
+    first = explorer(record=str(records[0]))
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     remapped = [part for name in ('action', 'state') for part in ('-r', f'{name}:=/{name}')]
     second = start('explorer', given=[
-        *arguments({'actions': ['east', 'west']}, '/elsewhere'), *remapped])
+        *arguments({'actions': ['east', 'west'], 'record': str(records[1])}, '/elsewhere'),
+        *remapped])
+    phases = peer.listen(String, '/elsewhere/phase')
     status = peer.listen(String, '/elsewhere/status')
     expected = 'waiting for the robot: another explorer, which started earlier, commands it'
     peer.wait_for(lambda: status[-1].data == expected, 'the reason')
     peer.spin(0.7)
     assert status[-1].data == expected and said(second)[-1] == expected
+    assert {message.data for message in phases} == {'waiting_for_robot'}
+    assert peer.node.count_publishers('action') == 1
     assert first.stop() == 0
     peer.wait_for(lambda: 'exploring' in said(second), 'exploration')
+    begun = len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) > begun + 10, 'steps')
+    assert second.stop() == 0
+    counted = [as_steps(read_counts(path)) for path in records]
+    assert all(counted) and not sum(counted, Counter()) - as_steps(robot.counts())
     assert not first.running and said(second).count('exploring') == 1
