@@ -20,11 +20,13 @@ from tiers import strength
 SHIPPED = Path(__file__).resolve().parents[2] / 'config' / 'security' / 'mnm_ros.policy.xml'
 NAMESPACE = '/robot_1'
 NOT_IN_HUMBLE = {'get_type_description'}
-TRANSFORMS = {f'{NAMESPACE}/tf', f'{NAMESPACE}/tf_static'}    # used if tf2_msgs is installed
-
-BOND = f'{NAMESPACE}/bond'    # test_manager_bond shows when it is used
 
 Granted = dict[str, set[str]]
+
+
+def of_transforms(namespace: str) -> set[str]:
+    """Return the topics that are used if ``tf2_msgs`` is installed."""
+    return {f'{namespace}/tf', f'{namespace}/tf_static'}
 
 
 def granted(text: str, enclave: str) -> tuple[str, str, Granted]:
@@ -62,7 +64,17 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
             for right, method in methods.items()}
 
 
-@pytest.mark.parametrize(('enclave', 'parameters'), [
+def granted_here(namespace: str, robots: list[str], enclave: str) -> tuple[str, Granted]:
+    """Return the node of an enclave, and its rights with what is installed here."""
+    there, node, rights = granted(security.policy(namespace, robots), enclave)
+    assert there == namespace
+    if os.environ.get('ROS_DISTRO') == 'humble':
+        rights['reply'] = {name for name in rights['reply']
+                           if name.split('/')[-1] not in NOT_IN_HUMBLE}
+    return node, rights
+
+
+CASES = [
     ('/mnm_ros/explorer', {
         'actions': ['east'], 'reset_mode': 'service', 'battery_low': 20.0}),
     ('/mnm_ros/explorer', {
@@ -73,80 +85,83 @@ def used(peer: Peer, node: str, namespace: str) -> Granted:
     ('/mnm_ros/cmp_sim', {'scenario': 'corridor'}),
     ('/mnm_ros/diff_drive_sim', {'world': 'one_room', 'battery_drive': 1.0}),
     ('/mnm_ros/navigator', {'reset_mode': 'service'}),
-    pytest.param('/mnm_ros/gym_side', {'environment': 'FrozenLake-v1'}, marks=pytest.mark.skipif(
-        find_spec('gymnasium') is None, reason='gymnasium is not installed')),
-    ('/mnm_ros/preflight', {'actions': ['east']})])
-def test_complete_and_nothing_superfluous(start: Callable, peer: Peer, enclave: str,
-                                          parameters: dict[str, object]) -> None:
-    robots = parameters.get('robots', [])
-    namespace, node, rights = granted(security.policy(NAMESPACE, robots), enclave)
-    assert namespace == NAMESPACE
-    if os.environ.get('ROS_DISTRO') == 'humble':
-        rights['reply'] = {name for name in rights['reply']
-                           if name.split('/')[-1] not in NOT_IN_HUMBLE}
-    if not find_spec('tf2_msgs'):
-        rights['publish'] -= TRANSFORMS
-    if node == 'explorer':    # which has no bond without a lifecycle manager
-        assert BOND in rights['publish'] and BOND in rights['subscribe']
-    if node == 'navigator':    # which hears them where it serves actions
-        heard = {*TRANSFORMS, f'{NAMESPACE}/model'}
-        assert heard <= rights['subscribe']
-        rights['subscribe'] -= heard
-    rights = {right: names - {BOND} for right, names in rights.items()}
-    if enclave == '/mnm_ros/explorer':
-        where = '/'.join((NAMESPACE, *robots))
-        start('cmp_sim', namespace=where, scenario='corridor')    # else it publishes no action
-    start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
-    peer.wait_for(lambda: (node, NAMESPACE) in peer.node.get_node_names_and_namespaces(),
-                  'the node')
+    *([('/mnm_ros/gym_side', {'environment': 'FrozenLake-v1'})] * bool(find_spec('gymnasium'))),
+    ('/mnm_ros/preflight', {'actions': ['east']})]
+
+
+def test_complete_and_nothing_superfluous(start: Callable, peer: Peer) -> None:
+    """Each node has a namespace of its own."""
+    wanted: dict[tuple[str, str], Granted] = {}
+    for number, (enclave, parameters) in enumerate(CASES, 1):
+        namespace, robots = f'/robot_{number}', parameters.get('robots', [])
+        node, rights = granted_here(namespace, robots, enclave)
+        transforms, bond = of_transforms(namespace), f'{namespace}/bond'
+        if not find_spec('tf2_msgs'):
+            rights['publish'] -= transforms
+        if node == 'explorer':    # test_manager_bond shows when it has a bond
+            assert bond in rights['publish'] and bond in rights['subscribe']
+        if node == 'navigator':    # which hears them where it serves actions
+            heard = {*transforms, f'{namespace}/model'}
+            assert heard <= rights['subscribe']
+            rights['subscribe'] -= heard
+        if enclave == '/mnm_ros/explorer':    # without a robot it publishes no action
+            start('cmp_sim', namespace='/'.join((namespace, *robots)), scenario='corridor')
+        start(node, namespace=namespace, use_sim_time=True, **parameters)
+        wanted[node, namespace] = {right: names - {bond} for right, names in rights.items()}
+
+    def found() -> dict[tuple[str, str], Granted]:
+        there = peer.node.get_node_names_and_namespaces()
+        return {each: used(peer, *each) for each in wanted if each in there}
+
     try:
-        peer.wait_for(lambda: used(peer, node, NAMESPACE) == rights, 'what is granted')
+        peer.wait_for(lambda: found() == wanted, 'what is granted')
     except AssertionError:
-        assert used(peer, node, NAMESPACE) == rights
+        assert found() == wanted
     peer.spin(strength(0.5, 1.5))    # nothing comes later
-    assert used(peer, node, NAMESPACE) == rights
+    assert found() == wanted
 
 
 def test_every_way_to_drive_is_granted_and_nothing_superfluous(
         start: Callable, peer: Peer) -> None:
     """The rights of ``grid_driver`` depend on its parameters: what is granted is their union."""
-    namespace, node, rights = granted(security.policy(NAMESPACE), '/mnm_ros/grid_driver')
-    if os.environ.get('ROS_DISTRO') == 'humble':
-        rights['reply'] = {name for name in rights['reply']
-                           if name.split('/')[-1] not in NOT_IN_HUMBLE}
-    seen: Granted = {right: set() for right in rights}
-
-    def look() -> Granted:
-        if (node, NAMESPACE) in peer.node.get_node_names_and_namespaces():
-            for right, names in used(peer, node, NAMESPACE).items():
-                seen[right] |= names
-        return seen
-
     ways = [({'reset': 'service', 'use_map': True, 'use_scan': True, 'robot_radius': 0.1}, 'map'),
             ({'drive': 'goal_pose', 'pose_source': 'amcl_pose'}, 'amcl_pose'),
             ({'pose_source': 'pose'}, 'pose')]
+    node, rights = granted_here(NAMESPACE, [], '/mnm_ros/grid_driver')
     if find_spec('tf2_msgs'):
         ways.append(({'pose_source': 'tf2'}, 'tf_static'))
     else:
-        rights['subscribe'] -= TRANSFORMS
-    for parameters, last in ways:
-        process = start(node, namespace=NAMESPACE, use_sim_time=True, **parameters)
-        peer.wait_for(lambda last=last: f'{NAMESPACE}/{last}' in look()['subscribe'], last)
-        for _ in range(10):
-            peer.spin(0.1)
-            look()
-        assert process.stop() == 0
-        peer.wait_for(lambda: not peer.node.count_publishers(f'{NAMESPACE}/state'), 'the end')
-    assert seen == rights
+        rights['subscribe'] -= of_transforms(NAMESPACE)
+    where = {f'{NAMESPACE}{letter}': last for letter, (_, last) in zip('abcd', ways)}
+    for namespace, (parameters, _) in zip(where, ways):
+        start(node, namespace=namespace, use_sim_time=True, **parameters)
+
+    def seen() -> Granted:
+        """Return what all of them do, as if all were in the same namespace."""
+        seen: Granted = {right: set() for right in rights}
+        there = peer.node.get_node_names_and_namespaces()
+        for namespace, last in where.items():
+            if (node, namespace) not in there:
+                return {}
+            found = used(peer, node, namespace)
+            if f'{namespace}/{last}' not in found['subscribe']:
+                return {}
+            for right, names in found.items():
+                seen[right] |= {name.replace(namespace, NAMESPACE, 1) for name in names}
+        return seen
+
+    try:
+        peer.wait_for(lambda: seen() == rights, 'what is granted')
+    except AssertionError:
+        assert seen() == rights
+    peer.spin(strength(0.5, 1.0))    # nothing comes later
+    assert seen() == rights
 
 
 @pytest.mark.skipif(find_spec('nicegui') is None, reason='nicegui is not installed')
 def test_what_a_page_may_do_and_one_that_is_read_only(start: Callable, peer: Peer) -> None:
     """The poses of a real robot are only heard where there are some and no simulated world."""
-    namespace, node, rights = granted(security.policy(NAMESPACE), '/mnm_ros/dashboard')
-    if os.environ.get('ROS_DISTRO') == 'humble':
-        rights['reply'] = {name for name in rights['reply']
-                           if name.split('/')[-1] not in NOT_IN_HUMBLE}
+    node, rights = granted_here(NAMESPACE, [], '/mnm_ros/dashboard')
     poses = [peer.node.create_publisher(PoseWithCovarianceStamped, f'{NAMESPACE}/{topic}', 10)
              for topic in ('amcl_pose', 'pose')]
     start(node, namespace=NAMESPACE, use_sim_time=True, port=0)
@@ -158,7 +173,7 @@ def test_what_a_page_may_do_and_one_that_is_read_only(start: Callable, peer: Pee
         assert used(peer, node, NAMESPACE) == rights
     peer.wait_for(lambda: (node, '/onlooker') in peer.node.get_node_names_and_namespaces()
                   and peer.node.count_subscribers('/onlooker/activity'), 'the one to look on')
-    peer.spin(1.0)
+    peer.spin(strength(0.5, 1.0))
     looking = used(peer, node, '/onlooker')
     assert looking['request'] == set()
     assert looking['publish'] == {

@@ -19,6 +19,7 @@ from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
+from tiers import thorough
 
 
 def test_the_simulator_declares_its_first_setting_on_request(start: Callable, peer: Peer) -> None:
@@ -31,13 +32,16 @@ def test_the_simulator_declares_its_first_setting_on_request(start: Callable, pe
     first = RobotDescription.from_text(heard[-1].data)
     assert first.declaration.successors[0] == ((1, 0), (0,), (5, 0), (0,))
     assert len(first.declaration.successors) == len(first.names)
-    peer.call(Trigger, 'change', Trigger.Request())
-    peer.wait_for(lambda: setting[-1].data == 1, 'the other setting')
+    response = peer.call(Trigger, 'change', Trigger.Request())
+    assert response.success and response.message == 'setting 1 is in force'
+    peer.wait_for(lambda: [message.data for message in setting] == [0, 1], 'the other setting')
     peer.wait_for(lambda: len(heard) == 2, 'other walls')
     after = RobotDescription.from_text(heard[-1].data)
     assert after.walls != first.walls and after.declaration == first.declaration != Declaration()
 
 
+@thorough('nodes/test_declared.py::test_what_was_declared_is_kept_until_it_is_ignored '
+          'nodes/test_declared.py::test_a_fleet_takes_what_one_of_its_robots_declares')
 def test_an_explorer_relies_on_what_the_simulator_declares(start: Callable, peer: Peer) -> None:
     events = peer.listen(String, 'events', messages.EVENTS)
     known = peer.listen(Int64MultiArray, 'known_states')
@@ -72,12 +76,15 @@ def test_a_file_comes_before_the_robot_side_and_keeps_it_out(
 
 def test_what_was_declared_is_kept_until_it_is_ignored(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
+    events = peer.listen(String, 'events', messages.EVENTS)
     start('cmp_sim', scenario='corridor', declare_successors=True)
-    for ignored, told in ((False, 'declared by the robot side: '),
-                          (True, 'nothing is declared any more of where actions lead')):
+    for ignored, told in (
+            (False, 'declared by the robot side: where the actions of 4 states lead'),
+            (True, 'nothing is declared any more of where actions lead')):
         explorer = start('explorer', actions=['east', 'west'], radius=2.0,
                          checkpoint_dir=str(tmp_path / 'kept'), ignore_declared=ignored)
         peer.wait_for(lambda: told in explorer.output, told)  # noqa: B023
+        peer.wait_for(lambda: any(told in said.data for said in events), 'the event')  # noqa: B023
         peer.wait_for(lambda: 'exploring' in explorer.output, 'steps')  # noqa: B023
         explorer.send(SIGINT)
         assert explorer.wait() == 0 and explorer.output.count(told) == 1
@@ -111,7 +118,7 @@ def test_what_steps_take_is_told_once_and_kept(
             'by_seconds': True}
     for _ in range(2):
         process, made = explorer(**kept), len(robot.executed)
-        robot.peer.wait_for(lambda: len(robot.executed) > made + 100, 'steps')  # noqa: B023
+        robot.peer.wait_for(lambda: len(robot.executed) > made + 10, 'steps')  # noqa: B023
         process.send(SIGINT)
         assert process.wait() == 0
     log, = (tmp_path / 'kept').glob('*.log.sqlite')

@@ -17,6 +17,7 @@ from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer
 import pytest
 from std_msgs.msg import String
+from tiers import strength
 
 
 class Painted(RobotSide):
@@ -133,4 +134,5 @@ def test_a_radius_for_all_is_found_once_it_is_declared_where_actions_lead(
     start('cmp_sim', scenario='two_rooms', radius=0.0, declare_successors=True)
     peer.wait_for(lambda: 'radius 4.6' in explorer.output, 'four steps, and some room')
     phases = peer.listen(String, 'phase')
-    peer.wait_for(lambda: phases[-1].data.startswith('checking'), 'all of it')
+    begun = strength('building', 'checking')
+    peer.wait_for(lambda: phases[-1].data.startswith(begun), 'all of it')

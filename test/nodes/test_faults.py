@@ -6,12 +6,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+import time
 
+from mnm_ros import messages
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.messages import PolicySet
+from mnm_ros.nodes.cmp_sim import CmpSim
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from node_processes import Peer, read_counts
 import pytest
+from rclpy.parameter import Parameter
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import SetBool
 from tiers import thorough
@@ -39,17 +44,60 @@ def test_counts_and_result(start: Callable, explorer: Callable, peer: Peer, tmp_
 
 def test_stall(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                tmp_path: Path) -> None:
-    """Every 50th answer is later than the patience of the explorer."""
-    explorer(step_timeout=0.5, step_retries=1, max_steps=120)
+    """Every 10th answer is later than the patience of the explorer."""
+    explorer(step_timeout=0.2, step_retries=1, max_steps=15)
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase, 'a phase')
-    start('cmp_sim', scenario=scenario, stall_every=50, stall_for=1.5)
+    start('cmp_sim', scenario=scenario, stall_every=10, stall_for=1.5)
     peer.wait_for(lambda: phase[-1].data == 'done', 'done')
     phases = [message.data for message in phase]
     started = next(i for i, name in enumerate(phases) if name.startswith('building'))
     assert 'waiting_for_robot' in phases[started:]
 
 
+def test_faults_change_nothing_of_what_the_robot_does(peer: Peer, scenario: str) -> None:
+    """The same orders lead through the same states, with the same seed."""
+    orders = [RESET, *(number // 3 % 2 for number in range(60))]
+    publisher = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+    played, answers = [], []
+    for faults in ({}, {'drop_action': 0.1, 'drop_state': 0.1, 'duplicate_state': 0.5}):
+        node = CmpSim(context=peer.context, parameter_overrides=[
+            Parameter(name, value=value) for name, value in {
+                'scenario': scenario, 'seed': 3, 'commander_timeout': 0.0, **faults}.items()])
+        peer.spin_also(node)
+        sent = answered = 0
+        done: dict[int, int] = {}
+
+        def hear(message: Int64MultiArray) -> None:
+            nonlocal answered
+            seq, state = message.data
+            answered += 1
+            done[seq] = state    # noqa: B023
+
+        heard = peer.node.create_subscription(Int64MultiArray, 'state', hear, messages.STEP)
+        peer.wait_for(publisher.get_subscription_count, 'the robot')
+        for seq, action in enumerate(orders, 1):
+            again = 0.0
+
+            def is_answered() -> bool:
+                nonlocal again, sent
+                if seq not in done and time.monotonic() >= again:    # noqa: B023
+                    again = time.monotonic() + 0.05
+                    sent += 1
+                    publisher.publish(messages.encode_step(seq, action))    # noqa: B023
+                return seq in done    # noqa: B023
+            peer.wait_for(is_answered, 'an answer')
+        played.append(done)
+        answers.append((sent, answered))
+        peer.node.destroy_subscription(heard)
+        node.destroy_node()
+        peer.wait_for(lambda: not publisher.get_subscription_count(), 'the end of the robot')
+    assert played[0] == played[1]
+    assert answers[1][0] > len(orders) < answers[1][1]    # there were such faults
+
+
+@thorough('nodes/test_faults.py::test_faults_change_nothing_of_what_the_robot_does '
+          'nodes/test_faults.py::test_counts_and_result')
 def test_faults_do_not_change_the_dynamics(start: Callable, explorer: Callable, peer: Peer,
                                            scenario: str, tmp_path: Path) -> None:
     phase = peer.listen(String, 'phase')

@@ -42,11 +42,11 @@ def test_floods_of_services_become_two_events_and_leave_pauses_alone(
     for client, _ in clients:
         peer.wait_for(client.service_is_ready, 'a service')
     with peer.client(SetBool, 'explore') as pause:
-        for _ in range(40):
+        for _ in range(30):
             futures = [client.call_async(request) for client, request in clients for _ in range(5)]
             peer.wait_for(lambda: all(each.done() for each in futures), 'answers')    # noqa: B023
             answers.update(each.result().message for each in futures)
-        assert answers[f'refused: {TOO_MANY}'] > 200
+        assert answers[f'refused: {TOO_MANY}'] > 100
         executed = len(robot.executed)
         peer.wait_for(lambda: len(robot.executed) > executed + 10, 'that it explores')
         assert not pause(SetBool.Request(data=True)).success
@@ -80,7 +80,7 @@ def test_a_flood_of_goals_is_refused_and_told_ten_times_a_second(
     for publisher in (goals, requests, cancels):
         peer.wait_for(publisher.get_subscription_count, 'a navigator')
     begun = time.monotonic()
-    for number in range(300):
+    for number in range(100):
         goals.publish(Int64(data=99))
         requests.publish(Int64MultiArray(data=array('q', (number, 99))))
         cancels.publish(Int64(data=number + 10_000))
@@ -97,6 +97,7 @@ def test_a_robot_side_refuses_floods_of_change_and_of_free_but_no_stop(
     with peer.client(SetBool, 'stop') as stop, peer.client(Trigger, 'change') as change:
         free = [stop(SetBool.Request(data=False)).message for _ in range(3 * AT_ONCE)]
         changed = [change(Trigger.Request()).message for _ in range(3 * AT_ONCE)]
+        assert changed[0] == 'the scenario has no other setting'
         for answers in (free, changed):
             assert f'refused: {TOO_MANY}' in answers[AT_ONCE:]
         stopped = {stop(SetBool.Request(data=True)).message for _ in range(3 * AT_ONCE)}

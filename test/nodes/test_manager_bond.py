@@ -70,7 +70,7 @@ def test_there_is_a_bond_while_the_explorer_is_active(
         assert change(peer, Transition.TRANSITION_ACTIVATE)
         peer.wait_for(lambda: bonds() and bonds()[-1] == ALIVE, 'the bond')
         count = len(robot.executed)
-        peer.wait_for(lambda count=count: len(robot.executed) > count + 20, 'steps')
+        peer.wait_for(lambda count=count: len(robot.executed) > count + 5, 'steps')
         assert change(peer, Transition.TRANSITION_DEACTIVATE)
         peer.wait_for(lambda number=number: bonds().count(DEAD) == number, 'its end')
     count = len(bonds())
@@ -86,6 +86,6 @@ def test_there_is_a_bond_while_the_explorer_is_active(
 def test_there_is_none_with_a_manager_that_cannot_be(
         explorer: Callable, peer: Peer, robot: ScriptedRobot, bonds: Callable[[], list]) -> None:
     explorer()
-    peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
+    peer.wait_for(lambda: len(robot.executed) > 5, 'steps')
     peer.spin(0.3)
     assert not bonds()

@@ -13,15 +13,18 @@ from learning_base import LARGER, MANY, policies, TREE, TreeRobot
 from mnm_ros.messages import (
     decode_known_states,
     decode_policy,
+    encode_known_states,
+    encode_policy,
     LATCHED,
     PolicyAnswer,
     PolicySet,
     STEP,
 )
-from navigating import Operator
-from node_processes import Peer, REST
+from navigating import KNOWN, Operator
+from node_processes import Peer, REST, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray
+from tiers import thorough
 
 ALLOWED = 150.0    # MB
 
@@ -79,6 +82,31 @@ def ask(peer: Peer, target: int) -> PolicyAnswer:
     return peer.wait_for(answer, f'the policy for {target}')
 
 
+def test_a_navigator_asks_for_the_policies_that_are_not_published(
+        start: Callable, peer: Peer, robot: ScriptedRobot, operator: Operator) -> None:
+    answers = peer.node.create_publisher(Int64MultiArray, 'policy', STEP)
+    asked: list[int] = []
+
+    def answer(message: Int64) -> None:
+        asked.append(message.data)
+        answers.publish(encode_policy(KNOWN, message.data))
+
+    peer.node.create_subscription(Int64, 'policy/request', answer, STEP)
+    none = PolicySet(KNOWN.round, KNOWN.revision, KNOWN.horizon, ())
+    for topic, message in (('known_states', encode_known_states(KNOWN)),
+                           ('policies', none.to_msg())):
+        peer.node.create_publisher(Int64MultiArray, topic, LATCHED).publish(message)
+    start('navigator')
+    operator.wait_for_navigator()
+    peer.wait_for(answers.get_subscription_count, 'the subscription')
+    assert not asked
+    assert operator.go(2) == 'reached 2 in 2 steps' and {*asked} == {2}
+    assert operator.go(1).startswith('reached 1 in ') and {*asked} == {1, 2}
+
+
+@thorough('nodes/test_many_states.py::'
+          'test_a_navigator_asks_for_the_policies_that_are_not_published '
+          'nodes/test_many_states.py::test_more_than_a_thousand_states_take_little_memory')
 def test_beyond_the_limit_policies_are_empty_and_the_navigator_asks(
         explorer: Callable, start: Callable, peer: Peer) -> None:
     heard = peer.listen(Int64MultiArray, 'policies')

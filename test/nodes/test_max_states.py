@@ -13,7 +13,7 @@ import pytest
 from rcl_interfaces.msg import SetParametersResult
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
-from tiers import strength
+from tiers import strength, thorough
 
 LIMIT = strength(20, 50)
 
@@ -61,6 +61,7 @@ def test_it_pauses_with_the_reason_and_goes_on_when_the_limit_is_raised(
     for hint in (f'max_states: {LIMIT};', 'raise', 'radius', 'robot side number states'):
         assert hint in reason
     assert inconsistent.met == LIMIT    # and the home state
+    assert sum(message.data.startswith('paused') for message in status) == 1    # none before
     steps = len(inconsistent.executed)
 
     refused = resume(peer)
@@ -84,6 +85,11 @@ def test_it_pauses_with_the_reason_and_goes_on_when_the_limit_is_raised(
     assert not counted - as_steps(played)
 
 
+@thorough(shown_by=(
+    'core/test_exploration.py::'
+    'test_states_met_and_what_follows_them_are_told_after_a_resumption_too '
+    'nodes/test_max_states.py::'
+    'test_it_pauses_with_the_reason_and_goes_on_when_the_limit_is_raised'))
 def test_the_limit_holds_after_a_restart(
         explorer: Callable[..., NodeProcess], peer: Peer, inconsistent: InconsistentRobot,
         tmp_path: Path) -> None:
@@ -95,11 +101,3 @@ def test_the_limit_holds_after_a_restart(
         status.clear()
         assert process.stop() == 0, process.output
     assert inconsistent.met == LIMIT
-
-
-def test_a_robot_within_the_limit_is_not_paused(
-        explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot) -> None:
-    status = peer.listen(String, 'status')
-    explorer(max_states=3, max_steps=strength(200, 400))
-    peer.wait_for(lambda: status[-1].data.startswith('done: max_steps'), 'the end')
-    assert not any(message.data.startswith('paused') for message in status)

@@ -10,6 +10,7 @@ from pathlib import Path
 import signal
 
 from mnm_ros.checkpoint.input_log import SavedInputs
+from mnm_ros.core.presets import base_factory
 from node_processes import NodeProcess, Peer
 import pytest
 from rcl_interfaces.srv import DescribeParameters, GetParameters
@@ -37,25 +38,17 @@ def write(folder: Path, text: str) -> Path:
     return path
 
 
-def value(peer: Peer, node: str, name: str) -> float:
-    request = GetParameters.Request(names=[name])
-    return peer.call(GetParameters, f'{node}/get_parameters', request).values[0].double_value
+def values(peer: Peer, node: str, *names: str) -> list[float]:
+    request = GetParameters.Request(names=names)
+    found = peer.call(GetParameters, f'{node}/get_parameters', request).values
+    return [value.double_value for value in found]
 
 
-@pytest.mark.parametrize('word', ['max_speed:=0.1', 'grid_driver:max_speed:=1e-1'])
-def test_an_assignment_wins_over_the_shipped_file(run: Run, peer: Peer, word: str) -> None:
-    run('grid_driver', '--params-file', ROBOT, '-p', word)
-    assert value(peer, 'grid_driver', 'max_speed') == 0.1
-
-
-def test_a_file_wins_over_an_assignment_before_it(run: Run, peer: Peer) -> None:
-    run('grid_driver', '-p', 'max_speed:=0.1', '--params-file', ROBOT)
-    assert value(peer, 'grid_driver', 'max_speed') == 0.3
-
-
-def test_an_assignment_for_another_node_is_none_for_this_one(run: Run, peer: Peer) -> None:
-    run('grid_driver', '--params-file', ROBOT, '-p', 'explorer:max_speed:=0.1')
-    assert value(peer, 'grid_driver', 'max_speed') == 0.3
+def test_of_files_and_assignments_for_a_node_the_last_one_wins(run: Run, peer: Peer) -> None:
+    run('grid_driver', '-p', 'max_turn:=0.7', '--params-file', ROBOT, '-p', 'max_speed:=0.1', '-p',
+        'grid_driver:tolerance:=3e-2', '-p', 'explorer:cell_size:=0.9')
+    assert values(peer, 'grid_driver', 'max_speed', 'tolerance', 'max_turn', 'cell_size') == [
+        0.1, 0.03, 1.0, 0.5]
 
 
 def test_what_an_assignment_says_is_checked(run: Run) -> None:
@@ -104,6 +97,7 @@ def test_ranges_can_be_described(run: Run, peer: Peer) -> None:
     assert (limits.from_value, limits.to_value) == (0.0, 1.0)
 
 
+@thorough('test_parameters.py::test_read_only')
 @pytest.mark.parametrize(('module', 'names'), [
     ('explorer', ('base', 'record', 'checkpoint_dir')), ('cmp_sim', ('record', 'scenario'))])
 def test_what_runs_code_or_writes_files_is_fixed_at_the_start(
@@ -121,8 +115,11 @@ def test_what_runs_code_or_writes_files_is_fixed_at_the_start(
 
 
 @pytest.mark.parametrize(('base', 'reason'), [
-    ('ends:x', 'SystemExit: 3'), ('broken:x', 'SyntaxError: '), ('math:pi', 'pi cannot be called'),
-    ('.:x', 'TypeError: ')])
+    ('ends:x', 'SystemExit: 3'), *(pytest.param(*case, marks=thorough(
+        'nodes/test_parameters_given.py::test_a_base_that_is_none_ends_the_start '
+        'nodes/test_parameters_given.py::test_a_base_that_is_none_is_refused')) for case in (
+            ('broken:x', 'SyntaxError: '), ('math:pi', 'pi cannot be called'),
+            ('.:x', 'TypeError: ')))])
 def test_a_base_that_is_none_ends_the_start(
         start: Callable, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         base: str, reason: str) -> None:
@@ -134,6 +131,18 @@ def test_a_base_that_is_none_ends_the_start(
     assert process.output.startswith(
         f'explorer: base is {base!r}, expected a module:factory to import: {reason}')
     assert len(process.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize(('base', 'reason'), [
+    ('broken:x', 'SyntaxError: '), ('math:pi', 'pi cannot be called'), ('.:x', 'TypeError: ')])
+def test_a_base_that_is_none_is_refused(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: str, reason: str) -> None:
+    (tmp_path / 'broken.py').write_text('def')
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ValueError) as refusal:
+        base_factory(base)
+    assert str(refusal.value).startswith(
+        f'base is {base!r}, expected a module:factory to import: {reason}')
 
 
 @thorough(shown_by='test_parameters.py::test_refused_at_start '

@@ -12,10 +12,13 @@ from mnm_ros import messages
 from node_processes import Peer, ScriptedRobot, soon
 from slow_view import SECONDS
 from std_msgs.msg import Header, String
+from tiers import thorough
 
 BEATS = 4
 
 
+@thorough('nodes/test_live_topics.py::'
+          'test_an_activity_that_takes_long_holds_nothing_up_and_the_last_one_is_told_again')
 def test_a_viewer_holds_nothing_up(
         start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     """Issue: no heartbeat for 4 s, and a robot that stood still, while somebody looked on."""

@@ -102,19 +102,22 @@ def test_refused_at_runtime(explorer: Callable, peer: Peer) -> None:
 
 
 @pytest.mark.parametrize(('module', 'number'), [
-    ('explorer', signal.SIGINT), ('explorer', signal.SIGTERM), ('cmp_sim', signal.SIGTERM),
-    pytest.param('cmp_sim', signal.SIGINT, marks=thorough(
-        'nodes/test_start_and_end.py::test_ends_cleanly'))])
+    ('explorer', signal.SIGINT), *(pytest.param(*case, marks=thorough(
+        'nodes/test_start_and_end.py::test_ends_cleanly '
+        'nodes/test_leaving.py::test_no_order_is_given_at_the_end')) for case in (
+            ('explorer', signal.SIGTERM), ('cmp_sim', signal.SIGTERM),
+            ('cmp_sim', signal.SIGINT)))])
 def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario: str,
                       module: str, number: int) -> None:
-    processes = {'cmp_sim': start('cmp_sim', scenario=scenario),
-                 'explorer': explorer()}
+    nodes = {'cmp_sim': start('cmp_sim', scenario=scenario), 'explorer': explorer()}
+    other, = (process for name, process in nodes.items() if name != module)
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
-    assert processes[module].stop(number, limit=3.0) == 0
-    assert 'Traceback' not in processes[module].output
-    if module == 'cmp_sim':
-        assert 'exploration steps' in processes[module].output
+    assert nodes[module].stop(number, limit=3.0) == 0
+    assert other.stop(signal.SIGTERM, limit=3.0) == 0
+    for each in nodes.values():
+        assert 'Traceback' not in each.output
+    assert 'exploration steps' in nodes['cmp_sim'].output
 
 
 @pytest.mark.parametrize(('module', 'parameters'), [

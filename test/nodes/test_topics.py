@@ -27,13 +27,23 @@ KEYS = {
     'checkpoint', 'closed', 'requests_dropped', 'quarantined'}
 
 
-def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: Peer,
-                                     scenario: str) -> None:
-    start('cmp_sim', scenario=scenario)
-    explorer()
-    early = peer.listen(Int64MultiArray, 'policies')
+def test_diagnostics_and_what_a_late_joiner_gets(
+        start: Callable, explorer: Callable, peer: Peer, scenario: str) -> None:
+    start('cmp_sim', scenario=scenario, namespace='/a')
+    explorer(namespace='/a')
+    heard = peer.listen(DiagnosticArray, '/diagnostics', 10)
+    early = peer.listen(Int64MultiArray, '/a/policies')
     peer.wait_for(lambda: early, 'a hypothesis')
-    late = Peer()
+    status = peer.wait_for(
+        lambda: heard[-1].status[0].level == b'\x00' and heard[-1].status[0],
+        'diagnostics of a running exploration')
+    assert status.name == '/a/explorer: exploration'
+    values = {value.key: value.value for value in status.values}
+    assert set(values) == KEYS
+    peer.wait_for(
+        lambda: float({v.key: v.value for v in heard[-1].status[0].values}['steps_per_second'])
+        > 0, 'steps per second')
+    late = Peer('/a')
     known = late.listen(Int64MultiArray, 'known_states')
     policies = late.listen(Int64MultiArray, 'policies')
     phase = late.listen(String, 'phase')
@@ -63,22 +73,6 @@ def test_late_joiner_gets_everything(start: Callable, explorer: Callable, peer: 
     assert len(Screen(*markers).places('current')) == len(Screen(*markers).places('home')) == 1
 
 
-def test_diagnostics(start: Callable, explorer: Callable, peer: Peer, scenario: str) -> None:
-    start('cmp_sim', scenario=scenario, namespace='/a')
-    explorer(namespace='/a')
-    heard = peer.listen(DiagnosticArray, '/diagnostics', 10)
-    status = peer.wait_for(
-        lambda: heard[-1].status[0].level == b'\x00' and heard[-1].status[0],
-        'diagnostics of a running exploration')
-    assert status.name == '/a/explorer: exploration'
-    values = {value.key: value.value for value in status.values}
-    assert set(values) == KEYS
-    later = peer.wait_for(
-        lambda: float({v.key: v.value for v in heard[-1].status[0].values}['steps_per_second'])
-        > 0, 'steps per second')
-    assert later
-
-
 @thorough(shown_by='nodes/test_flat.py::test_two_robots_side_by_side')
 def test_two_namespaces(start: Callable, explorer: Callable, scenario: str) -> None:
     peers = [Peer('/a'), Peer('/b')]
@@ -93,12 +87,16 @@ def test_two_namespaces(start: Callable, explorer: Callable, scenario: str) -> N
     assert waiting.running
 
 
+@thorough('simulation/test_simulator.py::test_there_is_nothing_to_change_to_in_a_single_setting '
+          'nodes/test_floods.py::'
+          'test_a_robot_side_refuses_floods_of_change_and_of_free_but_no_stop')
 def test_change(start: Callable, peer: Peer, scenario: str) -> None:
     start('cmp_sim', scenario=scenario)
     response = peer.call(Trigger, 'change')
     assert not response.success and response.message == 'the scenario has no other setting'
 
 
+@thorough('nodes/test_declared.py::test_the_simulator_declares_its_first_setting_on_request')
 def test_change_to_the_next_setting(start: Callable, peer: Peer) -> None:
     start('cmp_sim', scenario='moving_wall')
     setting = peer.listen(Int64, 'true_setting')

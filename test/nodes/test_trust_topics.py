@@ -28,7 +28,8 @@ def test_policies_before_the_first_hypothesis(peer: Peer, start: Callable) -> No
     policies = peer.listen(Int64MultiArray, 'policies')
     drawn = peer.listen(MarkerArray, 'exploration_markers')
     start('cmp_sim', scenario='two_rooms')
-    start('explorer', actions=['east', 'west', 'south', 'north'], radius=RADIUS)
+    start('explorer', actions=['east', 'west', 'south', 'north'], radius=RADIUS,
+          delta=strength(0.5, 0.1))
     peer.wait_for(lambda: policies and told[-1].data.count('proven') > 5, 'a hypothesis', 120.0)
     said = [json.loads(message.data) for message in told]
     first = next(each for each in said if any(
