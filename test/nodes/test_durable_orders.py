@@ -54,9 +54,8 @@ def test_a_keep_out_that_was_taken_is_known_after_a_crash(
 @thorough(shown_by=(
     'nodes/test_exploration_store.py::'
     'test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is '
+    'nodes/test_exploration_store.py::test_policies_are_published_once_they_are_kept '
     'nodes/test_exploration_store.py::test_a_restarted_node_publishes_at_once_what_it_knew '
-    'nodes/test_load_and_publish.py::'
-    'test_policies_are_published_however_soon_others_follow_on_a_slow_disk '
     'checkpoint/test_power_cut.py::test_each_input_that_is_appended_is_there'))
 @pytest.mark.parametrize('kill', range(KILLS))
 def test_a_hypothesis_that_was_heard_is_known_after_a_crash(

@@ -98,9 +98,8 @@ def saved(peer: Peer) -> Path:
 
 
 def test_a_restarted_node_publishes_at_once_what_it_knew(
-        knowing: Callable, explorer: Callable, peer: Peer, robot: ScriptedRobot,
-        tmp_path: Path) -> None:
-    process = knowing()
+        explorer: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     policies, trust = peer.listen(Int64MultiArray, 'policies'), peer.listen(String, 'trust')
 
     def since() -> dict[str, int]:
@@ -113,7 +112,7 @@ def test_a_restarted_node_publishes_at_once_what_it_knew(
     before, proven = PolicySet.from_msg(policies[-1]), since()
     policies.clear()
     trust.clear()
-    process = explorer(checkpoint_dir=str(tmp_path / 'known'))
+    process = explorer(checkpoint_dir=str(tmp_path / 'kept'))
     peer.wait_for(lambda: policies, 'the hypothesis of before')
     assert PolicySet.from_msg(policies[0]).version >= before.version
     assert 'going on from' in process.output
@@ -222,7 +221,9 @@ def test_save_waits_for_a_slow_disk_for_less_than_a_heartbeat_may_be_late(
     monkeypatch.setattr(exploration_store, '_SLOW', 0.05)
     keeper = keeping(tmp_path, [])
     keeper.exploration.observe(keeper.exploration.next_action(), 0)
+    begun = time.monotonic()
     assert keeper.save() == (False, 'nothing saved: the disk is too slow')
+    assert soon(time.monotonic() - begun, 0.5)
     gate.set()
     keeper.close()
 
@@ -431,6 +432,25 @@ def test_a_hypothesis_waits_until_it_is_kept_however_slow_the_disk_is(
     while not kept(time.monotonic()):
         assert time.monotonic() < end
     keeper.close()
+
+
+def test_policies_are_published_once_they_are_kept(
+        peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    gate, append = threading.Event(), input_log.InputLog.append
+    monkeypatch.setattr(input_log.InputLog, 'append', lambda log, inputs: (
+        gate.wait(), append(log, inputs)))
+    robot.pause = 0.0
+    policies = peer.listen(Int64MultiArray, 'policies')
+    node = explorer_here(peer, checkpoint_dir=str(tmp_path))
+    exploration = node._session.exploration
+    peer.wait_for(lambda: exploration.hypothesis, 'a hypothesis')
+    steps = exploration.steps
+    peer.wait_for(lambda: exploration.steps > steps + 20, 'more steps')
+    assert not policies
+    gate.set()
+    peer.wait_for(lambda: policies, 'policies')
+    leave(peer, node)
 
 
 def test_resume_points_are_made_however_short_the_sessions(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ import signal
 from faulty_robot import as_steps, is_right, learns, Step
 from logged_robot import played, start_logged
 from mnm_ros import messages
+from mnm_ros.core.task.allowance import PROBE, TOO_MANY
 from node_processes import arguments, NodeProcess, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
@@ -101,8 +102,12 @@ def test_paused_and_resumed_again_and_again(
     client = peer.node.create_client(SetBool, 'explore')
     peer.wait_for(lambda: phase and '/' in phase[-1].data, 'exploration')
     for i in range(2 * PAUSES):
-        future = client.call_async(SetBool.Request(data=bool(i % 2)))
-        peer.wait_for(future.done, 'a response')
+        while True:
+            future = client.call_async(SetBool.Request(data=bool(i % 2)))
+            peer.wait_for(future.done, 'a response')
+            if TOO_MANY not in future.result().message:
+                break
+            peer.spin(PROBE)
         assert future.result().success
         peer.spin(rng.uniform(0.0, 0.02))
     assert is_right(learns(peer), tmp_path, truth(scenario))
