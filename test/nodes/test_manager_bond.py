@@ -29,12 +29,17 @@ class Bond:
 
     def start(self):
         self.sub = self.node.create_subscription(String, self.topic, lambda message: None, 10)
-        self.timer = self.node.create_timer(self.heartbeat_period, lambda: self.tell(True))
+        self.timer = self.node.create_timer(self.heartbeat_period, self.beat)
         # As bondpy does once the manager is silent for too long, without a look if it is there:
         self.node.declare_parameter('/bond_disable_heartbeat_timeout', False)
 
+    def beat(self):
+        if self.timer:    # else it was due when it was destroyed, and is called yet
+            self.tell(True)
+
     def break_bond(self):
-        self.node.destroy_timer(self.timer)
+        timer, self.timer = self.timer, None
+        self.node.destroy_timer(timer)
         self.tell(False)
 
     def shutdown(self):
