@@ -24,7 +24,7 @@ from navigating import KNOWN, Operator
 from node_processes import Peer, REST, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray
-from tiers import thorough
+from tiers import strength, thorough
 
 ALLOWED = 150.0    # MB
 
@@ -58,8 +58,10 @@ def test_policies_come_at_most_once_a_second_or_when_they_are_asked_for(
     assert last.policies == policies(MANY)
     assert stamps([message for _, message in heard]) == [
         decode_known_states(message)[0] for message in known]
-    seconds = heard[-1][0] - heard[0][0]
-    assert len(heard) > 1 and len(heard) - 1 <= seconds + 0.5    # one may have been late
+    assert len(heard) > 1
+    if strength(False, True):    # else shown by test_load_and_publish, which needs no clock
+        seconds = heard[-1][0] - heard[0][0]
+        assert len(heard) - 1 <= seconds + 0.5    # one may have been late
     stamp = decode_known_states(known[-1])[0]
     assert ask(peer, 77) == PolicyAnswer(stamp, 77, policies(MANY)[77])
     assert ask(peer, 777) == PolicyAnswer(stamp, 777, None)
