@@ -10,7 +10,8 @@ from threading import Event
 
 from mnm_ros.command.floor_plan import written
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.plan.edits import Draft
+from mnm_ros.plan.draft import Draft
+from mnm_ros.plan.edits import edited
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.request import Wishes
 
@@ -33,8 +34,9 @@ def serve(plan: Plan, path: Path, source: str, wishes: Wishes, port: int) -> Non
             f"{error}, expected NiceGUI for --page: pip install 'nicegui>=3.4,<4' (the extra "
             'dashboard)') from None
     from mnm_ros.command.plan_forecast import forecast
-    shared = SharedPlan(Draft(plan), str(path), lambda now: written(now, path, source, wishes),
-                        lambda now: [*forecast(now, wishes)])
+    shared = SharedPlan(
+        Draft(plan, edited), str(path), lambda now: written(now, path, source, wishes),
+        lambda now: [*forecast(now, wishes)])
     server = WebServer(lambda: PlanPage(shared), 'localhost', port)
     ended = Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -44,5 +46,5 @@ def serve(plan: Plan, path: Path, source: str, wishes: Wishes, port: int) -> Non
     while not ended.wait(0.5):    # a signal is handled between two waits
         pass
     server.stop()
-    if shared.draft.plan is not shared.draft.saved:
+    if shared.draft.now is not shared.draft.saved:
         print(f'what was edited since {path} was saved is lost')

@@ -11,7 +11,8 @@ from typing import Any
 from mnm_ros.core.errors import FileError
 from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
 from mnm_ros.plan import picture
-from mnm_ros.plan.edits import Draft, THINGS
+from mnm_ros.plan.draft import Draft
+from mnm_ros.plan.edits import THINGS
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
 from nicegui import run, ui
@@ -42,20 +43,20 @@ class SharedPlan:
     :param forecast: says how long it takes to explore it; may take long.
     """
 
-    def __init__(self, draft: Draft, where: str, save: Callable[[Plan], Sequence[str]],
+    def __init__(self, draft: Draft[Plan], where: str, save: Callable[[Plan], Sequence[str]],
                  forecast: Callable[[Plan], Sequence[str]]) -> None:
         self.draft, self.where = draft, where
         self.forecast = forecast
         self._save = save
-        draft.saved = draft.plan
+        draft.saved = draft.now
 
     def save(self) -> str:
         """Write the plan; return what came of it."""
         try:
-            written = self._save(self.draft.plan)
+            written = self._save(self.draft.now)
         except (FileError, OSError) as error:
             return f'not saved: {error}'
-        self.draft.saved = self.draft.plan
+        self.draft.saved = self.draft.now
         return f'saved: {", ".join(written)}'
 
 
@@ -162,15 +163,15 @@ class PlanPage:
 
     async def _forecast(self) -> None:
         """Simulate aside, as it takes seconds."""
-        plan = self._shared.draft.plan
+        plan = self._shared.draft.now
         self._told.set_text('is being simulated')
         told = await run.io_bound(self._shared.forecast, plan)
         self._told.set_text('\n'.join(told or ('nothing can be explored: look at what is wrong',)))
 
     def _refresh(self) -> None:
         draft = self._shared.draft
-        self._state.set_text('saved' if draft.plan is draft.saved else 'not saved')
-        plan = draft.plan
+        self._state.set_text('saved' if draft.now is draft.saved else 'not saved')
+        plan = draft.now
         if plan is self._shown:
             return
         self._shown = plan
