@@ -21,7 +21,7 @@ from mnm_ros.core.model.declaration import Declaration, listed
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
 
 MOST_ACTIONS = 64
 """Outgoing edges of a place, far more than any published graph has."""
@@ -177,6 +177,18 @@ class PlaceGraph:
         _, part = connected_components(self._matrix, connection='strong')
         largest = np.bincount(part).argmax()
         return [place for place, each in zip(self._numbers, part) if each == largest]
+
+    @cached_property
+    def cut_off(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the places that home cannot reach, and those that cannot reach home."""
+        reached, returning = (
+            {*breadth_first_order(matrix, self._numbers[self.home],
+                                  return_predecessors=False).tolist()}
+            for matrix in (self._matrix, self._matrix.T.tocsr()))
+        return (frozenset(place for place, number in self._numbers.items()
+                          if number not in reached),
+                frozenset(place for place, number in self._numbers.items()
+                          if number not in returning))
 
     def _hops(self, starts: Sequence[int]) -> np.ndarray:
         """Return by start and place how many edges are between them at least."""
