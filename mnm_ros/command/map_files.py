@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import listed
+from mnm_ros.plan.findings import Finding
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.specks import Speck
 
@@ -50,3 +51,8 @@ def lines_told(plan: Plan) -> Iterator[str]:
         if lines:
             yield f'{kind}: ' + listed([f'{name} ({math.dist(*line):.2f} m)'
                                         for name, line in lines.items()], MOST)
+
+
+def findings_told(wrong: Iterable[Finding]) -> Iterator[str]:
+    """Yield what is wrong."""
+    yield from (f'{"WRONG" if finding.fatal else "look at"}: {finding.text}' for finding in wrong)

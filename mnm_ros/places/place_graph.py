@@ -128,6 +128,11 @@ class PlaceGraph:
         return tuple(edge for edge in self.edges if edge.start != edge.end)
 
     @cached_property
+    def joined(self) -> frozenset[frozenset[int]]:
+        """Return the pairs of places that an edge joins, in one direction or in both."""
+        return frozenset(frozenset((edge.start, edge.end)) for edge in self._ways)
+
+    @cached_property
     def _outgoing(self) -> dict[int, list[Edge]]:
         found: dict[int, list[Edge]] = {}
         for edge in sorted(self._ways, key=lambda edge: (edge.start, edge.end, _order(edge.key))):

@@ -31,14 +31,17 @@ class Draft(Generic[_T]):
     :ivar now: as it is now.
     :ivar edited: returns it after an edit, or raises InvalidValueError.
     :ivar said: what came of the last edit; '' if it was done.
-    :ivar saved: as it was saved last.
+    :ivar saved: as it was read, or saved last.
     """
 
     now: _T
     edited: Callable[[_T, object], _T]
     said: str = ''
-    saved: _T | None = None
+    saved: _T = field(init=False)
     _before: list[_T] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.saved = self.now
 
     def take(self, edit: object) -> bool:
         """Do an edit, or say in ``said`` why not."""

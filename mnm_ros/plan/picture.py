@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 _WIDE = (1000.0, 4000.0)    # of a picture, in pixels of a screen: no less, and no more
 _PER_M = 45.0               # pixels, if that is between both
+_ON_PAGE = 30.0, (650.0, 1500.0)    # the same two of a page, which is smaller than a file
 _SMALL, _ROOM = 11.0, 22.0  # of fonts, in pixels
 _COLOURS = {'#': '#3c4654', '?': '#d5d9de', 'x': '#e9a5a0'}
 _TINTS = ('#e3edf9', '#e6f4e8', '#fbeee0', '#f2e6f5', '#fdf6d8', '#dff3f3', '#f9e4e6', '#ececec')
@@ -42,6 +43,7 @@ text { font-family: sans-serif; text-anchor: middle; dominant-baseline: central;
 .opening { stroke: #9a7cc0; stroke-width: 0.05; stroke-dasharray: 0.12 0.1 }
 .keep_out { fill: #d2453d44; stroke: #d2453d; stroke-width: 0.03 }
 .home { fill: #1f5fa8; stroke: #ffffff }
+.chosen { fill: none; stroke: #1f5fa8 }
 .wrong { fill: none; stroke: #d2453d; stroke-width: 0.05 }
 .legend { text-anchor: start }
 """
@@ -101,10 +103,10 @@ def layers(plan: Plan, wrong: Iterable[Finding] = ()) -> dict[str, str]:
         ('things', things), ('wrong', _wrong(wrong)))}
 
 
-def graph_layers(plan: Plan, graph: PlaceGraph,
-                 wrong: Iterable[Finding] = ()) -> dict[str, str]:
+def graph_layers(plan: Plan, graph: PlaceGraph, wrong: Iterable[Finding] = (),
+                 on_page: bool = False) -> dict[str, str]:
     """Return the parts of the picture of a place graph, the lowest first; ``wrong`` is circled."""
-    unit = _unit(plan)
+    unit = _unit(plan, on_page)
     labels = _labels(plan, unit)
     drawn = [*_graph(graph, labels, unit)]    # before labels, which avoid it
     place = graph.places[graph.home]
@@ -117,16 +119,26 @@ def graph_layers(plan: Plan, graph: PlaceGraph,
             *_numbers(graph, labels, unit))), ('wrong', _wrong(wrong)))}
 
 
+def ring(plan: Plan, graph: PlaceGraph, number: int | None) -> str:
+    """Return a ring around a place, for a page; nothing for None."""
+    if number is None:
+        return ''
+    place, unit = graph.places[number], _unit(plan, True)
+    return (f'<circle class="chosen" cx="{place.x:.3f}" cy="{-place.y:.3f}" r="{11 * unit:.4f}" '
+            f'style="stroke-width: {2.5 * unit:.4f}"/>')
+
+
 def _labels(plan: Plan, unit: float) -> Labels:
     left, low, width, height = box(plan)
     return Labels(4 * unit, (left, low, left + width, low + height))
 
 
-def _unit(plan: Plan) -> float:
+def _unit(plan: Plan, on_page: bool = False) -> float:
     """Return how many m a pixel of the screen is."""
     *_, width, height = box(plan)
     size = max(width, height)
-    return size / min(max(_PER_M * size, _WIDE[0]), _WIDE[1])
+    per_m, (least, most) = _ON_PAGE if on_page else (_PER_M, _WIDE)
+    return size / min(max(per_m * size, least), most)
 
 
 def _document(plan: Plan, unit: float, parts: Iterable[str],

@@ -66,9 +66,8 @@ def _move(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
             for end in (edge.start, edge.end) if end != number}
     if ends:
         raise InvalidValueError(
-            f"edit 'move': the straight way from ({to[0]:.2f}, {to[1]:.2f}) to "
-            f'{_names(graph, ends)} is not free, expected free ways along all edges of '
-            f'{graph.name(number)}')
+            f"edit 'move': no free straight way leads from ({to[0]:.2f}, {to[1]:.2f}) to "
+            f'{_names(graph, ends)}, expected one along each edge of {graph.name(number)}')
     return after
 
 
@@ -78,8 +77,8 @@ def _add(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     beside = rules.neighbours(at, graph)
     if not beside:
         raise InvalidValueError(
-            f"edit 'add': no straight way from ({at[0]:.2f}, {at[1]:.2f}) to a place beside it is "
-            'free, expected one: add a place between first')
+            f"edit 'add': no free straight way leads from ({at[0]:.2f}, {at[1]:.2f}) to a place "
+            'beside it, expected one: add a place between first')
     room = rules.plan.room_at(at) or ''
     number = next(_free_ids(graph))
     after = replace(graph, places={
@@ -116,8 +115,8 @@ def _join(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     after = _with_edges(graph, kept, new)
     if any({edge.start, edge.end} == {start, end} for edge in rules.blocked(after)):
         raise InvalidValueError(
-            f"edit 'join': the straight way between {graph.name(start)} and {graph.name(end)} is "
-            f'not free, expected {rules.plan.ways_radius:g} m of free floor on both sides of it')
+            f"edit 'join': no free straight way leads from {graph.name(start)} to "
+            f'{graph.name(end)}, expected one with {rules.plan.ways_radius:g} m on both sides')
     return after
 
 
