@@ -288,6 +288,10 @@ class PlaceGraph:
         """Return what people call a place: its name, or its number."""
         return self.places[place].name or str(place)
 
+    def names(self, places: Iterable[int]) -> str:
+        """Return what people call places, the first few of them by name."""
+        return _listed([self.name(place) for place in sorted(places)])
+
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Return what a graph may contain and a robot cannot use, each with the file and ids."""

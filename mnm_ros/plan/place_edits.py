@@ -19,20 +19,18 @@ where the robot may not be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 import math
 import re
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.core.model.declaration import listed
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan.draft import Edit
 from mnm_ros.plan.place_rules import LEAST_ZONE, PlaceRules
 
-_NAMED = 5    # places of an error
 _MOST_ID = 2**32 - 1    # of nav2
 
 
@@ -47,7 +45,7 @@ def edited(rules: PlaceRules, graph: PlaceGraph, edit: object) -> PlaceGraph:
     for before, now, text in zip(graph.cut_off, after.cut_off, (
             'no way from home would lead to', 'no way home would lead from')):
         if now - before:
-            raise InvalidValueError(f"edit '{given.kind}': {text} {_names(after, now - before)}, "
+            raise InvalidValueError(f"edit '{given.kind}': {text} {after.names(now - before)}, "
                                     'expected another way first')
     return after
 
@@ -67,7 +65,7 @@ def _move(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     if ends:
         raise InvalidValueError(
             f"edit 'move': no free straight way leads from ({to[0]:.2f}, {to[1]:.2f}) to "
-            f'{_names(graph, ends)}, expected one along each edge of {graph.name(number)}')
+            f'{graph.names(ends)}, expected one along each edge of {graph.name(number)}')
     return after
 
 
@@ -125,7 +123,7 @@ def _cut(rules: PlaceRules, graph: PlaceGraph, edit: Edit) -> PlaceGraph:
     kept = tuple(edge for edge in graph.edges if {edge.start, edge.end} != ends)
     if len(kept) == len(graph.edges):
         raise InvalidValueError(
-            f"edit 'cut': no edge joins {_names(graph, ends)}, expected two places that one joins")
+            f"edit 'cut': no edge joins {graph.names(ends)}, expected two places that one joins")
     return _without(graph, graph.places, kept, edit)
 
 
@@ -169,7 +167,7 @@ def _check_point(rules: PlaceRules, graph: PlaceGraph, edit: Edit, at: Point,
     near = {number for number, place in graph.places.items()
             if number != moved and math.dist(at, (place.x, place.y)) < 2 * LEAST_ZONE}
     if near:
-        raise InvalidValueError(f'{where} is where {_names(graph, near)} is, expected at least '
+        raise InvalidValueError(f'{where} is where {graph.names(near)} is, expected at least '
                                 f'{2 * LEAST_ZONE:g} m between places')
 
 
@@ -209,7 +207,3 @@ def _room_at(rules: PlaceRules, place: Place) -> str:
 
 def _rounded(point: Point) -> Point:
     return round(point[0], 3), round(point[1], 3)
-
-
-def _names(graph: PlaceGraph, places: Iterable[int]) -> str:
-    return listed([graph.name(place) for place in sorted(places)], _NAMED)

@@ -8,8 +8,8 @@ The rules by which a map decides about places: free ways, neighbours, rooms, zon
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 import math
 
 from mnm_ros.driving.occupancy import Point
@@ -35,15 +35,23 @@ class PlaceRules:
 
     plan: Plan
     layout: Layout
+    _free: dict[Line, bool] = field(default_factory=dict, repr=False)    # of ways met so far
 
     def is_free(self, point: Point) -> bool:
         """Whether the robot may be at a point."""
-        return bool(self.layout.free([(point, point)])[0])
+        return self._are_free([(point, point)])[0]
 
     def blocked(self, graph: PlaceGraph) -> list[Edge]:
         """Return the edges whose straight way is not free."""
-        free = self.layout.free([_line(graph, edge) for edge in graph.edges])
-        return [edge for edge, each in zip(graph.edges, free.tolist()) if not each]
+        free = self._are_free([_line(graph, edge) for edge in graph.edges])
+        return [edge for edge, each in zip(graph.edges, free) if not each]
+
+    def _are_free(self, ways: Sequence[Line]) -> list[bool]:
+        """Return which straight ways are free; most of a graph stay as they are by an edit."""
+        new = [way for way in dict.fromkeys(ways) if way not in self._free]
+        if new:
+            self._free.update(zip(new, self.layout.free(new).tolist()))
+        return [self._free[way] for way in ways]
 
     def neighbours(self, point: Point, graph: PlaceGraph) -> list[int]:
         """Return the places to which a further place at a point is joined."""
@@ -74,14 +82,13 @@ class PlaceRules:
     def _zones(self, graph: PlaceGraph) -> dict[int, float | None]:
         """Return zones that end before walls and before the middle of each edge."""
         points = [(place.x, place.y) for place in graph.places.values()]
-        found = np.minimum(self.layout.clearance(points), MOST_ZONE)
-        index = {number: at for at, number in enumerate(graph.places)}
+        found = dict(zip(graph.places, self.layout.clearance(points).tolist()))
         for edge in graph.edges:
             if edge.start != edge.end:
-                ends = [index[edge.start], index[edge.end]]
-                found[ends] = np.minimum(found[ends], graph.length(edge) / 2)
-        return {number: max(LEAST_ZONE, math.floor(100 * zone) / 100)
-                for number, zone in zip(graph.places, found.tolist())}
+                for end in (edge.start, edge.end):
+                    found[end] = min(found[end], graph.length(edge) / 2)
+        return {number: max(LEAST_ZONE, math.floor(100 * min(zone, MOST_ZONE)) / 100)
+                for number, zone in found.items()}
 
     def _doors(self, graph: PlaceGraph) -> dict[tuple[str, int, int], str]:
         """Return the door through which each edge leads, empty for none."""
