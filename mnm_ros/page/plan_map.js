@@ -75,7 +75,7 @@ export default {
       if (first && this.points.length > 2 && Math.hypot(at[0] - first[0], at[1] - first[1]) < near)
         return this.done(this.points);
       const wanted = TOOLS[this.tool].near;
-      this.near = this.nearest(at, wanted === "edge");
+      this.near = wanted ? this.nearest(at, wanted === "edge") : null;
       if (wanted && this.near === null) return;
       if (this.tool === "place") this.hold(this.near);
       this.points.push(at);
