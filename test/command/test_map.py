@@ -96,6 +96,24 @@ def test_a_graph_that_was_edited_is_not_lost(
     assert {'other.geojson', 'other.svg', 'mask.yaml', 'mask.pgm'} <= {*os.listdir()}
 
 
+def test_a_graph_that_was_edited_is_checked_and_drawn_anew(
+        folder: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', 'flat.yaml', '--room', 'kitchen', '0', '0', '--overwrite']) == 0
+    path = folder / 'flat.geojson'
+    said = capsys.readouterr().out.splitlines()
+    assert main(['map', 'flat.yaml', '--graph', 'flat.geojson']) == 0
+    again = capsys.readouterr().out.splitlines()
+    assert again == said[1:]    # but where home was found
+    text = path.read_text()
+    graph = read_geojson(path)
+    x, y = (getattr(graph.places[graph.home], axis) for axis in 'xy')
+    path.write_text(text.replace(f'[{x}, {y}]', '[2.05, 1.2]'))
+    assert main(['map', 'flat.yaml', '--graph', 'flat.geojson']) == 1
+    assert 'WRONG: home (2.05, 1.20) has less than 0.225 m' in capsys.readouterr().out
+    assert 'class="wrong"' in (folder / 'flat.svg').read_text()
+    assert path.read_text() == text.replace(f'[{x}, {y}]', '[2.05, 1.2]')
+
+
 def number(text: str) -> int:
     return int(text.replace(',', ''))
 
@@ -149,7 +167,11 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     (['flat.yaml', '--robot-radius', '2'], 'no place of the map has 2.05 m around'),
     (['flat.yaml', '--cells', '--robot-radius', '2', '--cell', '5'], 'no place of the map has'),
     (['flat.yaml', '--cell', '0.5'], 'argument --cell: only allowed with --cells'),
-    (['flat.yaml', '--page'], 'argument --page: only allowed with --cells'),
+    (['flat.yaml', '--graph', 'none.geojson'], 'none.geojson: cannot be read'),
+    (['flat.yaml', '--graph', 'flat.yaml'], 'argument --graph: flat.yaml, expected a name that'),
+    (['flat.yaml', '--graph', 'none.geojson', '--home', '0', '0'],
+     'argument --home: not allowed with --graph'),
+    (['flat.yaml', '--cells', '--graph', 'none.geojson'], '--graph: only allowed for a place'),
     (['flat.yaml', '--cells', '--spacing', '1'], '--spacing: only allowed for a place graph'),
     (['flat.yaml', '--output', 'graph.yaml'], 'argument --output: graph.yaml, expected a name'),
     (['flat.geojson'], 'flat.geojson is a route graph, expected a map or a plan; mnm_ros explore'),
