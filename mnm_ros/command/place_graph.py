@@ -47,7 +47,7 @@ def write(request: Request, output: Path, mask: Path | None, overwrite: bool) ->
     for line in _told(made):
         print(line)
     write_whole(output, geojson(made.graph).encode())
-    _finish(made, (), mask)
+    _finish(request, made, (), mask)
     return made
 
 
@@ -65,7 +65,7 @@ def check(request: Request, path: Path, mask: Path | None,
     wrong = place_findings(made.rules, made.graph)
     for line in (*_told(made), *findings_told(wrong)):
         print(line)
-    _finish(made, wrong, mask)
+    _finish(request, made, wrong, mask)
     return made, any(finding.fatal for finding in wrong)
 
 
@@ -94,7 +94,8 @@ def _draw(rules: PlaceRules, graph: PlaceGraph, wrong: Sequence[Finding]) -> str
     return f'picture: {picture}'
 
 
-def _finish(made: MadePlaces, wrong: Sequence[Finding], mask: Path | None) -> None:
+def _finish(request: Request, made: MadePlaces, wrong: Sequence[Finding],
+            mask: Path | None) -> None:
     """Write the picture and the mask of a graph whose file is there, and print what to do next."""
     path = made.graph.path
     print(f'graph: {path}\n{_draw(made.rules, made.graph, wrong)}')
@@ -103,7 +104,10 @@ def _finish(made: MadePlaces, wrong: Sequence[Finding], mask: Path | None) -> No
         print(f'mask: {mask}')
     for line in graph_forecast(made.graph):
         print(line)
-    print(f'explore it in simulation: mnm_ros explore {shlex.quote(str(path))}', flush=True)
+    explore = f'mnm_ros explore {shlex.quote(str(path))}'
+    print(f'explore it in simulation: {explore}')
+    print('with a robot that drives in its flat: '
+          f'{explore} --map {shlex.quote(str(request.map_file))}', flush=True)
 
 
 def _told(made: MadePlaces) -> Iterator[str]:

@@ -306,6 +306,10 @@ def _cells(name: str, world: World, cells: Iterable[Cell], height: float) -> Mar
 
 def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError without such a world or MuJoCo, or if it is too small."""
+    for name, other in (('graph', given['plan']), ('map', not given['graph'])):
+        if given[name] and other:
+            raise ParameterError(f"parameter '{name}' is {given[name]!r}, expected '' " + (
+                'with plan' if given['graph'] else 'without graph'))
     plan, name = plan_of(node, given), 'graph' if given['graph'] else 'world'
     try:
         if plan is not None:
