@@ -14,13 +14,16 @@ from xml.etree import ElementTree
 from flats import DOOR, flat, saved
 from mnm_ros.command.main import main
 from mnm_ros.console.command_line import parse
+from mnm_ros.parameters import NODES
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.plan.nav2_map import load as load_map
 from mnm_ros.plan.plan_file import load
+from mnm_ros.simulation import physics
 import pytest
 from tiers import strength
 import yaml
 
+ROOT = Path(__file__).resolve().parents[2]
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
 HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
 RADIUS = strength('1', '4')
@@ -81,6 +84,23 @@ def test_a_map_becomes_a_graph_that_can_be_explored(
     scenario = parse([*words, '--once']).scenario
     assert program == 'explore' and scenario is not None
     assert scenario.graph == replace(graph, path=Path('flat.geojson'))
+
+
+def test_the_commands_of_your_building(
+        folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the page and the nodes that they start."""
+    monkeypatch.setattr(physics, 'mujoco', physics)    # installed or not
+    page = (ROOT / 'docs' / 'your_building.md').read_text(encoding='utf-8')
+    for command in re.findall(r'^    (\S.*)$', page, re.MULTILINE):
+        program, *words = shlex.split(command)
+        if program == 'scripts/explore':
+            assert parse(words).scenario is not None
+        elif words[0] == 'map':
+            assert main([word for word in words if word != '--page']) == 0
+        else:
+            name, arguments = words[1], words[words.index('--ros-args'):]
+            assert {word.partition(':=')[0] for word in arguments[2::2]} <= {
+                spec.name for spec in NODES[name]}
 
 
 def test_a_graph_that_was_edited_is_not_lost(
