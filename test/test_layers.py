@@ -82,8 +82,8 @@ ROOMS = {
     'nodes/exploring': 'version core protocol checkpoint declaration_file files robot_description'
                        ' view messages'
                        ' parameters nodes/common nodes/exploring/link nodes/exploring/output',
-    'page': 'core plan view robot_description subscriptions navigator_client messages parameters'
-            ' nodes/common',
+    'page': 'core places plan view robot_description subscriptions navigator_client messages'
+            ' parameters nodes/common',
     'nodes/navigating': 'core driving protocol robot_description subscriptions messages'
                         ' nodes/common',
     'nodes/robot_side': 'core protocol checkpoint robot_description messages parameters'

@@ -4,15 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 import json
 from pathlib import Path
 import re
 
-from mnm_ros.command.map_files import lines_told, refuse_existing, specks_told
+from mnm_ros.command.map_files import findings_told, lines_told, refuse_existing, specks_told
 from mnm_ros.command.plan_forecast import forecast
 from mnm_ros.files import write_whole
-from mnm_ros.plan.findings import Finding, findings
+from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.nav2_map import save_mask
 from mnm_ros.plan.picture import svg
@@ -68,7 +68,7 @@ def _drawn(plan: Plan, path: Path, wishes: Wishes) -> list[str]:
 
 def _shown(plan: Plan, wishes: Wishes, files: Iterable[str]) -> tuple[Plan, bool]:
     wrong = findings(plan)
-    for line in (*_summary(plan), *_wrong(wrong), *forecast(plan, wishes), *files):
+    for line in (*_summary(plan), *findings_told(wrong), *forecast(plan, wishes), *files):
         print(line, flush=True)
     return plan, any(finding.fatal for finding in wrong)
 
@@ -94,10 +94,6 @@ def _summary(plan: Plan) -> Iterator[str]:
     if plan.rooms:
         yield f'rooms: {", ".join(plan.rooms)}'
     yield from lines_told(plan)
-
-
-def _wrong(wrong: Sequence[Finding]) -> Iterator[str]:
-    yield from (f'{"WRONG" if finding.fatal else "look at"}: {finding.text}' for finding in wrong)
 
 
 def _parameters(plan: Plan, path: Path, radius: float) -> str:

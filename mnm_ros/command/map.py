@@ -18,13 +18,20 @@ from mnm_ros.plan.request import LEAST_SPACING, Request, SIZES, Wishes
 
 EPILOG = """\
 By default it writes a place graph, as GeoJSON that nav2's tools edit and mnm_ros explore explores,
-and its picture. With --cells it writes a plan, its picture, and parameters for a TurtleBot. A plan
-that was edited is checked and drawn again: mnm_ros map flat.plan.yaml. The exit status is 1 if
-nothing could be explored. All lengths are in m, in the frame of the map.
+and its picture. With --cells it writes a plan, its picture, and parameters for a TurtleBot. What
+was edited is checked and drawn again: mnm_ros map flat.yaml --graph flat.geojson, or mnm_ros map
+flat.plan.yaml. The exit status is 1 if nothing could be explored. All lengths are in m, in the
+frame of the map.
 """
 
-_OF_CELLS = ('cell', 'yaw', 'page', 'port', 'radius', 'battery')
+_OF_CELLS = ('cell', 'yaw', 'radius', 'battery')
 """Arguments that only a plan with cells has."""
+
+_OF_PLACES = ('spacing', 'graph')
+"""Arguments that only a place graph has."""
+
+_OF_NEW_PLACES = ('home', 'spacing', 'output')
+"""Arguments that only a place graph has that is made."""
 
 
 def main(arguments: Sequence[str], program: str) -> int:
@@ -34,15 +41,14 @@ def main(arguments: Sequence[str], program: str) -> int:
     try:
         if given.file.suffix in GEOJSON:
             raise InvalidValueError(f'{given.file} is a route graph, expected a map or a plan; '
-                                    'mnm_ros explore takes route graphs as they are')
+                                    'mnm_ros explore takes route graphs as they are, and --graph '
+                                    'after the map of one checks and edits it')
         from mnm_ros.plan.plan_file import is_plan
         a_plan = is_plan(given.file)
         _check_kind(given, a_plan or given.cells)
+        port = 8080 if given.port is None else given.port
         if not a_plan and not given.cells:
-            from mnm_ros.command import place_graph
-            place_graph.write(_request(given), given.output or Path(
-                given.file.with_suffix('.geojson').name), given.write_mask, given.overwrite)
-            return 0
+            return _places(given, port)
         from mnm_ros.command.floor_plan import check, write
         wishes = Wishes(given.write_mask, **{name: value for name in ('radius', 'battery') if (
             value := getattr(given, name)) is not None})
@@ -53,12 +59,28 @@ def main(arguments: Sequence[str], program: str) -> int:
             path = Path(given.output or given.file.with_suffix('.plan.yaml').name)
             plan, fatal = write(_request(given), path, wishes, given.overwrite)
         if given.page:
-            from mnm_ros.command.plan_page import serve
-            serve(plan, path, given.file.name, wishes, 8080 if given.port is None else given.port)
+            from mnm_ros.command.plan_page import serve_plan
+            serve_plan(plan, path, given.file.name, wishes, port)
             return 0
     except (OSError, InvalidValueError) as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
+    return int(fatal)
+
+
+def _places(given: argparse.Namespace, port: int) -> int:
+    """Write a place graph, or check one; 1 if it is of no use."""
+    from mnm_ros.command.place_graph import check, write
+    request, fatal = _request(given), False
+    if given.graph:
+        made, fatal = check(request, given.graph, given.write_mask, given.overwrite)
+    else:
+        made = write(request, given.output or Path(given.file.with_suffix('.geojson').name),
+                     given.write_mask, given.overwrite)
+    if given.page:
+        from mnm_ros.command.plan_page import serve_places
+        serve_places(made, port)
+        return 0
     return int(fatal)
 
 
@@ -75,6 +97,9 @@ def _parser(program: str) -> Parser:
         help='make a plan with square cells in place of a place graph')
     add('--spacing', type=_spacing, metavar='M',
         help=f'how far places of a graph are apart (default {defaults.spacing:g})')
+    add('--graph', type=_path, metavar='FILE',
+        help='check and draw a place graph on its map, in place of making one; give it the '
+        'options with which it was made')
     add('--overwrite', action='store_true', help='replace files that are there')
     add('--home', nargs='+', type=float, metavar=('X', 'Y'),
         help='where RESET leads, and its heading in degrees if it is not 0 (default: where most '
@@ -106,7 +131,7 @@ def _parser(program: str) -> Parser:
     add('--write-mask', type=_path, metavar='FILE',
         help='write the keep-outs as such a mask, with a pgm beside it')
     add('--page', action='store_true',
-        help='then serve a page on which a plan is looked at, edited and saved (with --cells)')
+        help='then serve a page on which the place graph or the plan is edited and saved')
     add('--port', type=int, metavar='N',
         help='of the page; 0 for any that is free (default 8080)')
     add('--radius', type=_radius, metavar='L',
@@ -120,10 +145,14 @@ def _parser(program: str) -> Parser:
 
 def _check_kind(given: argparse.Namespace, cells: bool) -> None:
     """Raise InvalidValueError for an argument that what is made has no use for."""
-    for name in ('spacing',) if cells else _OF_CELLS:
-        if getattr(given, name) not in (None, False):
-            raise InvalidValueError(f'argument --{name}: only allowed ' + (
-                'for a place graph, hence without --cells' if cells else 'with --cells'))
+    others, reason = (
+        (_OF_PLACES, 'only allowed for a place graph, hence without --cells') if cells
+        else (_OF_CELLS, 'only allowed with --cells'))
+    if given.graph and not cells:
+        others, reason = (*others, *_OF_NEW_PLACES), 'not allowed with --graph'
+    for name in others:
+        if getattr(given, name) is not None:
+            raise InvalidValueError(f'argument --{name}: {reason}')
 
 
 def _request(given: argparse.Namespace) -> Request:

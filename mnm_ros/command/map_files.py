@@ -10,6 +10,8 @@ from pathlib import Path
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import listed
+from mnm_ros.places.graph_file import GEOJSON
+from mnm_ros.plan.findings import Finding
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.specks import Speck
 
@@ -31,8 +33,9 @@ def refuse_existing(paths: Iterable[Path], mask: Path | None, overwrite: bool) -
             raise InvalidValueError(f'{path} is a link, which is not followed: expected another '
                                     'name, or that the link is removed')
         if path.exists() and not overwrite:
+            edit = f'--graph {path} to edit it, ' if path.suffix in GEOJSON else ''
             raise InvalidValueError(f'{path} is there already, and may have been edited: expected '
-                                    'another name, or --overwrite')
+                                    f'another name, {edit}or --overwrite')
 
 
 def specks_told(specks: Iterable[Speck]) -> Iterator[str]:
@@ -50,3 +53,8 @@ def lines_told(plan: Plan) -> Iterator[str]:
         if lines:
             yield f'{kind}: ' + listed([f'{name} ({math.dist(*line):.2f} m)'
                                         for name, line in lines.items()], MOST)
+
+
+def findings_told(wrong: Iterable[Finding]) -> Iterator[str]:
+    """Yield what is wrong."""
+    yield from (f'{"WRONG" if finding.fatal else "look at"}: {finding.text}' for finding in wrong)

@@ -1,28 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``mnm_ros map`` writes and prints by default: a place graph and its picture."""
+"""What ``mnm_ros map`` writes and prints of a place graph, and of its picture."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 import shlex
 
-from mnm_ros.command.map_files import lines_told, MOST, refuse_existing, specks_told
+from mnm_ros.command.map_files import (
+    findings_told,
+    lines_told,
+    MOST,
+    refuse_existing,
+    specks_told,
+)
 from mnm_ros.command.plan_forecast import graph_forecast
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.files import write_whole
-from mnm_ros.places.geojson import geojson
+from mnm_ros.places.geojson import edited_geojson, geojson
 from mnm_ros.places.graph_file import GEOJSON
+from mnm_ros.places.place_graph import PlaceGraph
+from mnm_ros.plan.findings import Finding
 from mnm_ros.plan.nav2_map import save_mask
 from mnm_ros.plan.picture import graph_svg
-from mnm_ros.plan.place_maker import MadePlaces, make
+from mnm_ros.plan.place_findings import place_findings
+from mnm_ros.plan.place_maker import MadePlaces, make, opened
+from mnm_ros.plan.place_rules import PlaceRules
 from mnm_ros.plan.request import Request
 
 
-def write(request: Request, output: Path, mask: Path | None, overwrite: bool) -> None:
+def write(request: Request, output: Path, mask: Path | None, overwrite: bool) -> MadePlaces:
     """
     Make a place graph, write it with its picture, and print what was decided.
 
@@ -31,23 +41,73 @@ def write(request: Request, output: Path, mask: Path | None, overwrite: bool) ->
     :raises InvalidValueError: if it cannot be made, or a file is there.
     :raises OSError: if a file cannot be written.
     """
-    if output.suffix not in GEOJSON:
-        raise InvalidValueError(f'argument --output: {output}, expected a name that ends with '
-                                f'{" or ".join(GEOJSON)}, by which a place graph is known')
-    picture = output.with_suffix('.svg')
-    refuse_existing((output, picture), mask, overwrite)
+    check_name('--output', output)
+    refuse_existing((output, output.with_suffix('.svg')), mask, overwrite)
     made = make(request, output)
     for line in _told(made):
         print(line)
     write_whole(output, geojson(made.graph).encode())
-    write_whole(picture, graph_svg(made.plan, made.graph).encode())
-    print(f'graph: {output}\npicture: {picture}')
+    _finish(request, made, (), mask)
+    return made
+
+
+def check(request: Request, path: Path, mask: Path | None,
+          overwrite: bool) -> tuple[MadePlaces, bool]:
+    """
+    Print what is wrong with a place graph, and draw it.
+
+    :param path: of the graph; the other arguments and errors are as above.
+    :return: the graph, and whether nothing could be explored by it.
+    """
+    check_name('--graph', path)
+    refuse_existing((), mask, overwrite)
+    made = opened(request, path)
+    wrong = place_findings(made.rules, made.graph)
+    for line in (*_told(made), *findings_told(wrong)):
+        print(line)
+    _finish(request, made, wrong, mask)
+    return made, any(finding.fatal for finding in wrong)
+
+
+def check_name(option: str, path: Path) -> None:
+    """Raise InvalidValueError if a file has not the name of a place graph."""
+    if path.suffix not in GEOJSON:
+        raise InvalidValueError(f'argument {option}: {path}, expected a name that ends with '
+                                f'{" or ".join(GEOJSON)}, by which a place graph is known')
+
+
+def saved(rules: PlaceRules, graph: PlaceGraph, before: PlaceGraph) -> list[str]:
+    """
+    Write a graph after edits, with its picture; return what was written where.
+
+    :param before: the graph that its file holds.
+    :raises FileError: if another program has edited the file.
+    :raises OSError: if a file cannot be written.
+    """
+    write_whole(graph.path, edited_geojson(graph, before).encode())
+    return [f'graph: {graph.path}', _draw(rules, graph, place_findings(rules, graph))]
+
+
+def _draw(rules: PlaceRules, graph: PlaceGraph, wrong: Sequence[Finding]) -> str:
+    picture = graph.path.with_suffix('.svg')
+    write_whole(picture, graph_svg(rules.plan, graph, wrong).encode())
+    return f'picture: {picture}'
+
+
+def _finish(request: Request, made: MadePlaces, wrong: Sequence[Finding],
+            mask: Path | None) -> None:
+    """Write the picture and the mask of a graph whose file is there, and print what to do next."""
+    path = made.graph.path
+    print(f'graph: {path}\n{_draw(made.rules, made.graph, wrong)}')
     if mask is not None:
         save_mask(mask, made.plan.map, made.plan.kept_out)
         print(f'mask: {mask}')
     for line in graph_forecast(made.graph):
         print(line)
-    print(f'explore it in simulation: mnm_ros explore {shlex.quote(str(output))}', flush=True)
+    explore = f'mnm_ros explore {shlex.quote(str(path))}'
+    print(f'explore it in simulation: {explore}')
+    print('with a robot that drives in its flat: '
+          f'{explore} --map {shlex.quote(str(request.map_file))}', flush=True)
 
 
 def _told(made: MadePlaces) -> Iterator[str]:
@@ -55,9 +115,10 @@ def _told(made: MadePlaces) -> Iterator[str]:
     yield from made.said
     yield from specks_told(made.specks)
     graph = made.graph
-    rooms = Counter(place.room for place in graph.places.values())
-    yield (f'{len(graph.places)} places, {len(graph.edges) // 2} ways between them, at most '
+    rooms = Counter(place.room for place in graph.places.values() if place.room)
+    yield (f'{len(graph.places)} places, {len(graph.joined)} ways between them, at most '
            f'{graph.declaration.depth(graph.home)} from home, which is {graph.name(graph.home)}')
-    yield 'rooms: ' + listed([
-        f'{name} ({count} place{"s" * (count > 1)})' for name, count in rooms.items()], MOST)
+    if rooms:
+        yield 'rooms: ' + listed([
+            f'{name} ({count} place{"s" * (count > 1)})' for name, count in rooms.items()], MOST)
     yield from lines_told(made.plan)

@@ -97,11 +97,33 @@ def _subject(
     if given.robot and given.scenario is not None:
         raise InvalidValueError(
             f'argument --robot: not allowed with {given.scenario}, which is simulated')
-    if given.physics and given.robot:
-        raise InvalidValueError('argument --physics: not allowed with --robot')
+    for option in ('physics', 'map'):
+        if given.robot and getattr(given, option):
+            raise InvalidValueError(f'argument --{option}: not allowed with --robot')
     if given.robot:
         return None, None
     path_or_name = given.scenario or (FURNISHED if given.physics else SCENARIO)
+    world = _found(path_or_name)
+    graph = world.graph if isinstance(world, scenarios.Scenario) else None
+    if given.map and graph is None:
+        raise InvalidValueError(
+            f'argument --map: not allowed with {path_or_name}, expected a route graph')
+    if graph is not None and (given.map or given.physics):
+        world = GraphWorld.of(graph, user_path(given.map).absolute() if given.map else None)
+    if isinstance(world, scenarios.Scenario):
+        if given.physics:
+            raise InvalidValueError(
+                f'argument --physics: not allowed with {path_or_name}, expected a world, a plan '
+                'or a route graph')
+        return world, None
+    if given.physics:
+        from mnm_ros.simulation.physics import check_installed
+        check_installed('argument --physics')
+    return scenario_of(world, _body(given.physics, world).radius), world
+
+
+def _found(path_or_name: str) -> scenarios.Scenario | worlds.World:
+    """Return what a path or a name stands for."""
     path = user_path(path_or_name)
     shipped = path.name == path_or_name and not (path.suffix and path.is_file())
     name = path_or_name.removesuffix('.yaml')
@@ -112,22 +134,10 @@ def _subject(
     keys = read(path).mapping('a world, a plan or a scenario') if (
         not shipped and path.is_file() and path.suffix not in GEOJSON) else {}
     if 'plan' in keys:
-        world: worlds.World = PlanWorld.of(load_plan(path))
-    elif name in worlds.shipped() if shipped else 'rows' in keys:
-        world = worlds.load(path_or_name)
-    else:
-        scenario = scenarios.load(path_or_name)
-        if not given.physics:
-            return scenario, None
-        if scenario.graph is None:
-            raise InvalidValueError(
-                f'argument --physics: not allowed with {path_or_name}, expected a world, a plan '
-                'or a route graph')
-        world = GraphWorld.of(scenario.graph)
-    if given.physics:
-        from mnm_ros.simulation.physics import check_installed
-        check_installed('argument --physics')
-    return scenario_of(world, _body(given.physics, world).radius), world
+        return PlanWorld.of(load_plan(path))
+    if name in worlds.shipped() if shipped else 'rows' in keys:
+        return worlds.load(path_or_name)
+    return scenarios.load(path_or_name)
 
 
 def _body(physical: bool, world: worlds.World) -> Body:
@@ -199,6 +209,10 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
              'another port); without --robots it starts the navigator as well. It outlives the '
              'explorer, until Ctrl-C')
+    made.add_argument(
+        '--map', metavar='FILE',
+        help='drive along a route graph in the flat of a map of nav2, the YAML file on which the '
+             'graph was made; without it, or without --physics, nothing is in the way')
     until = made.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
@@ -389,9 +403,11 @@ class Options:
                 found[f'{before}cmp_sim'] = [*shared, seed, f'scenario:={path}']
                 continue
             path = json.dumps(str(self.world.path.absolute()))
+            map_file = self.world.map_file if isinstance(self.world, GraphWorld) else None
             simulator, driver = _node_parameters(self.physics, self.world)
             found[f'{before}diff_drive_sim'] = [
                 seed, f'{self.world.kind}:={path}',
+                *_assigned({'map': str(map_file)} if map_file else {}),
                 'real_time_factor:=0.0', 'tick:=0.1',
                 *(['publish_clock:=false'] if robot else []), *_assigned(simulator)]
             found[f'{before}{self.world.driver}'] = [*_assigned(driver)]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable
-from dataclasses import replace
 from importlib import import_module
 import math
 import sys
@@ -35,6 +34,7 @@ from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.places.graph_file import read_graph
 from mnm_ros.simulation.diff_drive import Battery, body_of, DiffDrive, Lockstep, occupancy
 from mnm_ros.simulation.graph_world import GraphWorld
+from mnm_ros.simulation.map_world import MapWorld
 from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.simulation.world import Cell, load, World
 from nav_msgs.msg import OccupancyGrid, Odometry
@@ -260,7 +260,7 @@ def occupancy_grid(world: World, frame: str) -> OccupancyGrid:
     Doors are free, open or not, and so are legs of tables, which are too thin for it.
     """
     message = OccupancyGrid()
-    map_ = (world.plan.map if isinstance(world, PlanWorld)
+    map_ = (world.map if isinstance(world, MapWorld)
             else occupancy(world, world.walls - world.legs))
     message.header.frame_id = frame
     message.info.resolution = map_.resolution
@@ -306,14 +306,19 @@ def _cells(name: str, world: World, cells: Iterable[Cell], height: float) -> Mar
 
 def _robot(node: Node, given: Parameters) -> DiffDrive:
     """Make the robot; ParameterError without such a world or MuJoCo, or if it is too small."""
+    for name, other in (('graph', given['plan']), ('map', not given['graph'])):
+        if given[name] and other:
+            raise ParameterError(f"parameter '{name}' is {given[name]!r}, expected '' " + (
+                'with plan' if given['graph'] else 'without graph'))
     plan, name = plan_of(node, given), 'graph' if given['graph'] else 'world'
     try:
-        floor = GraphWorld.of(read_graph(user_path(given['graph']))) if given['graph'] else None
         if plan is not None:
-            world: World = PlanWorld.of(
-                plan if floor is None else replace(plan, home=floor.home_pose))
+            world: World = PlanWorld.of(plan)
+        elif given['graph']:
+            world = GraphWorld.of(read_graph(user_path(given['graph'])), user_path(
+                given['map']) if given['map'] else None)
         else:
-            world = floor or load(given['world'])
+            world = load(given['world'])
     except FileError as error:
         raise ParameterError(f"parameter '{name}': {error}") from None
     robot = DiffDrive

@@ -4,59 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 import math
-from typing import Any
+from typing import Any, ClassVar
 
-from mnm_ros.core.errors import FileError
-from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
+from mnm_ros.page.edit_page import EditPage
+from mnm_ros.page.page_parts import box, button, card
 from mnm_ros.plan import picture
-from mnm_ros.plan.edits import Draft, THINGS
+from mnm_ros.plan.edits import THINGS
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
-from nicegui import run, ui
-from nicegui.element import Element
+from nicegui import ui
 
-TOOLS = {'move': 'Move the grid', 'home': 'Home', 'room': 'Room', 'door': 'Door',
-         'keep_out': 'Keep-out'}
-_HINTS = {
-    'move': 'Drag the cells to where they fit.',
-    'home': 'Press where home is, and drag to where the robot looks there.',
-    'room': 'Type a name, then click into the room.',
-    'door': 'Type a name, then click at both ends of the door, on its walls.',
-    'keep_out': 'Type a name, then click at each corner, and at the first one again (or Enter).'}
-_PERIOD = 0.5    # s, between two looks at what others have edited
 _SHORTEST = 0.1    # m, of a drag that turns home
-
-
-class PlanMap(Element, component='plan_map.js'):    # type: ignore[call-arg]
-    """The picture of a plan; emits ``drawn``, which a browser may invent, see ``edit_of``."""
-
-
-class SharedPlan:
-    """
-    What all browsers edit.
-
-    :param where: whose plan it is.
-    :param save: writes it, and returns what was written.
-    :param forecast: says how long it takes to explore it; may take long.
-    """
-
-    def __init__(self, draft: Draft, where: str, save: Callable[[Plan], Sequence[str]],
-                 forecast: Callable[[Plan], Sequence[str]]) -> None:
-        self.draft, self.where = draft, where
-        self.forecast = forecast
-        self._save = save
-        draft.saved = draft.plan
-
-    def save(self) -> str:
-        """Write the plan; return what came of it."""
-        try:
-            written = self._save(self.draft.plan)
-        except (FileError, OSError) as error:
-            return f'not saved: {error}'
-        self.draft.saved = self.draft.plan
-        return f'saved: {", ".join(written)}'
 
 
 def edit_of(drawn: object, name: str) -> dict[str, Any]:
@@ -89,102 +48,44 @@ def _apart(first: Any, last: Any) -> list[float] | None:
         return None
 
 
-class PlanPage:
-    """What one browser shows."""
+class PlanPage(EditPage[Plan]):
+    """What one browser shows of a plan with cells."""
 
-    def __init__(self, shared: SharedPlan) -> None:
-        self._shared = shared
-        self._shown: Plan | None = None
-        self._sent: dict[str, object] = {}
-        self._name = ''
-        ui.add_css(STYLE)
-        ui.add_css(picture.STYLE)
-        with ui.element('header').classes('head'):
-            title(shared.where)
-            self._state = ui.label().classes('chip')
-            ThemeButton()
-        with box('page'), box('columns'):
-            with box('main'):
-                self._map_card()
-            with box('side'):
-                self._tools_card()
-                with card('findings-card', 'Look at'):
-                    self._findings = ui.label().classes('about')
-                with card('things-card', 'Rooms, doors and keep-outs'):
-                    self._things = box('things')
-                with card('forecast-card', 'Exploring it'):
-                    button('Simulate', 'forecast', self._forecast)
-                    self._told = ui.label().classes('about')
-        ui.timer(_PERIOD, self._refresh)
+    tools: ClassVar = {
+        'move': ('Move the grid', 'Drag the cells to where they fit.'),
+        'home': ('Home', 'Press where home is, and drag to where the robot looks there.'),
+        'room': ('Room', 'Type a name, then click into the room.'),
+        'door': ('Door', 'Type a name, then click at both ends of the door, on its walls.'),
+        'keep_out': ('Keep-out', 'Type a name, then click at each corner, and at the first one '
+                     'again (or Enter).')}
 
-    def _map_card(self) -> None:
-        with card('map-card', 'Floor plan'):
-            self._map = PlanMap().classes('map').on(
-                'drawn', lambda event: self._edit(edit_of(event.args, self._name)))
-            self._hint = ui.label(_HINTS['move']).classes('remark')
+    def _controls(self) -> None:
+        self._name = ui.input('name').props('dense outlined').classes('name-input')
+        with box('control'):
+            self._cell = ui.number('cell, m', step=0.05, format='%.3g').props(
+                'dense outlined').classes('cell-input')
+            self._degrees = ui.number('turned, degrees', step=1, format='%.4g').props(
+                'dense outlined').classes('degrees-input')
+            button('Set', 'grid', lambda: self._edit({
+                'edit': 'grid', 'cell': self._cell.value, 'degrees': self._degrees.value}))
+        with box('control'):
+            button('Best fit', 'fit', lambda: self._edit({'edit': 'fit', 'turned': True}))
+            self._draft_buttons()
 
-    def _tools_card(self) -> None:
-        with card('controls-card', 'Tools'):
-            ui.toggle(TOOLS, value='move', on_change=lambda event: self._use(event.value)).props(
-                'dense no-caps').classes('tools')
-            ui.input('name', on_change=lambda event: setattr(
-                self, '_name', str(event.value))).props('dense outlined').classes('name-input')
-            with box('control'):
-                self._cell = ui.number('cell, m', step=0.05, format='%.3g').props(
-                    'dense outlined').classes('cell-input')
-                self._degrees = ui.number('turned, degrees', step=1, format='%.4g').props(
-                    'dense outlined').classes('degrees-input')
-                button('Set', 'grid', lambda: self._edit({
-                    'edit': 'grid', 'cell': self._cell.value, 'degrees': self._degrees.value}))
-            with box('control'):
-                button('Best fit', 'fit', lambda: self._edit({'edit': 'fit', 'turned': True}))
-                button('Undo', 'undo', self._undo)
-                button('Save', 'save', self._save)
-            self._result = ui.label().classes('result').props('role=status')
+    def _cards(self) -> None:
+        with card('things-card', 'Rooms, doors and keep-outs'):
+            self._things = box('things')
 
-    def _use(self, tool: str) -> None:
-        self._hint.set_text(_HINTS.get(tool, ''))
-        self._map.run_method('use', tool)
+    def _drawn(self, drawn: object) -> None:
+        self._edit(edit_of(drawn, self._name.value))
 
-    def _edit(self, edit: dict[str, Any]) -> None:
-        self._shared.draft.take(edit)
-        self._result.set_text(self._shared.draft.said)
-        self._refresh()
-
-    def _undo(self) -> None:
-        self._shared.draft.undo()
-        self._result.set_text('')
-        self._refresh()
-
-    def _save(self) -> None:
-        self._result.set_text(self._shared.save())
-        self._refresh()
-
-    async def _forecast(self) -> None:
-        """Simulate aside, as it takes seconds."""
-        plan = self._shared.draft.plan
-        self._told.set_text('is being simulated')
-        told = await run.io_bound(self._shared.forecast, plan)
-        self._told.set_text('\n'.join(told or ('nothing can be explored: look at what is wrong',)))
-
-    def _refresh(self) -> None:
-        draft = self._shared.draft
-        self._state.set_text('saved' if draft.plan is draft.saved else 'not saved')
-        plan = draft.plan
-        if plan is self._shown:
-            return
-        self._shown = plan
-        wrong = findings(plan)
-        now: dict[str, object] = {**picture.layers(plan, wrong), 'box': picture.box(plan)}
-        self._map.run_method('draw', {
-            name: layer for name, layer in now.items() if self._sent.get(name) != layer})
-        self._sent = now
-        self._cell.set_value(plan.grid.cell_size)
-        self._degrees.set_value(round(math.degrees(plan.grid.yaw), 3))
-        self._findings.set_text('\n'.join([
-            f'{len(plan.reached)} places within reach of home',
-            *(f'{"WRONG: " if each.fatal else ""}{each.text}' for each in wrong)]))
-        self._list(plan)
+    def _show(self, now: Plan) -> None:
+        wrong = findings(now)
+        self._draw({**picture.layers(now, wrong), 'box': picture.box(now)})
+        self._cell.set_value(now.grid.cell_size)
+        self._degrees.set_value(round(math.degrees(now.grid.yaw), 3))
+        self._say(f'{len(now.reached)} places within reach of home', wrong)
+        self._list(now)
 
     def _list(self, plan: Plan) -> None:
         """List what has a name, to be renamed as the input says, or removed."""
@@ -196,6 +97,6 @@ class PlanPage:
                     with box('control thing'):
                         ui.label(f'{name} ({what[:-1].replace("_", "-")})').classes('result')
                         button('Rename', 'rename', lambda edit=edit: self._edit({
-                            **edit, 'edit': 'rename', 'to': self._name}))
+                            **edit, 'edit': 'rename', 'to': self._name.value}))
                         button('Remove', 'remove', lambda edit=edit: self._edit({
                             **edit, 'edit': 'remove'}))

@@ -303,8 +303,10 @@ ROUTE_WATCH = _fixed(*(spec for spec in ROUTE_DRIVER if spec.name in (
 DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('world', '', 'path, or name of a file in config/worlds'),
     ParameterSpec('plan', '', "path of a plan, in place of a world; '' for none"),
-    ParameterSpec('graph', '', 'path of a route graph, in place of a world: an open floor around '
-                  "its places, or with plan that flat, and the robot starts at home; '' for none"),
+    ParameterSpec('graph', '', 'path of a route graph, in place of a world; the robot starts at '
+                  "its home; '' for none"),
+    ParameterSpec('map', '', 'path of the map of nav2 on which graph was made, the YAML file; '
+                  "'' for an open floor"),
     ParameterSpec('seed', 0, 'of slip and noise', minimum=0),
     ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
                   'commands come', minimum=0, maximum=1000),

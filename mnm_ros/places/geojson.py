@@ -13,7 +13,7 @@ One that another program uses for something else is passed over.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 import json
 import math
 from pathlib import Path
@@ -159,24 +159,114 @@ def geojson(graph: PlaceGraph) -> str:
 
     :param graph: with edges whose keys are numbers.
     """
-    features = [feature('Point', [place.x, place.y], {
-        'id': number, **({'frame': graph.frame} if graph.frame else {}), 'metadata': {
-            **{key: value for key, value in (('name', place.name), ('room', place.room),
-                                             ('zone', place.zone)) if value},
-            **({'home': True} if place.home else {})}})
-        for number, place in graph.places.items()]
-    for edge in graph.edges:
-        ends = [[place.x, place.y] for place in (graph.places[edge.start], graph.places[edge.end])]
-        features.append(feature('MultiLineString', [ends], {
-            'id': int(edge.key), 'startid': edge.start, 'endid': edge.end,
-            **({'metadata': {'door': edge.door}} if edge.door else {})}))
+    return _text_of({'type': 'FeatureCollection', 'name': graph.path.stem, 'crs': CRS}, [
+        *(_node(graph, number) for number in graph.places),
+        *(_edge(graph, edge) for edge in graph.edges)])
+
+
+def edited_geojson(graph: PlaceGraph, before: PlaceGraph) -> str:
+    """
+    Return the text of the file of a graph after edits; all else that the file has is kept.
+
+    :param before: the graph that the file holds.
+    :raises FileError: if the file holds another one, or cannot be read.
+    """
+    if read_geojson(graph.path) != before:
+        raise FileError(f'{graph.path}: found other places or edges than were read or saved, '
+                        'expected the same: another program has edited the file')
+    collection = dict(_collection(graph.path))
+    kept: list[Mapping[str, Any]] = []
+    nodes, lines, there = {**graph.places}, _by_ends(graph), _by_ends(before)
+    for each in collection.pop('features'):
+        kind, properties = each['geometry'].get('type'), each.get('properties')
+        if kind == 'Point':
+            if nodes.pop(properties['id'], None):
+                kept.append(_edited_node(each, graph, before))
+        elif kind in _LINES:
+            key = str(properties['id']), properties['startid'], properties['endid']
+            if key in lines:
+                way, was = _way(graph, lines[key]), _way(before, there[key])
+                kept.append(_edited_edge(each, lines[key], there[key], way, was))
+        else:
+            kept.append(each)
+    return _text_of(collection, [*kept, *(_node(graph, number) for number in nodes), *(
+        _edge(graph, edge) for key, edge in lines.items() if key not in there)])
+
+
+def _text_of(collection: Mapping[str, Any], features: Iterable[Mapping[str, Any]]) -> str:
+    """Return a collection as JSON, each member and each feature in a line of its own."""
+    head = ''.join(f'{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)},\n'
+                   for key, value in collection.items())
     lines = ',\n'.join(json.dumps(each, ensure_ascii=False) for each in features)
-    return (f'{{"type": "FeatureCollection", "name": {json.dumps(graph.path.stem)},\n"crs": '
-            f'{json.dumps(CRS)},\n"features": [\n{lines}\n]}}\n')
+    return f'{{{head}"features": [\n{lines}\n]}}\n'
 
 
-def feature(kind: str, coordinates: object,
-            properties: Mapping[str, object]) -> dict[str, object]:
+def _node(graph: PlaceGraph, number: int) -> dict[str, Any]:
+    place = graph.places[number]
+    return feature('Point', [place.x, place.y], {
+        'id': number, **({'frame': graph.frame} if graph.frame else {}),
+        'metadata': {key: value for key, value in _entries(place).items() if value}})
+
+
+def _edge(graph: PlaceGraph, edge: Edge) -> dict[str, Any]:
+    return feature('MultiLineString', [_way(graph, edge)], {
+        'id': int(edge.key), 'startid': edge.start, 'endid': edge.end,
+        **({'metadata': {'door': edge.door}} if edge.door else {})})
+
+
+def _by_ends(graph: PlaceGraph) -> dict[tuple[str, int, int], Edge]:
+    return {(edge.key, edge.start, edge.end): edge for edge in graph.edges}
+
+
+def _way(graph: PlaceGraph, edge: Edge) -> list[list[float]]:
+    return [[place.x, place.y] for place in (graph.places[edge.start], graph.places[edge.end])]
+
+
+def _entries(place: Place) -> dict[str, Any]:
+    """Return what the metadata of a node have of this package."""
+    return {'name': place.name, 'room': place.room, 'zone': place.zone, 'home': place.home}
+
+
+def _edited_node(node: Mapping[str, Any], graph: PlaceGraph,
+                 before: PlaceGraph) -> Mapping[str, Any]:
+    """Return a node as it is by now, with all else that it had."""
+    number = node['properties']['id']
+    place, old = graph.places[number], before.places[number]
+    was = _entries(old)
+    node = _with_entries(node, {
+        key: value for key, value in _entries(place).items() if value != was[key]})
+    if (place.x, place.y) == (old.x, old.y):
+        return node
+    return {**node, 'geometry': {**node['geometry'], 'coordinates': [
+        place.x, place.y, *node['geometry']['coordinates'][2:]]}}
+
+
+def _edited_edge(line: Mapping[str, Any], edge: Edge, old: Edge, way: list[list[float]],
+                 was: list[list[float]]) -> Mapping[str, Any]:
+    """Return an edge as it is by now, straight if one of its ends was moved."""
+    if edge.door != old.door:
+        line = _with_entries(line, {'door': edge.door})
+    if way == was:
+        return line
+    geometry = line['geometry']
+    return {**line, 'geometry': {**geometry, 'coordinates': (
+        way if geometry['type'] == 'LineString' else [way])}}
+
+
+def _with_entries(found: Mapping[str, Any], entries: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a feature whose properties or metadata have other entries, or none for empty ones."""
+    if not entries:
+        return found
+    properties, metadata = dict(found['properties']), dict(_metadata(found['properties']))
+    for key, value in entries.items():
+        where = properties if isinstance(properties.get(key), str) else metadata
+        where.pop(key, None)
+        if value:
+            where[key] = value
+    return {**found, 'properties': {**properties, 'metadata': metadata}}
+
+
+def feature(kind: str, coordinates: object, properties: Mapping[str, object]) -> dict[str, Any]:
     """Return a feature with a geometry of some kind."""
     return {'type': 'Feature', 'properties': properties,
             'geometry': {'type': kind, 'coordinates': coordinates}}

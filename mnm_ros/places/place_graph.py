@@ -21,7 +21,7 @@ from mnm_ros.core.model.declaration import Declaration, listed
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 import numpy as np
 from scipy.sparse import csr_matrix
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
 
 MOST_ACTIONS = 64
 """Outgoing edges of a place, far more than any published graph has."""
@@ -128,6 +128,11 @@ class PlaceGraph:
         return tuple(edge for edge in self.edges if edge.start != edge.end)
 
     @cached_property
+    def joined(self) -> frozenset[frozenset[int]]:
+        """Return the pairs of places that an edge joins, in one direction or in both."""
+        return frozenset(frozenset((edge.start, edge.end)) for edge in self._ways)
+
+    @cached_property
     def _outgoing(self) -> dict[int, list[Edge]]:
         found: dict[int, list[Edge]] = {}
         for edge in sorted(self._ways, key=lambda edge: (edge.start, edge.end, _order(edge.key))):
@@ -177,6 +182,18 @@ class PlaceGraph:
         _, part = connected_components(self._matrix, connection='strong')
         largest = np.bincount(part).argmax()
         return [place for place, each in zip(self._numbers, part) if each == largest]
+
+    @cached_property
+    def cut_off(self) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the places that home cannot reach, and those that cannot reach home."""
+        reached, returning = (
+            {*breadth_first_order(matrix, self._numbers[self.home],
+                                  return_predecessors=False).tolist()}
+            for matrix in (self._matrix, self._matrix.T.tocsr()))
+        return (frozenset(place for place, number in self._numbers.items()
+                          if number not in reached),
+                frozenset(place for place, number in self._numbers.items()
+                          if number not in returning))
 
     def _hops(self, starts: Sequence[int]) -> np.ndarray:
         """Return by start and place how many edges are between them at least."""
@@ -270,6 +287,10 @@ class PlaceGraph:
     def name(self, place: int) -> str:
         """Return what people call a place: its name, or its number."""
         return self.places[place].name or str(place)
+
+    def names(self, places: Iterable[int]) -> str:
+        """Return what people call places, the first few of them by name."""
+        return _listed([self.name(place) for place in sorted(places)])
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:

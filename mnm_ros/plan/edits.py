@@ -20,107 +20,20 @@ remove      ``what``, ``name``
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 import math
 from typing import Any
 
-from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.driving.grid import FARTHEST, Grid
+from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose, wrapped
 from mnm_ros.plan import grid_fit
+from mnm_ros.plan.draft import Edit
 from mnm_ros.plan.floor_plan import Plan
-from mnm_ros.plan.plan_file import is_name, NAME
 from mnm_ros.plan.rooms import label_at
 
 _MOST_POINTS = 200
 THINGS = ('rooms', 'doors', 'openings', 'keep_outs')
-_POINT = 'a point, [x, y] in m'
-
-
-@dataclass
-class Draft:
-    """
-    A plan that is being edited.
-
-    :ivar plan: as it is now.
-    :ivar said: what came of the last edit; '' if it was done.
-    :ivar saved: the plan as it was saved last.
-    """
-
-    plan: Plan
-    said: str = ''
-    saved: Plan | None = None
-    _before: list[Plan] = field(default_factory=list)
-
-    def take(self, edit: object) -> bool:
-        """Do an edit, or say in ``said`` why not."""
-        try:
-            after = edited(self.plan, edit)
-        except InvalidValueError as error:
-            self.said = str(error)
-            return False
-        self._before.append(self.plan)
-        self.plan, self.said = after, ''
-        return True
-
-    def undo(self) -> None:
-        """Take back the last edit."""
-        if self._before:
-            self.plan, self.said = self._before.pop(), ''
-
-
-class _Edit:
-    """A JSON object whose values are asked for with what is expected of them."""
-
-    def __init__(self, given: object) -> None:
-        if not isinstance(given, Mapping) or not isinstance(given.get('edit'), str):
-            raise InvalidValueError(
-                f"{_shown(given)} is no edit, expected an object with a key 'edit'")
-        self.given: Mapping[str, Any] = given
-        self.kind: str = given['edit']
-
-    def __contains__(self, key: str) -> bool:
-        return self.given.get(key) is not None
-
-    def wrong(self, key: str, expected: str) -> InvalidValueError:
-        return InvalidValueError(f"edit '{self.kind}': '{key}' is {_shown(self.given.get(key))}, "
-                                 f'expected {expected}')
-
-    def number(self, key: str, what: str, low: float, high: float) -> float:
-        value: Any = self.given.get(key)
-        if type(value) not in (int, float) or not low <= value <= high:
-            raise self.wrong(key, f'{what}, from {low:g} to {high:g}')
-        return float(value)
-
-    def point(self, key: str) -> Point:
-        return self.points(key, _POINT, 1, 1, [self.given.get(key)])[0]
-
-    def points(self, key: str, what: str, least: int, most: int,
-               values: object = None) -> tuple[Point, ...]:
-        found = self.given.get(key) if values is None else values
-        if not isinstance(found, list) or not least <= len(found) <= most or not all(
-                isinstance(each, list) and len(each) == 2 and all(
-                    type(at) in (int, float) and abs(at) <= FARTHEST for at in each)
-                for each in found):
-            raise self.wrong(key, what)
-        return tuple((float(x), float(y)) for x, y in found)
-
-    def name(self, key: str) -> str:
-        value = self.given.get(key)
-        if not isinstance(value, str) or not is_name(value):
-            raise self.wrong(key, NAME)
-        return value.strip()
-
-    def thing(self, plan: Plan) -> tuple[str, dict[str, Any], str]:
-        """Return what kind of thing is meant, those there are, and the name of one."""
-        what, name = self.given.get('what'), self.given.get('name')
-        if not isinstance(what, str) or what not in THINGS:
-            raise self.wrong('what', f'one of {", ".join(THINGS)}')
-        found: dict[str, Any] = dict(getattr(plan, what))
-        if not isinstance(name, str) or name not in found:
-            raise self.wrong('name', f'one of the {what}: {", ".join(found) or "there are none"}')
-        return what, found, name
 
 
 def edited(plan: Plan, edit: object) -> Plan:
@@ -129,18 +42,15 @@ def edited(plan: Plan, edit: object) -> Plan:
 
     :raises InvalidValueError: with the edit, the key, its value and what was expected.
     """
-    given = _Edit(edit)
-    if given.kind not in _EDITS:
-        raise InvalidValueError(
-            f"edit is '{given.kind}', expected one of {', '.join(_EDITS)}")
+    given = Edit(edit, _EDITS)
     return _EDITS[given.kind](plan, given)
 
 
-def _move(plan: Plan, edit: _Edit) -> Plan:
+def _move(plan: Plan, edit: Edit) -> Plan:
     return _with_grid_again(plan, edit.point('by'))
 
 
-def _grid(plan: Plan, edit: _Edit) -> Plan:
+def _grid(plan: Plan, edit: Edit) -> Plan:
     grid = plan.grid
     cell, yaw = grid.cell_size, grid.yaw
     if 'cell' in edit:
@@ -152,10 +62,8 @@ def _grid(plan: Plan, edit: _Edit) -> Plan:
     return _with_grid(plan, grid_fit.over(plan.map, centre, cell, yaw))
 
 
-def _fit(plan: Plan, edit: _Edit) -> Plan:
-    turned = edit.given.get('turned', False)
-    if type(turned) is not bool:
-        raise edit.wrong('turned', 'true or false')
+def _fit(plan: Plan, edit: Edit) -> Plan:
+    turned = edit.truth('turned')
     yaws = (0.0, grid_fit.wall_direction(plan.map)) if turned else (plan.grid.yaw,)
     wish = grid_fit.Wish(plan.home, plan.ways_radius)
     fit = grid_fit.best_fit(plan.driven_map, wish, plan.lines,
@@ -170,14 +78,14 @@ def _with_grid(plan: Plan, grid: Grid) -> Plan:
     return replace(plan, grid=fit.grid if fit else grid, names={})    # of other cells
 
 
-def _home(plan: Plan, edit: _Edit) -> Plan:
+def _home(plan: Plan, edit: Edit) -> Plan:
     x, y = edit.point('at')
     yaw = plan.home.yaw if 'degrees' not in edit else wrapped(math.radians(
         edit.number('degrees', 'an angle in degrees', -360, 360)))
     return _with_grid_again(replace(plan, home=Pose(round(x, 3), round(y, 3), round(yaw, 5))))
 
 
-def _room(plan: Plan, edit: _Edit) -> Plan:
+def _room(plan: Plan, edit: Edit) -> Plan:
     name, at = edit.name('name'), edit.point('at')
     label = label_at(plan.map, plan.room_labels, at)
     if not label:
@@ -189,14 +97,14 @@ def _room(plan: Plan, edit: _Edit) -> Plan:
     return replace(plan, rooms={**rooms, name: at})
 
 
-def _door(plan: Plan, edit: _Edit) -> Plan:
+def _door(plan: Plan, edit: Edit) -> Plan:
     start, end = edit.points('line', 'a line, [[x, y], [x, y]] in m', 2, 2)
     if start == end:
         raise edit.wrong('line', 'a line between two different points')
     return replace(plan, doors={**plan.doors, edit.name('name'): (start, end)})
 
 
-def _keep_out(plan: Plan, edit: _Edit) -> Plan:
+def _keep_out(plan: Plan, edit: Edit) -> Plan:
     polygon = edit.points('polygon', 'a polygon of 3 points or more, [[x, y], ...] in m', 3,
                           _MOST_POINTS)
     return _with_grid_again(replace(
@@ -211,8 +119,8 @@ def _with_grid_again(plan: Plan, by: Point = (0.0, 0.0)) -> Plan:
         plan.map, (x + by[0], y + by[1]), grid.cell_size, grid.yaw))
 
 
-def _rename(plan: Plan, edit: _Edit) -> Plan:
-    what, found, name = edit.thing(plan)
+def _rename(plan: Plan, edit: Edit) -> Plan:
+    what, found, name = _thing(plan, edit)
     new = edit.name('to')
     if new in found and new != name:
         raise edit.wrong('to', f'a name that none of the {what} has')
@@ -220,11 +128,22 @@ def _rename(plan: Plan, edit: _Edit) -> Plan:
         new if each == name else each: thing for each, thing in found.items()})
 
 
-def _remove(plan: Plan, edit: _Edit) -> Plan:
-    what, found, name = edit.thing(plan)
+def _remove(plan: Plan, edit: Edit) -> Plan:
+    what, found, name = _thing(plan, edit)
     del found[name]
     after = _with_things(plan, what, found)
     return _with_grid_again(after) if what == 'keep_outs' else after
+
+
+def _thing(plan: Plan, edit: Edit) -> tuple[str, dict[str, Any], str]:
+    """Return what kind of thing is meant, those there are, and the name of one."""
+    what, name = edit.given.get('what'), edit.given.get('name')
+    if not isinstance(what, str) or what not in THINGS:
+        raise edit.wrong('what', f'one of {", ".join(THINGS)}')
+    found: dict[str, Any] = dict(getattr(plan, what))
+    if not isinstance(name, str) or name not in found:
+        raise edit.wrong('name', f'one of the {what}: {", ".join(found) or "there are none"}')
+    return what, found, name
 
 
 def _with_things(plan: Plan, what: str, found: Mapping[str, Any]) -> Plan:
@@ -232,11 +151,6 @@ def _with_things(plan: Plan, what: str, found: Mapping[str, Any]) -> Plan:
     return replace(plan, **changes)
 
 
-_EDITS: dict[str, Callable[[Plan, _Edit], Plan]] = {
+_EDITS: dict[str, Callable[[Plan, Edit], Plan]] = {
     'move': _move, 'grid': _grid, 'fit': _fit, 'home': _home, 'room': _room, 'door': _door,
     'keep_out': _keep_out, 'rename': _rename, 'remove': _remove}
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 100 else f'{text[:100]}...'

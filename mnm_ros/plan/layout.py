@@ -42,17 +42,18 @@ class Layout:
         self._map, self._home, self._radius = map_, home, radius
         self._room = depth_of(is_free(map_))
         self._areas, _ = ndimage.label(self._room > radius / map_.resolution + CORNER)
-        row, column = self._nearest(map_.pixels([home])[0])
+        row, column = self._near(home)[0]
         self._area = int(self._areas[row, column])
         self._spread = Spread(self._room, self._areas == self._area)
         self._home_pixel = self._spread.pixel(row, column)
 
-    def _nearest(self, at: NDArray[np.float64]) -> tuple[int, int]:
-        """Return the row and column of the pixel nearest to home in which a robot may be."""
-        first = np.maximum(np.floor(at[::-1]).astype(int) - 1, 0)
+    def _near(self, point: Point) -> list[tuple[int, int]]:
+        """Return rows and columns of pixels at a point where a robot may be, nearest first."""
+        at = self._map.pixels([point])[0, ::-1]
+        first = np.maximum(np.floor(at).astype(int) - 1, 0)
         near = np.argwhere(self._areas[first[0]:first[0] + 3, first[1]:first[1] + 3]) + first
-        row, column = near[np.argmin(np.hypot(*(near + 0.5 - at[::-1]).T))].tolist()
-        return row, column
+        order = np.argsort(np.hypot(*(near + 0.5 - at).T), kind='stable')
+        return [(row, column) for row, column in near[order].tolist()]
 
     def laid(self, lines: Sequence[Line], labels: Labels,
              spacing: float) -> tuple[list[Point], Pairs]:
@@ -126,11 +127,8 @@ class Layout:
         borders = self._spread.borders()
         pairs = [(one, other) for one, other in borders.places.tolist()]
         new = [pair for pair in pairs if pair not in seen]
-        points = np.array(self._points())
         if new:
-            ends = np.array(new)
-            free = self._map.is_free(points[ends[:, 0]], points[ends[:, 1]], self._radius)
-            seen.update(zip(new, free.tolist()))
+            seen.update(zip(new, self.free(np.array(self._points())[new]).tolist()))
         free = np.array([seen[pair] for pair in pairs], np.bool_)
         return borders.places[free], borders.places[~free], borders.widest[~free]
 
@@ -161,9 +159,7 @@ class Layout:
                             self._map, labels, points[gone]):
                     continue
                 new = sorted(beside[gone] - beside[kept] - {kept})
-                if new and not self._map.is_free(
-                        [points[kept]] * len(new), [points[each] for each in new],
-                        self._radius).all():
+                if not self.free([(points[kept], points[each]) for each in new]).all():
                     continue
                 for each in beside.pop(gone):
                     beside[each].discard(gone)
@@ -173,6 +169,29 @@ class Layout:
                 break
         return np.array(sorted((one, other) for one, others in beside.items() for other in others
                                if one < other), np.int64).reshape(-1, 2)
+
+    def free(self, ways: Sequence[Line] | NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which straight ways a robot may drive along, shape (ways,)."""
+        ends = np.reshape(ways, (-1, 2, 2))
+        return self._map.is_free(ends[:, 0], ends[:, 1], self._radius)
+
+    def neighbours(self, point: Point, places: Sequence[Point]) -> list[int]:
+        """Return the indices of the places to which a further place at a point is joined."""
+        spread = Spread(self._room, self._areas == self._area)
+        owners: list[int] = []    # -1 is the point
+        pixels: list[int] = []
+        for number, place in enumerate([point, *places], -1):
+            near = [at for at in self._near(place) if self._areas[at] == self._area]
+            if near:
+                owners.append(number)
+                pixels.append(spread.pixel(*near[0]))
+        if owners[:1] != [-1]:
+            return []
+        spread.add(pixels)
+        borders = spread.borders().places
+        beside = [owners[other] for one, other in borders.tolist() if one == 0]
+        free = self.free([(point, places[other]) for other in beside])
+        return [other for other, joined in zip(beside, free.tolist()) if joined]
 
     def left_out(self) -> list[str]:
         """Return a sentence about areas that are free, but not reached from home."""
@@ -192,9 +211,13 @@ class Layout:
                 '--home there begins there']
 
     def clearance(self, points: Sequence[Point]) -> NDArray[np.float64]:
-        """Return how far points are from what is not free in m, at least."""
+        """Return how far points are from what is not free in m, at least; not above 0 off it."""
         columns, rows = np.floor(self._map.pixels(points) + 1e-9).astype(int).T
-        return (self._room[rows, columns] - CORNER) * self._map.resolution
+        inside = (columns >= 0) & (columns < self._map.width) & (
+            (rows >= 0) & (rows < self._map.height))
+        room = np.zeros(len(points))
+        room[inside] = self._room[rows[inside], columns[inside]]
+        return (room - CORNER) * self._map.resolution
 
 
 def _connected(points: list[Point], pairs: Pairs) -> tuple[list[Point], Pairs]:

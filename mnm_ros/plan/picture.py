@@ -14,6 +14,7 @@ import math
 
 from mnm_ros.driving.grid import centres
 from mnm_ros.driving.occupancy import OCCUPIED, Point
+from mnm_ros.driving.pose import Pose
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.plan.findings import Finding
 from mnm_ros.plan.floor_plan import bounds, corners, Plan
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 _WIDE = (1000.0, 4000.0)    # of a picture, in pixels of a screen: no less, and no more
 _PER_M = 45.0               # pixels, if that is between both
+_ON_PAGE = 30.0, (650.0, 1500.0)    # the same two of a page, which is smaller than a file
 _SMALL, _ROOM = 11.0, 22.0  # of fonts, in pixels
 _COLOURS = {'#': '#3c4654', '?': '#d5d9de', 'x': '#e9a5a0'}
 _TINTS = ('#e3edf9', '#e6f4e8', '#fbeee0', '#f2e6f5', '#fdf6d8', '#dff3f3', '#f9e4e6', '#ececec')
@@ -35,14 +37,19 @@ text { font-family: sans-serif; text-anchor: middle; dominant-baseline: central;
 .blocked { stroke: #3c4654; stroke-width: 0.05 }
 .way { stroke: #2a9d6f }
 .way.through { stroke: #b8860b }
+.arrow { fill: #2a9d6f }
 .place { fill: #2a9d6f; stroke: #ffffff }
 .door { stroke: #e0a100; stroke-width: 0.08; stroke-linecap: round }
 .opening { stroke: #9a7cc0; stroke-width: 0.05; stroke-dasharray: 0.12 0.1 }
 .keep_out { fill: #d2453d44; stroke: #d2453d; stroke-width: 0.03 }
 .home { fill: #1f5fa8; stroke: #ffffff }
+.chosen { fill: none; stroke: #1f5fa8 }
 .wrong { fill: none; stroke: #d2453d; stroke-width: 0.05 }
 .legend { text-anchor: start }
 """
+
+
+_LOOK = '<circle class="wrong" r="7" style="stroke-width: 2"/>', 'look at this'
 
 
 def svg(plan: Plan, wrong: Sequence[Finding] = ()) -> str:
@@ -57,24 +64,26 @@ def svg(plan: Plan, wrong: Sequence[Finding] = ()) -> str:
                ('<line class="blocked" x1="0" y1="-7" x2="0" y2="7" style="stroke-width: 3"/>',
                 'no way between two cells'), *_entries(plan)]
     if wrong:
-        entries.append(('<circle class="wrong" r="7" style="stroke-width: 2"/>', 'look at this'))
+        entries.append(_LOOK)
     return _document(plan, unit, layers(plan, wrong).values(), entries)
 
 
-def graph_svg(plan: Plan, graph: PlaceGraph) -> str:
-    """Return the picture of a place graph on the map of a plan."""
+def graph_svg(plan: Plan, graph: PlaceGraph, wrong: Sequence[Finding] = ()) -> str:
+    """Return the picture of a place graph on the map of a plan; ``wrong`` is circled."""
     unit = _unit(plan)
     entries = [('<circle class="place" r="5"/>', 'a place: number 3 of room A is "A 3"'),
                ('<line class="way" x1="-9" x2="9" style="stroke-width: 2"/>', 'a way')]
     if any(edge.door for edge in graph.edges):
         entries.append(('<line class="way through" x1="-9" x2="9" style="stroke-width: 2"/>',
                         'a way through a door'))
-    labels = _labels(plan, unit)
-    drawn = [*_graph(plan, graph, labels, unit)]    # before labels, which avoid it
-    return _document(plan, unit, (
-        '\n'.join(part) for part in (
-            _tints(plan), _pixels(plan), drawn, _things(plan, labels, unit),
-            _numbers(plan, graph, labels, unit))), [*entries, *_entries(plan)])
+    if {(edge.end, edge.start) for edge in graph.edges} != {
+            (edge.start, edge.end) for edge in graph.edges}:
+        entries.append(('<line class="way" x1="-9" x2="9" style="stroke-width: 2"/><path '
+                        'class="arrow" d="M5,0L-4,4L-4,-4z"/>', 'a way in one direction'))
+    if wrong:
+        entries.append(_LOOK)
+    return _document(plan, unit, graph_layers(plan, graph, wrong).values(), [
+        *entries, *_entries(plan)])
 
 
 def box(plan: Plan) -> tuple[float, float, float, float]:
@@ -87,10 +96,36 @@ def layers(plan: Plan, wrong: Iterable[Finding] = ()) -> dict[str, str]:
     """Return the parts of the picture with cells, the lowest first; ``wrong`` is circled."""
     unit = _unit(plan)
     labels = _labels(plan, unit)
-    things = [*_things(plan, labels, unit)]    # their labels come before those of cells
+    # Their labels come before those of cells.
+    things = [*_things(plan, labels, unit, _home(plan.home, labels, plan.robot_radius, unit))]
     return {name: '\n'.join(lines) for name, lines in (
         ('pixels', (*_tints(plan), *_pixels(plan))), ('cells', _cells(plan, labels)),
         ('things', things), ('wrong', _wrong(wrong)))}
+
+
+def graph_layers(plan: Plan, graph: PlaceGraph, wrong: Iterable[Finding] = (),
+                 on_page: bool = False) -> dict[str, str]:
+    """Return the parts of the picture of a place graph, the lowest first; ``wrong`` is circled."""
+    unit = _unit(plan, on_page)
+    labels = _labels(plan, unit)
+    drawn = [*_graph(graph, labels, unit)]    # before labels, which avoid it
+    place = graph.places[graph.home]
+    at_home = place.x, place.y
+    home = Pose(*at_home, plan.home.yaw if at_home == plan.home[:2] else 0.0)
+    return {name: '\n'.join(lines) for name, lines in (
+        ('pixels', (*_tints(plan), *_pixels(plan))), ('places', drawn),
+        ('things', (*_things(plan, labels, unit, _home(
+            home, labels, plan.robot_radius, unit, f' data-place="{graph.home}"')),
+            *_numbers(graph, labels, unit))), ('wrong', _wrong(wrong)))}
+
+
+def ring(plan: Plan, graph: PlaceGraph, number: int | None) -> str:
+    """Return a ring around a place, for a page; nothing for None."""
+    if number is None:
+        return ''
+    place, unit = graph.places[number], _unit(plan, True)
+    return (f'<circle class="chosen" cx="{place.x:.3f}" cy="{-place.y:.3f}" r="{11 * unit:.4f}" '
+            f'style="stroke-width: {2.5 * unit:.4f}"/>')
 
 
 def _labels(plan: Plan, unit: float) -> Labels:
@@ -98,11 +133,12 @@ def _labels(plan: Plan, unit: float) -> Labels:
     return Labels(4 * unit, (left, low, left + width, low + height))
 
 
-def _unit(plan: Plan) -> float:
+def _unit(plan: Plan, on_page: bool = False) -> float:
     """Return how many m a pixel of the screen is."""
     *_, width, height = box(plan)
     size = max(width, height)
-    return size / min(max(_PER_M * size, _WIDE[0]), _WIDE[1])
+    per_m, (least, most) = _ON_PAGE if on_page else (_PER_M, _WIDE)
+    return size / min(max(per_m * size, least), most)
 
 
 def _document(plan: Plan, unit: float, parts: Iterable[str],
@@ -225,35 +261,51 @@ def _cells(plan: Plan, labels: Labels) -> Iterator[str]:
             yield _text('', text, (x, -y), size / 3)
 
 
-def _graph(plan: Plan, graph: PlaceGraph, labels: Labels, unit: float) -> Iterator[str]:
+def _graph(graph: PlaceGraph, labels: Labels, unit: float) -> Iterator[str]:
+    """Yield edges, then places; both say in ``data`` which ones they are, for pages."""
     places = {number: (place.x, place.y) for number, place in graph.places.items()}
-    drawn = set()
+    ways = {(edge.start, edge.end) for edge in graph.edges}
+    drawn: set[tuple[int, int]] = set()
     for edge in graph.edges:
-        if (edge.end, edge.start) in drawn:
+        first, last = edge.start, edge.end
+        if {(first, last), (last, first)} & drawn:
             continue
-        drawn.add((edge.start, edge.end))
-        start, end = places[edge.start], places[edge.end]
+        drawn.add((first, last))
+        start, end = places[first], places[last]
         labels.line((start[0], -start[1]), (end[0], -end[1]), 6 * unit)
         yield _line('way through' if edge.door else 'way', start, end,
-                    f' style="stroke-width: {2 * unit:.4f}"')
+                    f' data-start="{first}" data-end="{last}" '
+                    f'style="stroke-width: {2 * unit:.4f}"')
+        if (last, first) not in ways:
+            yield _arrow(start, end, unit)
     for number, (x, y) in places.items():
         labels.mark((x, -y), 6 * unit)
-        if not graph.places[number].home:
-            yield (f'<circle class="place" cx="{x:.3f}" cy="{-y:.3f}" r="{5 * unit:.4f}" '
-                   f'style="stroke-width: {unit:.4f}"><title>{escape(graph.name(number))}</title>'
-                   '</circle>')
+        if number != graph.home:
+            yield (f'<circle class="place" data-place="{number}" cx="{x:.3f}" cy="{-y:.3f}" '
+                   f'r="{5 * unit:.4f}" style="stroke-width: {unit:.4f}"><title>'
+                   f'{escape(graph.name(number))}</title></circle>')
 
 
-def _numbers(plan: Plan, graph: PlaceGraph, labels: Labels, unit: float) -> Iterator[str]:
+def _arrow(start: Point, end: Point, unit: float) -> str:
+    """Return the arrowhead of an edge in one direction, in its middle."""
+    turned = math.degrees(math.atan2(start[1] - end[1], end[0] - start[0]))
+    return (f'<path class="arrow" d="M6,0L-5,5L-5,-5z" transform="translate('
+            f'{(start[0] + end[0]) / 2:.3f},{-(start[1] + end[1]) / 2:.3f}) rotate({turned:.2f}) '
+            f'scale({unit:.5f})"/>')
+
+
+def _numbers(graph: PlaceGraph, labels: Labels, unit: float) -> Iterator[str]:
     for number, place in graph.places.items():
-        text = graph.name(number).rpartition(' ')[2]
+        text = graph.name(number).removeprefix(f'{place.room} ')
         found = labels.place(text, _SMALL * unit, around(
-            (place.x, -place.y), text, _SMALL * unit, (10 if place.home else 7) * unit))
+            (place.x, -place.y), text, _SMALL * unit,
+            (10 if number == graph.home else 7) * unit))
         if found is not None:
             yield _text('', text, found, _SMALL * unit)
 
 
-def _things(plan: Plan, labels: Labels, unit: float) -> Iterator[str]:
+def _things(plan: Plan, labels: Labels, unit: float, home: str) -> Iterator[str]:
+    """Yield keep-outs, openings, doors, home as it is drawn, and names."""
     for name, polygon in plan.keep_outs.items():
         points = ' '.join(f'{x:g},{-y:g}' for x, y in polygon)
         yield (f'<polygon class="keep_out" points="{points}"><title>{escape(name)}</title>'
@@ -262,8 +314,7 @@ def _things(plan: Plan, labels: Labels, unit: float) -> Iterator[str]:
         for name, (start, end) in lines.items():
             labels.line((start[0], -start[1]), (end[0], -end[1]), 3 * unit)
             yield _line(kind, start, end, '', name)
-    yield _home(plan, max(plan.robot_radius, 9 * unit))
-    labels.mark((plan.home.x, -plan.home.y), max(plan.robot_radius, 9 * unit))
+    yield home
     for name, (x, y) in plan.rooms.items():
         own = label_at(plan.map, plan.room_labels, (x, y))
         found = labels.place(name, _ROOM * unit, (
@@ -278,12 +329,15 @@ def _things(plan: Plan, labels: Labels, unit: float) -> Iterator[str]:
             yield _text('', name, found, _SMALL * unit)
 
 
-def _home(plan: Plan, size: float) -> str:
-    x, y, yaw = plan.home
+def _home(home: Pose, labels: Labels, radius: float, unit: float, data: str = '') -> str:
+    """Return the mark of home, which labels avoid."""
+    size = max(radius, 9 * unit)
+    x, y, yaw = home
+    labels.mark((x, -y), size)
     points = ' '.join(
         f'{x + far * size * math.cos(yaw + at):.3f},{-y - far * size * math.sin(yaw + at):.3f}'
         for at, far in ((0.0, 1.0), (2.5, 1.0), (math.pi, 0.4), (-2.5, 1.0)))
-    return (f'<polygon class="home" points="{points}" style="stroke-width: {size / 9:.4f}">'
+    return (f'<polygon class="home"{data} points="{points}" style="stroke-width: {size / 9:.4f}">'
             '<title>home</title></polygon>')
 
 

@@ -5,28 +5,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 import math
 from pathlib import Path
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.occupancy import Point
-from mnm_ros.places.place_graph import Edge, MOST_ZONE, Place, PlaceGraph
+from mnm_ros.driving.pose import Pose
+from mnm_ros.places.geojson import read_geojson
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan import ground
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.layout import Layout, Pairs
+from mnm_ros.plan.place_rules import PlaceRules
 from mnm_ros.plan.request import LEAST_SPACING, Request
-from mnm_ros.plan.rooms import label_at, Line, names_of
+from mnm_ros.plan.rooms import label_at, names_of
 from mnm_ros.plan.specks import Speck
 from mnm_ros.robot_description import MAX_STATES
-import numpy as np
-from numpy.typing import NDArray
 
 FRAME = 'map'
 """The frame of maps in nav2."""
 
-_LEAST_ZONE = 0.05    # m
 _MORE = 1.1        # by how much the spacing grows where places would be too many
 
 
@@ -35,15 +35,19 @@ class MadePlaces:
     """
     A place graph, and what was decided on the way.
 
-    :ivar plan: the map, home, rooms, doors and keep-outs; without cells.
-    :ivar said: where home is, then what a person should know, as sentences.
+    :ivar said: what a person should know, as sentences; of a new graph first where home is.
     :ivar specks: what was taken for free.
     """
 
     graph: PlaceGraph
-    plan: Plan
+    rules: PlaceRules
     said: tuple[str, ...]
     specks: tuple[Speck, ...]
+
+    @property
+    def plan(self) -> Plan:
+        """Return the map, home, rooms, doors and keep-outs; without cells."""
+        return self.rules.plan
 
 
 def make(request: Request, path: Path) -> MadePlaces:
@@ -74,9 +78,30 @@ def make(request: Request, path: Path) -> MadePlaces:
         said.append(f'places are {spacing:.2g} m apart, because with {request.spacing:g} m there '
                     f'would be {count}')
     said += layout.left_out()
-    plan = on.with_rooms(points, reached=True)
-    graph = _graph(path, on, plan, points, pairs, layout.clearance(points))
-    return MadePlaces(graph, plan, (*said, *_missing(graph, plan)), on.specks)
+    rules = PlaceRules(on.with_rooms(points, reached=True), layout)
+    graph = rules.followed(_graph(path, on, rules.plan, points, pairs))
+    return MadePlaces(graph, rules, (*said, *_missing(graph, rules.plan)), on.specks)
+
+
+def opened(request: Request, path: Path) -> MadePlaces:
+    """
+    Return a graph that was made before, with the ground that its map has.
+
+    :param request: without ``home``; the rooms that the places name are added.
+    :param path: of the graph, as GeoJSON.
+    :raises FileError: if the map, the mask or the graph cannot be read.
+    :raises InvalidValueError: if nothing is free.
+    """
+    graph = read_geojson(path)
+    points = [(place.x, place.y) for place in graph.places.values()]
+    rooms = {place.room: point for place, point in reversed([*zip(
+        graph.places.values(), points)]) if place.room}
+    home = graph.places[graph.home]
+    on_graph = replace(request, home=Pose(home.x, home.y, 0.0), rooms={**rooms, **request.rooms})
+    on = ground.ground_of(on_graph, ground.read(request))
+    layout = Layout(on.plan.driven_map, on.plan.home[:2], on.radius)
+    return MadePlaces(graph, PlaceRules(on.with_rooms(points, reached=True), layout),
+                      on.said[1:], on.specks)
 
 
 def _missing(graph: PlaceGraph, plan: Plan) -> Iterator[str]:
@@ -96,13 +121,9 @@ def _missing(graph: PlaceGraph, plan: Plan) -> Iterator[str]:
                    'is too narrow for the robot, or no line from wall to wall')
 
 
-def _graph(path: Path, on: ground.Ground, plan: Plan, points: Sequence[Point], pairs: Pairs,
-           room: NDArray[np.float64]) -> PlaceGraph:
-    """
-    Return a graph whose places are numbered from 1 on, room by room, and have names so.
-
-    :param room: how far each place is from what is not free in m.
-    """
+def _graph(path: Path, on: ground.Ground, plan: Plan, points: Sequence[Point],
+           pairs: Pairs) -> PlaceGraph:
+    """Return a graph whose places are numbered from 1 on, room by room, and have names so."""
     names = names_of(plan.map, on.labels, plan.rooms)
     rooms = [names[label_at(plan.map, on.labels, point)] for point in points]
     ranks = {name: rank for rank, name in enumerate(plan.rooms)}
@@ -110,40 +131,15 @@ def _graph(path: Path, on: ground.Ground, plan: Plan, points: Sequence[Point], p
     order = sorted(range(len(points)), key=lambda place: (
         ranks[rooms[place]], -round(points[place][1] / on.request.spacing), points[place][0]))
     numbers = {place: number for number, place in enumerate(order, 1)}
-    zones = np.minimum(room, MOST_ZONE)
-    ends = np.array(points)[pairs]
-    for place, half in ((0, pairs[:, 0]), (1, pairs[:, 1])):
-        np.minimum.at(zones, half, np.hypot(*(ends[:, place] - ends[:, 1 - place]).T) / 2)
     counts: Counter[str] = Counter()
     places: dict[int, Place] = {}
     for place in order:
         counts[rooms[place]] += 1
         places[numbers[place]] = Place(
-            *points[place], f'{rooms[place]} {counts[rooms[place]]}',
-            max(_LEAST_ZONE, math.floor(100 * zones[place]) / 100), room=rooms[place],
+            *points[place], f'{rooms[place]} {counts[rooms[place]]}', room=rooms[place],
             home=place == 0)
-    doors = _doors(plan.doors, ends)
-    edges = sorted((numbers[start], numbers[end], door)
-                   for (one, other), door in zip(pairs.tolist(), doors)
+    edges = sorted((numbers[start], numbers[end]) for one, other in pairs.tolist()
                    for start, end in ((one, other), (other, one)))
     return PlaceGraph(path, places, tuple(
-        Edge(str(number), start, end, door)
-        for number, (start, end, door) in enumerate(edges, len(places) + 1)), FRAME)
-
-
-def _doors(doors: Mapping[str, Line], ends: NDArray[np.float64]) -> list[str]:
-    """Return the door through which each way leads, empty for none; shape (ways, 2, 2)."""
-    found = np.full(len(ends), '', object)
-    for name, line in doors.items():
-        left, right = np.array(line)
-        on_sides = [_side(ends[:, end], left, right) for end in (0, 1)]
-        across = [_side(point, ends[:, 0], ends[:, 1]) for point in (left, right)]
-        found[(on_sides[0] != on_sides[1]) & (across[0] != across[1])] = name
-    return [str(name) for name in found]
-
-
-def _side(points: NDArray[np.float64], start: NDArray[np.float64],
-          end: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Return on which side of straight lines points are."""
-    way, to_point = end - start, points - start
-    return np.asarray(way[..., 0] * to_point[..., 1] - way[..., 1] * to_point[..., 0] >= 0)
+        Edge(str(number), start, end)
+        for number, (start, end) in enumerate(edges, len(places) + 1)), FRAME)

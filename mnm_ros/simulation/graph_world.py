@@ -1,81 +1,79 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""An open floor around the places of a route graph, as a world for ``diff_drive_sim``."""
+"""The floor around the places of a route graph, as a world for ``diff_drive_sim``."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import ceil, dist, floor
+from pathlib import Path
 from typing import ClassVar
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.driving.grid import Grid
+from mnm_ros.driving.occupancy import Map, Point
 from mnm_ros.driving.pose import Pose
-from mnm_ros.places.place_graph import PlaceGraph
+from mnm_ros.places.place_graph import Place, PlaceGraph
 from mnm_ros.places.zones import to_lines
+from mnm_ros.plan.nav2_map import load
+from mnm_ros.simulation.map_world import MapWorld, seen_walls
 from mnm_ros.simulation.route_scenario import RouteWorld
 from mnm_ros.simulation.scenario import of_graph, Scenario
-from mnm_ros.simulation.world import Cell, World
+from mnm_ros.simulation.world import Cell
 import numpy as np
 
-_CELL = 0.4      # m
-_MARGIN = 2.0    # m, around the places
+_PIXEL = 0.1     # m, of an open floor
+_MARGIN = 2.0    # m, of it around the places
+_ROOM = 0.4      # m, into which a robot has to fit
+_CRATE = 0.4     # m, its side
 _CLEAR = 0.6     # m, from the middle of a crate to what it must not close
 _PARTS = 40      # of a passage, between which a crate may stand
 
 
 @dataclass(frozen=True)
-class GraphWorld(World):
+class GraphWorld(MapWorld):
     """
-    A floor without walls; the robot starts at home.
+    The map on which a graph was made, or an open floor; the robot starts at home.
 
     In the second setting a crate closes the passage that ``RouteWorld`` closes, if it can stand
-    where it closes no other one.
+    where it closes no other one. It is called as the door in the passage, if that has one.
 
     :ivar route: the graph, in which places at one position are one.
-    :ivar origin: the lower left corner.
+    :ivar map_file: of the map; None on an open floor.
     """
 
     kind: ClassVar[str] = 'graph'
     driver: ClassVar[str] = 'route_driver'
     route: RouteWorld = field(kw_only=True)
-    origin: Pose = field(kw_only=True)
+    map_file: Path | None = field(kw_only=True)
 
     @classmethod
-    def of(cls, graph: PlaceGraph) -> GraphWorld:
-        """Return the world of a graph."""
-        graph = graph.merged
-        route, places = RouteWorld(graph), graph.places.values()
-        x, y = min(place.x for place in places), min(place.y for place in places)
-        origin = Pose(floor(x - _MARGIN), floor(y - _MARGIN), 0.0)
-        size = (ceil((max(place.x for place in places) + _MARGIN - origin.x) / _CELL),
-                ceil((max(place.y for place in places) + _MARGIN - origin.y) / _CELL))
-        world = cls(
-            graph.path.name.partition('.')[0], _CELL, size, (0, 0), frozenset(), {}, ({},),
-            graph.path, coarser=Grid(origin.x, origin.y, _CELL, *size), route=route,
-            origin=origin)
-        world = replace(world, home=world._cell(*world.home_pose[:2]))
-        crate = next(world._crates(), None)
-        return world if crate is None else replace(
-            world, doors={'crate': frozenset({crate})},
-            settings=({'crate': True}, {'crate': False}))
+    def of(cls, graph: PlaceGraph, map_file: Path | None = None) -> GraphWorld:
+        """
+        Return the world of a graph.
 
-    def _crates(self) -> Iterator[Cell]:
-        """Yield where a crate closes nothing but the passage, the nearest to its middle first."""
-        route, graph = self.route, self.route.graph
-        if not route.closing:
-            return
-        at = {number: (place.x, place.y) for number, place in graph.places.items()}
-        ends = (x, y), (end_x, end_y) = tuple(at[place] for place in min(route.closing))
-        ways = [(at[edge.start], at[edge.end]) for edge in graph.edges]
-        others = np.array([way for way in ways if {*way} != {*ends}] or np.empty((0, 2, 2)))
-        for number in sorted(range(1, _PARTS), key=lambda number: abs(number - _PARTS / 2)):
-            part = number / _PARTS
-            cell = self._cell(x + part * (end_x - x), y + part * (end_y - y))
-            middle = self.centre(cell)
-            if min(dist(middle, (x, y)), dist(middle, (end_x, end_y)), *to_lines(
-                    np.array([middle]), others[:, 0], others[:, 1])) >= _CLEAR:
-                yield cell
+        :raises FileError: if the map cannot be read, or home is not free on it.
+        """
+        graph = graph.merged
+        at = _position(graph.places[graph.home])
+        map_ = load(map_file) if map_file else _open_floor(graph)
+        if not map_.is_free([at], [at], 0.0)[0]:
+            raise FileError(f'{map_file}: home of {graph.path}, {at[0]:g}, {at[1]:g}, is not free '
+                            'there, expected the map on which the graph was made')
+        route = RouteWorld(graph)
+        crates = ((passage, crate) for passage in route.closable()
+                  for crate in _crates(graph, map_, min(passage)))
+        closing, crate = next(crates, (frozenset[tuple[int, int]](), frozenset[Cell]()))
+        names = {edge.door or 'crate' for edge in graph.edges if (edge.start, edge.end) in closing}
+        door = next(iter(names), '')
+        home = np.floor(map_.pixels([at])[0]).astype(int).tolist()
+        return cls(
+            graph.path.name.partition('.')[0], map_.resolution, (map_.width, map_.height),
+            (home[0], home[1]), seen_walls(map_), {door: crate} if door else {},
+            ({door: True}, {door: False}) if door else ({},), graph.path,
+            coarser=Grid(map_.origin.x, map_.origin.y, _ROOM, 1, 1), map=map_,
+            route=RouteWorld(graph, closing), map_file=map_file)
 
     def scenario(self) -> Scenario:
         """Return it as ``route_driver`` sees it; an edge that is open may yet fail."""
@@ -84,23 +82,33 @@ class GraphWorld(World):
 
     @property
     def home_pose(self) -> Pose:
-        home = self.route.graph.places[self.route.home]
-        return Pose(home.x, home.y, 0.0)
+        return Pose(*_position(self.route.graph.places[self.route.home]), 0.0)
 
-    @property
-    def corner(self) -> Pose:
-        return self.origin
 
-    def local(self, pose: Pose) -> Pose:
-        return Pose(pose.x - self.origin.x, pose.y - self.origin.y, pose.yaw)
+def _position(place: Place) -> Point:
+    return place.x, place.y
 
-    def centre(self, cell: Cell) -> tuple[float, float]:
-        x, y = super().centre(cell)
-        return x + self.origin.x, y + self.origin.y
 
-    def is_free(self, x: float, y: float, radius: float, closed: Collection[Cell]) -> bool:
-        return super().is_free(x - self.origin.x, y - self.origin.y, radius, closed)
+def _open_floor(graph: PlaceGraph) -> Map:
+    """Return a map without walls around the places of a graph."""
+    at = np.array([_position(place) for place in graph.places.values()])
+    x, y = (float(floor(low)) for low in at.min(axis=0) - _MARGIN)
+    columns, rows = (ceil(size / _PIXEL) for size in at.max(axis=0) + _MARGIN - (x, y))
+    return Map(_PIXEL, columns, rows, Pose(x, y, 0.0), np.zeros(columns * rows, np.int8))
 
-    def _cell(self, x: float, y: float) -> Cell:
-        return (floor((x - self.origin.x) / self.cell_size),
-                floor((y - self.origin.y) / self.cell_size))
+
+def _crates(graph: PlaceGraph, map_: Map, passage: tuple[int, int]) -> Iterator[frozenset[Cell]]:
+    """Yield where a crate closes nothing but a passage, the nearest to its middle first."""
+    at = {number: _position(place) for number, place in graph.places.items()}
+    ends = (x, y), (end_x, end_y) = tuple(at[place] for place in passage)
+    ways = [(at[edge.start], at[edge.end]) for edge in graph.edges]
+    others = np.array([way for way in ways if {*way} != {*ends}] or np.empty((0, 2, 2)))
+    for number in sorted(range(1, _PARTS), key=lambda number: abs(number - _PARTS / 2)):
+        part = number / _PARTS
+        middle = x + part * (end_x - x), y + part * (end_y - y)
+        if min(dist(middle, (x, y)), dist(middle, (end_x, end_y)), *to_lines(
+                np.array([middle]), others[:, 0], others[:, 1])) >= _CLEAR:
+            low, high = (np.rint(map_.pixels([middle])[0] + side * _CRATE / 2 / map_.resolution)
+                         .astype(int).tolist() for side in (-1, 1))
+            yield frozenset((column, row) for column in range(low[0], high[0])
+                            for row in range(low[1], high[1]))

@@ -9,7 +9,7 @@ Each drive succeeds with probability ``SUCCESS``, and otherwise leads back to wh
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Set
+from collections.abc import Iterator, Set
 from functools import cached_property
 
 from mnm_ros.core.errors import FileError, InvalidValueError
@@ -32,16 +32,17 @@ class RouteWorld:
     """
     A route graph as a changing world.
 
+    :param closing: by default the first of ``closable``.
     :ivar home: where the robot starts, and RESET leads to.
     :ivar closing: the passage that closes, in both directions; empty if none has a way round.
     :ivar open, closed: the CMP before and after the change; ``closed`` is None if no passage has a
         way round that is short enough.
     """
 
-    def __init__(self, graph: PlaceGraph) -> None:
+    def __init__(self, graph: PlaceGraph, closing: Set[tuple[int, int]] | None = None) -> None:
         self.graph, self.home = graph, graph.home
         self.open = self._cmp(frozenset())
-        self.closing = self._closing()
+        self.closing = next(self.closable(), frozenset()) if closing is None else closing
         self.closed = self._cmp(self.closing) if self.closing else None
 
     @cached_property
@@ -61,21 +62,23 @@ class RouteWorld:
         """Return after how many steps the edge closes."""
         return max(LEAST_STEPS, STEPS_PER_EDGE * len(self.graph.edges))
 
-    def _closing(self) -> Set[tuple[int, int]]:
+    def closable(self) -> Iterator[frozenset[tuple[int, int]]]:
         """
-        Return the busiest passage without which every place is still within L, both directions.
+        Yield the passages without which every place is still within L, both directions of each.
 
-        The busiest one is on the shortest ways from home to the most places.
+        Doors come first, and of several the busiest, which is on the shortest ways from home to
+        the most places.
         """
         ways = _ways(self.graph, self.home)
         through = Counter((edge.start, edge.end) for way in ways.values() for edge in way)
-        for start, end in sorted(through, key=lambda each: (-through[each], each)):
+        doors = {(edge.start, edge.end) for edge in self.graph.edges if edge.door}
+        for start, end in sorted(through, key=lambda each: (
+                each not in doors, -through[each], each)):
             closed = frozenset({(start, end), (end, start)})
             left = _ways(self.graph, self.home, closed)
             if left.keys() == ways.keys() and max(map(len, left.values())) / SUCCESS <= (
                     self.radius):
-                return closed
-        return frozenset()
+                yield closed
 
     def _cmp(self, closed: Set[tuple[int, int]]) -> TableCmp:
         """Return the CMP in which the edges between some places are closed."""

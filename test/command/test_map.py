@@ -14,13 +14,16 @@ from xml.etree import ElementTree
 from flats import DOOR, flat, saved
 from mnm_ros.command.main import main
 from mnm_ros.console.command_line import parse
+from mnm_ros.parameters import NODES
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.plan.nav2_map import load as load_map
 from mnm_ros.plan.plan_file import load
+from mnm_ros.simulation import physics
 import pytest
 from tiers import strength
 import yaml
 
+ROOT = Path(__file__).resolve().parents[2]
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
 HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
 RADIUS = strength('1', '4')
@@ -83,6 +86,23 @@ def test_a_map_becomes_a_graph_that_can_be_explored(
     assert scenario.graph == replace(graph, path=Path('flat.geojson'))
 
 
+def test_the_commands_of_your_building(
+        folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the page and the nodes that they start."""
+    monkeypatch.setattr(physics, 'mujoco', physics)    # installed or not
+    page = (ROOT / 'docs' / 'your_building.md').read_text(encoding='utf-8')
+    for command in re.findall(r'^    (\S.*)$', page, re.MULTILINE):
+        program, *words = shlex.split(command)
+        if program == 'scripts/explore':
+            assert parse(words).scenario is not None
+        elif words[0] == 'map':
+            assert main([word for word in words if word != '--page']) == 0
+        else:
+            name, arguments = words[1], words[words.index('--ros-args'):]
+            assert {word.partition(':=')[0] for word in arguments[2::2]} <= {
+                spec.name for spec in NODES[name]}
+
+
 def test_a_graph_that_was_edited_is_not_lost(
         folder: Path, capsys: pytest.CaptureFixture) -> None:
     for name in ('flat.geojson', 'flat.svg'):
@@ -94,6 +114,24 @@ def test_a_graph_that_was_edited_is_not_lost(
     assert main(['map', 'flat.yaml', '--output', 'other.geojson', '--write-mask', 'mask.yaml',
                  '--keep-out', 'stairs', *STAIRS]) == 0
     assert {'other.geojson', 'other.svg', 'mask.yaml', 'mask.pgm'} <= {*os.listdir()}
+
+
+def test_a_graph_that_was_edited_is_checked_and_drawn_anew(
+        folder: Path, capsys: pytest.CaptureFixture) -> None:
+    assert main(['map', 'flat.yaml', '--room', 'kitchen', '0', '0', '--overwrite']) == 0
+    path = folder / 'flat.geojson'
+    said = capsys.readouterr().out.splitlines()
+    assert main(['map', 'flat.yaml', '--graph', 'flat.geojson']) == 0
+    again = capsys.readouterr().out.splitlines()
+    assert again == said[1:]    # but where home was found
+    text = path.read_text()
+    graph = read_geojson(path)
+    x, y = (getattr(graph.places[graph.home], axis) for axis in 'xy')
+    path.write_text(text.replace(f'[{x}, {y}]', '[2.05, 1.2]'))
+    assert main(['map', 'flat.yaml', '--graph', 'flat.geojson']) == 1
+    assert 'WRONG: home (2.05, 1.20) has less than 0.225 m' in capsys.readouterr().out
+    assert 'class="wrong"' in (folder / 'flat.svg').read_text()
+    assert path.read_text() == text.replace(f'[{x}, {y}]', '[2.05, 1.2]')
 
 
 def number(text: str) -> int:
@@ -149,7 +187,11 @@ def test_what_was_edited_is_not_lost(folder: Path, capsys: pytest.CaptureFixture
     (['flat.yaml', '--robot-radius', '2'], 'no place of the map has 2.05 m around'),
     (['flat.yaml', '--cells', '--robot-radius', '2', '--cell', '5'], 'no place of the map has'),
     (['flat.yaml', '--cell', '0.5'], 'argument --cell: only allowed with --cells'),
-    (['flat.yaml', '--page'], 'argument --page: only allowed with --cells'),
+    (['flat.yaml', '--graph', 'none.geojson'], 'none.geojson: cannot be read'),
+    (['flat.yaml', '--graph', 'flat.yaml'], 'argument --graph: flat.yaml, expected a name that'),
+    (['flat.yaml', '--graph', 'none.geojson', '--home', '0', '0'],
+     'argument --home: not allowed with --graph'),
+    (['flat.yaml', '--cells', '--graph', 'none.geojson'], '--graph: only allowed for a place'),
     (['flat.yaml', '--cells', '--spacing', '1'], '--spacing: only allowed for a place graph'),
     (['flat.yaml', '--output', 'graph.yaml'], 'argument --output: graph.yaml, expected a name'),
     (['flat.geojson'], 'flat.geojson is a route graph, expected a map or a plan; mnm_ros explore'),

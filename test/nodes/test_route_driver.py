@@ -12,6 +12,7 @@ from pathlib import Path
 
 from driven_robot import DrivenRobot, RESET
 from faulty_robot import as_steps
+from flats import saved
 from geometry_msgs.msg import PoseStamped
 from mnm_ros import messages
 from mnm_ros.driving.grid import OUTSIDE
@@ -125,7 +126,7 @@ def test_in_the_flat_of_a_plan_only_free_edges_are_driven(
     path = write(tmp_path, {number: ('', *turned(*point)) for number, point in at.items()},
                  ((1, 2), (1, 3), (3, 4)))
     described = peer.listen(String, 'robot_side', messages.LATCHED)
-    start('diff_drive_sim', graph=path, plan=str(plan), robot_radius=PLAN.robot_radius,
+    start('diff_drive_sim', graph=path, map=str(saved(tmp_path, PLAN.map)), robot_radius=0.1,
           real_time_factor=0.0, tick=0.1, publish_clock=False)
     driver = start('route_driver', graph=path, plan=str(plan), pose_source='amcl_pose')
     answers = peer.listen(Int64MultiArray, 'state', messages.STEP)

@@ -4,16 +4,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 from pathlib import Path
 from typing import Any
 
 from mnm_ros.core.errors import FileError
 from mnm_ros.located_yaml import read
-from mnm_ros.places.geojson import geojson, read_geojson
+from mnm_ros.places.geojson import edited_geojson, geojson, read_geojson
 from mnm_ros.places.graph_file import GEOJSON as ENDINGS
 from mnm_ros.places.graph_file import graph_in
-from mnm_ros.places.place_graph import Place, PlaceGraph
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 import pytest
 
 
@@ -99,6 +100,44 @@ def test_what_this_package_writes_into_metadata_is_read_and_written_again(writte
     assert found.home == 1 and [edge.door for edge in found.edges] == ['', 'glass']
     assert found.describe(1).rooms == {'lab': (3,), 'hall': (1,)}
     assert read_geojson(written('graph.geojson', geojson(found))) == found
+
+
+def test_all_else_that_a_file_has_is_kept_by_edits(written: Any) -> None:
+    surveyed = {**point(0, 1.5, -2, frame='map', colour='red', metadata={
+        'name': 'dock', 'speed': [1]}), 'bbox': [0]}
+    surveyed['geometry']['coordinates'].append(0.2)
+    called = point(5, 3, 0, frame='map', name='lab')
+    curved = line(11, 5, 0, 'LineString')
+    curved['properties']['cost'] = 2.5
+    curved['geometry']['coordinates'] = [[3, 0], [2, -2], [1.5, -2]]
+    gone = point(7, 9, 9, frame='map')
+    features = [surveyed, called, gone, line(10, 0, 5), curved, line(12, 5, 7), GEOJSON[-1]]
+    path = written('graph.geojson', json.dumps({
+        'type': 'FeatureCollection', 'made_by': 'Ünal', 'features': features}))
+    before = read_geojson(path)
+    assert json.loads(edited_geojson(before, before)) == json.loads(path.read_text())
+    after = replace(before, places={
+        0: replace(before.places[0], x=1.0, room='hall', home=True),
+        5: replace(before.places[5], name='office'), 8: Place(4, 1, 'new', 0.5)},
+        edges=(*(edge for edge in before.edges if edge.key != '12'), Edge('13', 0, 8)))
+    text = edited_geojson(after, before)
+    found = json.loads(text)
+    assert 'Ünal' in text and found['made_by'] == 'Ünal'
+    dock, lab, there, back, other, new, edge = found['features']
+    assert dock == {**point(0, 1.0, -2, frame='map', colour='red', metadata={
+        'name': 'dock', 'speed': [1], 'room': 'hall', 'home': True}), 'bbox': [0],
+        'geometry': {'type': 'Point', 'coordinates': [1.0, -2, 0.2]}}
+    assert lab['properties'] == {'id': 5, 'frame': 'map', 'name': 'office', 'metadata': {}}
+    assert there['geometry']['coordinates'] == [[[1.0, -2.0], [3.0, 0.0]]]
+    assert back['properties']['cost'] == 2.5    # an edge is straight once an end was moved
+    assert back['geometry']['coordinates'] == [[3.0, 0.0], [1.0, -2.0]]
+    assert other == GEOJSON[-1]
+    assert new == point(8, 4, 1, frame='map', metadata={'name': 'new', 'zone': 0.5})
+    assert edge['properties'] == {'id': 13, 'startid': 0, 'endid': 8}
+    path.write_text(text, encoding='utf-8')
+    assert read_geojson(path) == after
+    with pytest.raises(FileError, match='another program has edited the file'):
+        edited_geojson(after, before)
 
 
 @pytest.mark.parametrize('metadata', [

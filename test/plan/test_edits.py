@@ -12,7 +12,8 @@ from flats import DOOR, flat
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.grid import Grid
 from mnm_ros.driving.pose import Pose
-from mnm_ros.plan.edits import Draft, edited
+from mnm_ros.plan.draft import Draft
+from mnm_ros.plan.edits import edited
 from mnm_ros.plan.floor_plan import Plan
 import pytest
 
@@ -102,17 +103,17 @@ def test_rooms_doors_and_keep_outs_get_names() -> None:
 def test_what_is_wrong_is_refused_by_name(edit: object, complaint: str) -> None:
     with pytest.raises(InvalidValueError, match=complaint):
         edited(PLAN, edit)
-    draft = Draft(PLAN)
-    assert not draft.take(edit) and draft.plan is PLAN and draft.said
+    draft = Draft(PLAN, edited)
+    assert not draft.take(edit) and draft.now is PLAN and draft.said
 
 
 def test_edits_are_taken_back_one_by_one() -> None:
-    draft = Draft(PLAN)
+    draft = Draft(PLAN, edited)
     assert draft.take({'edit': 'home', 'at': [1.0, 0.0]})
     assert draft.take({'edit': 'room', 'name': 'den', 'at': [3.0, 0.0]})
     assert not draft.take({'edit': 'room', 'name': 'kitchen', 'at': [3.0, 0.0]}) and draft.said
     draft.undo()
-    assert {*draft.plan.rooms} == {'kitchen', 'hall'} and draft.plan.home.x == 1.0
+    assert {*draft.now.rooms} == {'kitchen', 'hall'} and draft.now.home.x == 1.0
     draft.undo()
     draft.undo()
-    assert draft.plan is PLAN and not draft.said
+    assert draft.now is PLAN and not draft.said

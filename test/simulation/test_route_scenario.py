@@ -4,13 +4,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import json
 from pathlib import Path
 
+from flats import DOOR, flat, saved
 from mnm_ros.console.command_line import parse
 from mnm_ros.core import Exploration, play, Problem, settings, Support
+from mnm_ros.core.errors import FileError
 from mnm_ros.core.model.problem import MARGIN
 from mnm_ros.driving.pose import Pose
+from mnm_ros.places.geojson import geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.simulation import physics
 from mnm_ros.simulation.graph_world import GraphWorld
@@ -109,6 +113,47 @@ def test_a_robot_drives_on_an_open_floor(
     assert start == Pose(places[ring.start].x, places[ring.start].y, 0.0)
     assert world.local(start) == Pose(start.x - world.corner.x, start.y - world.corner.y, 0.0)
     assert not world.is_free(999.0, 0.0, 0.17, ())
+
+
+def test_a_robot_drives_in_the_flat_of_the_map_of_its_graph(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    places = {1: Place(0.5, 0, 'dock', home=True), 2: Place(3.5, 0, 'hall')}
+    graph = PlaceGraph(tmp_path / 'flat.geojson', places, (
+        Edge('1', 1, 2, 'kitchen-hall'), Edge('2', 2, 1, 'kitchen-hall')))
+    graph.path.write_text(geojson(graph), encoding='utf-8')
+    map_file = saved(tmp_path, flat(DOOR))
+    options = parse([str(graph.path), '--map', str(map_file)])
+    simulator, driver, _ = options.commands().values()
+    assert f'map:="{map_file}"' in simulator and 'use_scan:=true' not in driver
+    world = options.world
+    assert isinstance(world, GraphWorld) and world.home_pose == Pose(0.5, 0.0, 0.0)
+    assert world.is_free(2.05, 0.0, 0.17, ()) and not world.is_free(2.05, 1.0, 0.17, ())
+    assert [*world.doors] == [] and len(world.settings) == 1    # there is no way round
+    for words, expected in (
+            (['grid_3x3', '--map', str(map_file)], 'not allowed with grid_3x3, expected a route'),
+            (['--robot', '--map', str(map_file)], 'argument --map: not allowed with --robot'),
+            ([str(graph.path), '--map', str(tmp_path / 'none.yaml')], 'none.yaml')):
+        with pytest.raises(SystemExit):
+            parse(words)
+        assert expected in capsys.readouterr().err
+    with pytest.raises(FileError, match='home of .*, 0.5, 1.9, is not free there, expected the '
+                                        'map on which the graph was made'):
+        GraphWorld.of(replace(graph, places={**places, 1: Place(0.5, 1.9, home=True)}), map_file)
+
+
+def test_a_door_closes_before_a_passage_that_is_busier() -> None:
+    """The passage that is busier begins a ring, as the one of the door does, which ends it."""
+    places = {number: Place(4 * x, 4 * y, home=number == 1) for number, (x, y) in enumerate(
+        ((0, 0), (1, 0), (2, 0), (2, 1), (1, 1), (0, 1)), 1)}
+    ring = (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (6, 1)
+    doors = {**dict.fromkeys(ring, ''), (2, 5): 'hatch'}
+    graph = PlaceGraph(Path('yard.geojson'), places, tuple(
+        Edge(f'{ends}', *ends, door) for pair, door in doors.items()
+        for ends in (pair, pair[::-1])))
+    assert [*GraphWorld.of(graph).doors] == ['hatch']
+    assert RouteWorld(graph).closing == {(2, 5), (5, 2)}
+    assert RouteWorld(replace(graph, edges=tuple(
+        replace(edge, door='') for edge in graph.edges))).closing != {(2, 5), (5, 2)}
 
 
 def test_a_crate_closes_a_passage_and_no_other() -> None:

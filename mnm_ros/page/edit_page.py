@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What the pages have in common on which a plan, or a place graph, is edited.
+
+A picture is drawn on with one tool at a time. ``plan_page`` has the tools of cells, ``place_page``
+those of places.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Generic, TypeVar
+
+from mnm_ros.core.errors import FileError
+from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
+from mnm_ros.plan import picture
+from mnm_ros.plan.draft import Draft
+from mnm_ros.plan.findings import Finding
+from nicegui import run, ui
+from nicegui.element import Element
+
+_PERIOD = 0.5    # s, between two looks at what others have edited
+
+_T = TypeVar('_T')
+
+
+class PlanMap(Element, component='plan_map.js'):    # type: ignore[call-arg]
+    """The picture of a plan; emits ``drawn``, which a browser may invent."""
+
+
+class Shared(Generic[_T]):
+    """
+    What all browsers edit.
+
+    :param where: whose draft it is.
+    :param save: writes what it is now, is given what was saved last, and returns what was written.
+    :param forecast: says how long it takes to explore it; may take long.
+    """
+
+    def __init__(self, draft: Draft[_T], where: str, save: Callable[[_T, _T], Sequence[str]],
+                 forecast: Callable[[_T], Sequence[str]]) -> None:
+        self.draft, self.where = draft, where
+        self.forecast = forecast
+        self._save = save
+
+    def save(self) -> str:
+        """Write the draft; return what came of it."""
+        try:
+            written = self._save(self.draft.now, self.draft.saved)
+        except (FileError, OSError) as error:
+            return f'not saved: {error}'
+        self.draft.saved = self.draft.now
+        return f'saved: {", ".join(written)}'
+
+
+class EditPage(Generic[_T]):
+    """
+    What one browser shows.
+
+    :cvar tools: the label of each tool and what to do with it; the first one is in use at first.
+    """
+
+    tools: ClassVar[Mapping[str, tuple[str, str]]]
+
+    def __init__(self, shared: Shared[_T]) -> None:
+        self._shared = shared
+        self._shown: _T | None = None
+        self._sent: dict[str, object] = {}
+        ui.add_css(STYLE)
+        ui.add_css(picture.STYLE)
+        with ui.element('header').classes('head'):
+            title(shared.where)
+            self._state = ui.label().classes('chip')
+            ThemeButton()
+        with box('page'), box('columns'):
+            with box('main'):
+                self._map_card()
+            with box('side'):
+                self._tools_card()
+                self._cards()
+                with card('findings-card', 'Look at'):
+                    self._findings = ui.label().classes('about')
+                with card('forecast-card', 'Exploring it'):
+                    button('Simulate', 'forecast', self._forecast)
+                    self._told = ui.label().classes('about')
+        ui.timer(_PERIOD, self._refresh)
+
+    @abstractmethod
+    def _controls(self) -> None:
+        """Build what is below the tools, with ``_draft_buttons``."""
+
+    @abstractmethod
+    def _cards(self) -> None:
+        """Build the cards below the tools."""
+
+    @abstractmethod
+    def _drawn(self, drawn: object) -> None:
+        """Take what was drawn, whatever a browser has sent."""
+
+    @abstractmethod
+    def _show(self, now: _T) -> None:
+        """Show a draft that has changed."""
+
+    def _map_card(self) -> None:
+        with card('map-card', 'Floor plan'):
+            self._map = PlanMap().classes('map').on('drawn', lambda event: self._drawn(event.args))
+            self._hint = ui.label().classes('remark')
+
+    def _tools_card(self) -> None:
+        first = next(iter(self.tools))
+        with card('controls-card', 'Tools'):
+            ui.toggle({tool: label for tool, (label, _) in self.tools.items()}, value=first,
+                      on_change=lambda event: self._use(event.value)).props(
+                'dense no-caps').classes('tools')
+            self._controls()
+            self._result = ui.label().classes('result').props('role=status')
+        self._use(first)
+
+    def _draft_buttons(self) -> None:
+        button('Undo', 'undo', self._undo)
+        button('Save', 'save', self._save)
+
+    def _use(self, tool: str) -> None:
+        self._hint.set_text(self.tools[tool][1])
+        self._map.run_method('use', tool)
+
+    def _edit(self, edit: dict[str, Any]) -> bool:
+        """Do an edit, or show why not."""
+        done = self._shared.draft.take(edit)
+        self._result.set_text(self._shared.draft.said)
+        self._refresh()
+        return done
+
+    def _undo(self) -> None:
+        self._shared.draft.undo()
+        self._result.set_text('')
+        self._refresh()
+
+    def _save(self) -> None:
+        self._result.set_text(self._shared.save())
+        self._refresh()
+
+    async def _forecast(self) -> None:
+        """Simulate aside, as it takes seconds."""
+        now = self._shared.draft.now
+        self._told.set_text('is being simulated')
+        told = await run.io_bound(self._shared.forecast, now)
+        self._told.set_text('\n'.join(told or ('nothing can be explored: look at what is wrong',)))
+
+    def _refresh(self) -> None:
+        draft = self._shared.draft
+        self._state.set_text('saved' if draft.now is draft.saved else 'not saved')
+        if draft.now is not self._shown:
+            self._shown = draft.now
+            self._show(draft.now)
+
+    def _draw(self, layers: Mapping[str, object]) -> None:
+        """Send the layers of the picture that have changed."""
+        self._map.run_method('draw', {
+            name: layer for name, layer in layers.items() if self._sent.get(name) != layer})
+        self._sent.update(layers)
+
+    def _say(self, head: str, wrong: Sequence[Finding]) -> None:
+        """Show what is wrong."""
+        self._findings.set_text('\n'.join([
+            head, *(f'{"WRONG: " if each.fatal else ""}{each.text}' for each in wrong)]))
