@@ -52,6 +52,7 @@ _MOMENT = 3.0     # s, for nodes to end by themselves; the graph shows one that 
 _peers: list[Peer] = []             # of this test
 _processes: list[NodeProcess] = []
 _anchors: list[Node] = []           # each lets a participant stay, for one peer of a test
+_resting: list[Node] = []           # those that still see a node which was killed
 _made: WeakSet[Node] = WeakSet()    # nodes of this test
 
 
@@ -71,13 +72,19 @@ def end_all() -> None:
     for process in _processes:
         process.kill()
     if any(process.wait() < 0 for process in _processes):    # it would be seen for 20 s more
-        _anchors.clear()
+        _rest()
     _processes.clear()
     quiet = time.monotonic() + _QUIET
     while any(map(_sees_others, _anchors)):
         if time.monotonic() >= quiet:    # the next test would take them for its own
-            _anchors.clear()
+            _rest()
         time.sleep(0.002)
+
+
+def _rest() -> None:
+    """Let no test have the participants until they see none of a test before."""
+    _resting.extend(_anchors)
+    _anchors.clear()
 
 
 def _sees_others(anchor: Node) -> bool:
@@ -89,13 +96,20 @@ def _context() -> Context:
     Return a context of which no peer of this test has been given one.
 
     Fast DDS may crash, or wait for ever, when a participant leaves a domain in which others come
-    and go. So none leaves before the process ends, and later tests have them again.
+    and go. So none leaves before the process ends, and later tests have them again. Of more than
+    some thirty on one machine, not all find each other.
     """
-    if len(_peers) == len(_anchors):
+    if len(_peers) < len(_anchors):
+        return _anchors[len(_peers)].context
+    rested = next((anchor for anchor in _resting if not _sees_others(anchor)), None)
+    if rested is not None:
+        _resting.remove(rested)
+        _anchors.append(rested)
+    else:
         context = Context()
         rclpy.init(context=context)
-        anchor = Node(f'{_ANCHOR}{len(_anchors)}', context=context, enable_rosout=False,
-                      start_parameter_services=False)
+        anchor = Node(f'{_ANCHOR}{len(_anchors) + len(_resting)}', context=context,
+                      enable_rosout=False, start_parameter_services=False)
         _made.discard(anchor)
         for kept in (context, anchor, anchor.handle):
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(kept))
@@ -108,7 +122,16 @@ def _remember(node: Node, *arguments: Any, **named: Any) -> None:
     _made.add(node)
 
 
+def _destroy(node: Node) -> None:
+    """Destroy a node; rclpy lets one with a lifecycle be seen for ever."""
+    machine = getattr(node, '_state_machine', None)
+    if machine is not None:
+        machine.destroy_when_not_in_use()
+    _destroy_node(node)
+
+
 _make_node, Node.__init__ = Node.__init__, _remember
+_destroy_node, Node.destroy_node = Node.destroy_node, _destroy
 
 
 def _said() -> str:
