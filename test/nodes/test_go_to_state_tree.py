@@ -11,8 +11,9 @@ import signal
 from types import ModuleType
 
 from diagnostic_msgs.msg import DiagnosticArray
+from in_process import navigating_here
 from mnm_ros import NavigatorClient
-from navigating import HeldRobot, KNOWN, Operator, publish
+from navigating import HeldRobot, Operator
 from node_processes import Peer, ScriptedRobot
 import pytest
 from tiers import thorough
@@ -32,11 +33,9 @@ def example() -> ModuleType:
 
 
 @pytest.fixture
-def client(start: Callable, peer: Peer) -> NavigatorClient:
+def client(peer: Peer, operator: Operator, monkeypatch: pytest.MonkeyPatch) -> NavigatorClient:
     """Return a client of a navigator that has heard the policies."""
-    start('navigator')
-    publish(peer, KNOWN)
-    Operator(peer).wait_for_navigator()
+    navigating_here(peer, operator, monkeypatch)()
     return NavigatorClient(peer.node)
 
 

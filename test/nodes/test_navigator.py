@@ -5,33 +5,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-import signal
 import time
 from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
+from in_process import navigating_here, navigator_here
 from mnm_ros import messages
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.navigator import Navigator
 from navigating import declare, HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray
 from std_srvs.srv import Trigger
+from tiers import thorough
 
 EAST, RESET = 0, -1
 ENOUGH = 5.0    # s, until every node has ended
+
+
+@pytest.fixture
+def navigator(peer: Peer, operator: Operator,
+              monkeypatch: pytest.MonkeyPatch) -> Callable[..., Navigator]:
+    return navigating_here(peer, operator, monkeypatch)
 
 
 def actions(robot: ScriptedRobot) -> list[int]:
     return [action for _, action, _ in robot.executed]
 
 
-def test_without_an_explorer(start: Callable, peer: Peer, operator: Operator) -> None:
+def test_without_an_explorer(
+        peer: Peer, operator: Operator, monkeypatch: pytest.MonkeyPatch) -> None:
     robot = ScriptedRobot(peer)
     robot.state = 1
-    start('navigator')
+    navigator_here(peer, monkeypatch)
     operator.wait_for_subscription()
     assert operator.go(2) == 'refused 2: no policies heard yet'
     publish(peer, KNOWN)
@@ -203,19 +212,19 @@ def test_what_is_declared_can_be_ignored(
 
 
 @pytest.mark.parametrize('answers', [True, False])
-def test_ends_while_under_way(navigator: Callable, peer: Peer, operator: Operator,
-                              answers: bool) -> None:
+def test_ends_while_under_way(
+        navigator: Callable, peer: Peer, operator: Operator, answers: bool) -> None:
+    """The step under way is waited for, but not for ever."""
     robot = HeldRobot(peer)
-    process = navigator()
+    node = navigator()
     operator.send(2)
     peer.wait_for(lambda: robot.held, 'a step under way')
     began = time.monotonic()
-    process.send(signal.SIGTERM if answers else signal.SIGINT)
+    assert not node.leave()
     if answers:
-        peer.wait_for(lambda: robot.release_if_held() or operator.results, 'the result')
+        robot.release()
+    peer.wait_for(node.leave, 'the end')
     assert operator.result() == 'cancelled 2: the node is ending'
-    peer.wait_for(lambda: not process.running, 'the end')
-    assert process.wait() == 0 and 'Traceback' not in process.output
     assert soon(time.monotonic() - began, ENOUGH)
     assert bool(robot.held) is not answers    # the last order was waited for, or given up
 
@@ -280,10 +289,10 @@ def test_an_explorer_that_does_not_begin(
         navigator: Callable, peer: Peer, operator: Operator) -> None:
     """A goal that it takes late is ended at once, as nobody waits for it any more."""
     robot, explorer = ScriptedRobot(peer), Explorer(peer)
-    navigator(pause_timeout=1.5)
+    navigator(pause_timeout=0.5)
     operator.send(2)
     asked = explorer.asked()
-    assert operator.result() == 'failed 2: the explorer did not begin it within 1.5 s'
+    assert operator.result() == 'failed 2: the explorer did not begin it within 0.5 s'
     explorer.ends.clear()
     explorer.say(asked, GoalStatus.UNDER_WAY, 'on the way to 2')
     peer.wait_for(lambda: [end.data for end in explorer.ends] == [asked.id], 'its end')
@@ -294,18 +303,23 @@ def test_nothing_is_sent_again_once_an_explorer_may_command_the_robot(
         navigator: Callable, peer: Peer, operator: Operator) -> None:
     """By then the robot may be anywhere: what was meant for here would be executed there."""
     robot = HeldRobot(peer)
-    navigator(step_timeout=1.0)
+    navigator(step_timeout=0.3)
     operator.send(2)
     peer.wait_for(lambda: robot.held, 'an order')
     Explorer(peer)
     assert operator.result() == 'cancelled 2: an explorer commands the robot now'
     received = len(robot.received)
-    peer.spin(1.5)
+    peer.spin(0.5)
     assert len(robot.received) == received
 
 
+_REFUSED = ('nodes/test_navigator.py::test_refused_at_start '
+            'test_parameters.py::test_refused_at_start')
+
+
 @pytest.mark.parametrize(('name', 'value'), [
-    ('max_steps', -1), ('pause_timeout', 0.0), ('reset_mode', 'magic'), ('step_retries', 0.5)])
+    ('pause_timeout', 0.0), *(pytest.param(*case, marks=thorough(_REFUSED)) for case in (
+        ('max_steps', -1), ('reset_mode', 'magic'), ('step_retries', 0.5)))])
 def test_refused_at_start(start: Callable, name: str, value: object) -> None:
     process = start('navigator', **{name: value})
     assert process.wait() == 1

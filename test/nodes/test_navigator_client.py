@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, ExitStack
 from pathlib import Path
 import re
-import signal
 from threading import Thread
 import time
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
+from in_process import navigating_here, navigator_here
 from mnm_ros import messages, NavigatorClient
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.navigator_client import Goal
+from mnm_ros.nodes.navigator import Navigator
 from mnm_ros.robot_description import RobotDescription
 from navigating import HeldRobot, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
@@ -60,6 +62,12 @@ class Raw:
         return self._peer.wait_for(
             lambda: (report := self.reports().get(goal_id)) and report.status is status
             and report, f'goal {goal_id} {status.value}')
+
+
+@pytest.fixture
+def navigator(peer: Peer, operator: Operator,
+              monkeypatch: pytest.MonkeyPatch) -> Callable[..., Navigator]:
+    return navigating_here(peer, operator, monkeypatch)
 
 
 @pytest.fixture
@@ -273,12 +281,13 @@ def test_the_last_twenty_are_remembered(navigator: Callable, peer: Peer, raw: Ra
     assert list(raw.reports()) == list(range(11, 31))
 
 
-def test_no_request(navigator: Callable, peer: Peer, raw: Raw) -> None:
-    process = navigator()
+def test_no_request(navigator: Callable, peer: Peer, raw: Raw,
+                    capfd: pytest.CaptureFixture[str]) -> None:
+    navigator()
     raw.find()
     for numbers in ((), (1,), (1, 2, 3)):
         raw.request(*numbers)
-    peer.wait_for(lambda: 'ignored: goal/request has ' in process.output, 'the warning')
+    peer.wait_for(lambda: 'ignored: goal/request has ' in capfd.readouterr().err, 'the warning')
     raw.request(5, 99)
     raw.wait_for(5, GoalStatus.REFUSED)
 
@@ -312,13 +321,14 @@ def test_the_navigator_vanishes(peer: Peer) -> None:
 
 
 def test_the_navigator_is_started_anew(
-        navigator: Callable, start: Callable, peer: Peer, client: NavigatorClient) -> None:
+        navigator: Callable, peer: Peer, client: NavigatorClient,
+        monkeypatch: pytest.MonkeyPatch) -> None:
     robot = HeldRobot(peer)
-    process = navigator()
+    before = navigator()
     goal = client.go(2)
     peer.wait_for(lambda: robot.held and goal.acknowledged, 'a step under way')
-    process.kill()
-    start('navigator')
+    before.destroy_node()
+    navigator_here(peer, monkeypatch)
     assert result(peer, goal).text == 'lost 2: the navigator does not know it any more'
     robot.held.clear()
     goals = [client.go(0)]
@@ -338,58 +348,62 @@ def test_the_navigator_is_started_anew(
 def test_the_navigator_is_told_to_end(
         navigator: Callable, peer: Peer, client: NavigatorClient) -> None:
     robot = HeldRobot(peer)
-    process = navigator()
+    node = navigator()
     goal = client.go(2)
     peer.wait_for(lambda: robot.held, 'a step under way')
-    process.send(signal.SIGINT)
-    peer.wait_for(lambda: robot.release_if_held() or goal.over, 'the result')
-    assert goal.report.text == 'cancelled 2: the node is ending'
+    assert not node.leave()
+    robot.release()
+    peer.wait_for(lambda: goal.over, 'the result')
+    assert goal.report.text == 'cancelled 2: the node is ending' and node.leave()
+
+
+@contextmanager
+def repeated(spin: Callable[[float], object]) -> Iterator[None]:
+    """Let another thread spin for a moment, again and again."""
+    running = [True]
+
+    def run() -> None:
+        while running:
+            spin(0.05)
+
+    thread = Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        running.clear()
+        thread.join()
 
 
 @pytest.fixture(params=['by wait', 'by a thread'])
 def script(peer: Peer, request: pytest.FixtureRequest) -> Iterator[Node]:
     """Yield a node that nobody spins until ``wait``, or one that another thread spins."""
     node = Node('script', context=peer.context)
-    if request.param == 'by wait':
-        yield node
-        node.destroy_node()
-        return
     executor = SingleThreadedExecutor(context=peer.context)
-    executor.add_node(node)
-    running = [True]
-
-    def spin() -> None:
-        while running:
-            executor.spin_once(timeout_sec=0.05)
-
-    thread = Thread(target=spin)
-    thread.start()
-    yield node
-    running.clear()
-    thread.join()
+    with ExitStack() as stack:
+        if request.param == 'by a thread':
+            executor.add_node(node)
+            stack.enter_context(repeated(executor.spin_once))
+        yield node
     executor.shutdown()
     node.destroy_node()
 
 
-def test_a_script_waits(start: Callable, peer: Peer, scenario: str, script: Node) -> None:
-    start('cmp_sim', scenario=scenario)
-    start('navigator')
-    publish(peer, KNOWN)
+def test_a_script_waits(navigator: Callable, peer: Peer, script: Node) -> None:
+    robot = HeldRobot(peer)
+    robot.holding = False
+    navigator()
     client = NavigatorClient(script)
     assert client.wait(0.0) is None
-    ends = set()
-    while 'reached' not in ends:    # at first it may not have heard the policies yet
+    with repeated(peer.spin):    # the robot and the navigator
         goal = client.go(2)
-        ends.add(goal.wait(ENOUGH).text.split()[0])
-    assert ends <= {'reached', 'refused'} and client.wait() == goal.result
-    assert peer.set_parameter('cmp_sim', 'latency', 30.0).successful
-    goal = client.go(1)
-    began = time.monotonic()
-    assert goal.wait(0.5) is None and not goal.over
-    waited = time.monotonic() - began
-    assert waited >= 0.5 and soon(waited, ENOUGH)
-    goal.cancel()
-    assert peer.set_parameter('cmp_sim', 'latency', 0.0).successful
+        assert goal.wait(ENOUGH).text == 'reached 2 in 2 steps' and client.wait() == goal.result
+        robot.holding = True
+        goal = client.go(1)
+        began = time.monotonic()
+        assert goal.wait(0.5) is None and not goal.over
+        waited = time.monotonic() - began
+        assert waited >= 0.5 and soon(waited, ENOUGH)
     client.destroy()
 
 

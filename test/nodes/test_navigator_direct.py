@@ -4,11 +4,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from in_process import navigating_here
 from mnm_ros import messages
 from navigating import Operator
-from node_processes import NodeProcess, Peer, ScriptedRobot
+from node_processes import Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Bool, Int64MultiArray
 
@@ -19,9 +18,8 @@ BY_HOME = [RESET, EAST, EAST]    # to 2
 class Going:
     """A navigator, and a robot that it has sent home."""
 
-    def __init__(self, peer: Peer, process: NodeProcess, operator: Operator) -> None:
-        self.robot, self.peer, self.process, self.operator = (
-            ScriptedRobot(peer), peer, process, operator)
+    def __init__(self, peer: Peer, operator: Operator) -> None:
+        self.robot, self.peer, self.operator = ScriptedRobot(peer), peer, operator
         self.go(0)
 
     def go(self, target: int) -> list[int]:
@@ -32,8 +30,9 @@ class Going:
 
 
 @pytest.fixture
-def going(navigator: Callable, peer: Peer, operator: Operator) -> Going:
-    return Going(peer, navigator(), operator)
+def going(peer: Peer, operator: Operator, monkeypatch: pytest.MonkeyPatch) -> Going:
+    navigating_here(peer, operator, monkeypatch)()
+    return Going(peer, operator)
 
 
 def test_from_where_it_is(going: Going) -> None:

@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import json
 
+from in_process import navigator_here
 from mnm_ros import messages
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.navigator_client import NavigatorClient
 from navigating import KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot
+import pytest
 from std_msgs.msg import Int64MultiArray, String
 
 
@@ -29,8 +30,9 @@ def trust(**states: str) -> str:
 
 
 def test_as_far_as_they_may_be_trusted(
-        start: Callable, peer: Peer, robot: ScriptedRobot, operator: Operator) -> None:
-    navigator = start('navigator')
+        peer: Peer, robot: ScriptedRobot, operator: Operator, monkeypatch: pytest.MonkeyPatch,
+        capfd: pytest.CaptureFixture[str]) -> None:
+    navigator_here(peer, monkeypatch)
     operator.wait_for_subscription()
     assert operator.go(1) == 'refused 1: no policies heard yet'
     provisional = peer.node.create_publisher(
@@ -56,6 +58,8 @@ def test_as_far_as_they_may_be_trusted(
         'a doubt')
     assert operator.go(1).startswith('reached 1')
     tell(peer, '{"version": [1, 2], "states": {"1": {"trust": "holy"}}}')
-    peer.wait_for(lambda: 'trust ignored' in navigator.output, 'a warning')
-    assert 'is "holy", expected one of proven, certified, assumed, doubted' in navigator.output
+    said: list[str] = []
+    peer.wait_for(lambda: said.append(capfd.readouterr().err) or 'trust ignored' in ''.join(said),
+                  'a warning')
+    assert 'is "holy", expected one of proven, certified, assumed, doubted' in ''.join(said)
     assert operator.go(1).startswith('reached 1')
