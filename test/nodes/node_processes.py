@@ -9,7 +9,7 @@ import atexit
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 import ctypes
-from functools import lru_cache
+from functools import lru_cache, wraps
 import json
 import os
 from pathlib import Path
@@ -122,6 +122,7 @@ def _remember(node: Node, *arguments: Any, **named: Any) -> None:
     _made.add(node)
 
 
+@wraps(Node.destroy_node)
 def _destroy(node: Node) -> None:
     """Destroy a node; rclpy lets one with a lifecycle be seen for ever."""
     machine = getattr(node, '_state_machine', None)

@@ -99,6 +99,7 @@ def test_unknown_and_malformed_actions_are_ignored(
     assert 'action ignored: step message has 1 numbers, expected 2' in log
 
 
+@pytest.mark.usefixtures('talk')    # its commander is there, however long it takes
 def test_too_many_ways_home_are_refused_but_to_a_commander_whose_reset_they_are(
         peer: Peer, robot: SlowRobot) -> None:
     """Also those that come while an action is executed, lest one of them comes right after it."""
