@@ -22,6 +22,7 @@ import pytest
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
+from tiers import thorough
 from visualization_msgs.msg import MarkerArray
 
 TICK = 50_000_000    # ns
@@ -104,7 +105,8 @@ def test_a_door_waits_for_the_robot(start: Callable, peer: Peer) -> None:
     assert driver.x < 1.5 - 0.15 + 0.02
 
 
-@pytest.mark.parametrize('pose', ['amcl_pose', 'odom'])
+@pytest.mark.parametrize('pose', ['amcl_pose', pytest.param('odom', marks=thorough(
+    'nodes/test_diff_drive_sim.py::test_lockstep'))])
 def test_lockstep(start: Callable, peer: Peer, pose: str) -> None:
     """One tick per command; without commands time creeps on."""
     process = sim(start)
@@ -127,7 +129,8 @@ def test_lockstep(start: Callable, peer: Peer, pose: str) -> None:
     assert process.stop() == 0
 
 
-@pytest.mark.parametrize('factor', [5.0, 20.0])
+@pytest.mark.parametrize('factor', [20.0, pytest.param(5.0, marks=thorough(
+    'nodes/test_diff_drive_sim.py::test_simulated_time_is_as_fast_as_asked_for'))])
 def test_simulated_time_is_as_fast_as_asked_for(start: Callable, peer: Peer,
                                                 factor: float) -> None:
     """Never faster; a busy machine may be slower."""
@@ -187,9 +190,8 @@ def test_a_covariance_and_frames(start: Callable, peer: Peer) -> None:
     assert odom[-1].pose.pose.position.x == 0 and odom[-1].pose.pose.orientation.w == 1
 
 
-@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize('factor', [0.0, 100.0])
-def test_ends(start: Callable, peer: Peer, number: int, factor: float) -> None:
+@pytest.mark.parametrize(('factor', 'number'), [(0.0, signal.SIGINT), (100.0, signal.SIGTERM)])
+def test_ends(start: Callable, peer: Peer, factor: float, number: int) -> None:
     process = sim(start, real_time_factor=factor)
     Driver(peer)
     assert process.stop(number, limit=5.0) == 0

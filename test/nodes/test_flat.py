@@ -17,7 +17,7 @@ from mnm_ros.simulation.world import load
 from node_processes import PAUSE, Peer, read_counts
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
-from tiers import strength
+from tiers import strength, thorough
 
 WORLD = load('two_room_flat')
 TRUTH = [setting.cmp for setting in scenario_of(WORLD).settings]
@@ -36,6 +36,10 @@ def start_flat(start: Callable, **simulation: object) -> list:
               delta=strength(0.5, 0.1))]
 
 
+@thorough(shown_by=(
+    'nodes/test_route_driver.py::test_an_explorer_learns_the_graph_and_that_a_passage_closes '
+    'nodes/test_closed_ways.py::test_a_way_that_closes_is_left_alone_and_found_open_by_a_look '
+    'nodes/test_turtlebot.py::test_every_command_does_what_the_page_says'))
 def test_the_door_closes_and_opens(start: Callable, peer: Peer) -> None:
     processes = start_flat(start, slip=0.02, pose_noise=0.01, heading_noise=0.02)
     setting = peer.listen(Int64, 'true_setting')

@@ -11,6 +11,7 @@ from node_processes import as_counts, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
+from tiers import thorough
 
 
 class HomeServer:
@@ -51,7 +52,8 @@ class HomeServer:
             self._robot.send(-1, 0)
 
 
-@pytest.mark.parametrize('early', [False, True])
+@pytest.mark.parametrize('early', [True, pytest.param(False, marks=thorough(
+    'nodes/test_reset_service.py::test_reset_by_service'))])
 def test_reset_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot, early: bool,
                           tmp_path: Path) -> None:
     home = HomeServer(peer, robot, early)

@@ -82,14 +82,16 @@ def a_reset_misses(robot: FaultyRobot, seq: int) -> bool:
 
 
 @pytest.mark.parametrize('trouble', [
-    state_lost, malformed, moved_by_hand, moved_where_it_never_was, a_reset_misses,
+    state_lost, malformed, moved_by_hand,
     *(pytest.param(trouble, marks=thorough(shown_by=(
         'protocol/test_clients.py::test_meaning '
         'protocol/test_clients.py::test_server_executes_once_and_repeats '
         'nodes/test_steps.py::test_lost_actions_and_answers '
         'nodes/test_time_and_errors.py::test_a_robot_slower_than_the_timeout '
+        'core/test_exploration.py::test_a_reset_that_misses_home_is_counted_and_tried_again '
         'nodes/test_robot_faults.py::test_trouble_again_and_again'))) for trouble in (
-            action_lost, answered_late, answered_twice, for_another_seq, out_of_order))])
+            moved_where_it_never_was, a_reset_misses, action_lost, answered_late, answered_twice,
+            for_another_seq, out_of_order))])
 def test_trouble_again_and_again(trouble: Callable, explorer: Callable, peer: Peer,
                                  tmp_path: Path) -> None:
     robot = FaultyRobot(peer)
