@@ -82,7 +82,7 @@ def explored_by_names(said: String, known: PolicySet) -> None:
 
 
 @thorough(shown_by=(
-    'nodes/test_flat.py::test_the_door_closes_and_opens '
+    'nodes/test_turtlebot.py::test_every_command_does_what_the_page_says '
     'nodes/test_robot_profile.py::test_a_grid_driver_says_where_its_cells_are'))
 def test_it_is_explored_by_the_names_of_rooms_and_a_door_closes_and_opens(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
