@@ -43,10 +43,10 @@ class _Lanes:
         if both:
             self.edges.append(Edge(f'{lane} back', end, start, door))
 
-    def add_to_lift(self, lift: str, level: str, vertex: int) -> None:
+    def add_to_lift(self, lift: str, vertex: int) -> None:
         if lift:
             self.lifts.setdefault(lift, []).append(vertex)
-            self.numbers.add_to_lift(lift, level, vertex)
+            self.numbers.add_to_lift(lift, vertex)
 
     def graph(self, remarks: tuple[str, ...] = ()) -> PlaceGraph:
         """Return the graph of all vertices that a lane begins or ends at; lifts join levels."""
@@ -87,7 +87,7 @@ def read_navigation_graph(path: Path, root: Entry) -> PlaceGraph:
                 raise entry.error(f'two vertices are called {place.name}, expected names of '
                                   'their own')
             found.places[number] = place
-            found.add_to_lift(_option(options, 'lift'), level, number)
+            found.add_to_lift(_option(options, 'lift'), number)
         inside = range(len(found.places) - first)
         for index, entry in enumerate(keys.listed('lanes')):
             start, end, options = _listed(entry, 2, 'a lane, [start, end, options]')
@@ -114,7 +114,7 @@ def read_building(path: Path, root: Entry) -> PlaceGraph:
     if system not in (_PIXELS, _METRES):
         raise top['coordinate_system'][1].error(
             f"coordinate_system is '{system}', expected {_PIXELS} or {_METRES}")
-    found, remarks = _Lanes(path, numbers=LaneNumbers(by_name=True)), list[str]()
+    found, remarks = _Lanes(path, numbers=LaneNumbers(building=True)), list[str]()
     levels = [*_levels(root)]
     lowest = min((graph for _, keys in levels for graph in _graphs(keys)), default=0)
     scale = 0.0    # m for each pixel, of the level before
@@ -132,7 +132,7 @@ def read_building(path: Path, root: Entry) -> PlaceGraph:
             found.places[number] = Place(
                 x, y, str(name.scalar('a name') or ''), level=level,
                 charger=_parameter(parameters, 'is_charger') == 'True')
-            found.add_to_lift(_parameter(parameters, 'lift_cabin'), level, number)
+            found.add_to_lift(_parameter(parameters, 'lift_cabin'), number)
         docks = [_parameter(parameters, 'dock_name') for *_, parameters in vertices]
         _add_lanes(found, level, keys, points, docks, first, lowest)
     if any(graph > lowest for _, keys in levels for graph in _graphs(keys)):
