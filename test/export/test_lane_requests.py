@@ -15,6 +15,7 @@ from typing import Any
 from mnm_ros.command.knowledge import export
 from mnm_ros.core.errors import ExportError
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
+from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.export.closures import may_close
 from mnm_ros.export.contents import ExportContents
 from mnm_ros.export.formats import FORMATS
@@ -23,6 +24,7 @@ from mnm_ros.export.route_graphs import RmfFrame
 from mnm_ros.places.graph_file import read_graph
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.places.rmf_lanes import requested
+from mnm_ros.view.telemetry import Telemetry
 import pytest
 import yaml
 
@@ -81,6 +83,15 @@ def test_closed_lanes_are_those_that_a_change_has_closed_and_that_fail_too_often
         '- 2    # L1: hall (1) to 2, arrived 0 of 2 times',
         '- 5    # L2: roof (4) to 3, arrived 0 of 20 times']
     assert not warnings(learnt_of(graph), graph, 'tinyRobot')
+
+
+def test_of_a_running_explorer_the_last_change_of_a_pair_counts() -> None:
+    shut, opened = PairChange(1, 1, {2: 30}, {1: 5}), PairChange(1, 1, {1: 5}, {2: 3})
+    others = PairChange(0, 0, {1: 30}, {2: 5}), PairChange(3, 0, {3: 9}, {3: 1, 4: 1})
+    events = [Event(9, '', 'change', change) for change in (*others, opened, shut)]
+    hint = Event(9, '', 'hint', PairChange(2, 0, {1: 30}, {2: 5}))
+    assert Telemetry(events=(*events, hint)).knowledge.closed == ((1, 1),)
+    assert Telemetry(events=(*events, Event(10, '', 'change', opened))).knowledge.closed == ()
 
 
 def test_without_closed_lanes_the_request_is_empty(path: Path) -> None:
