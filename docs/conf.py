@@ -27,7 +27,7 @@ highlight_language = 'text'
 autodoc_mock_imports = [
     'action_msgs', 'ament_index_python', 'bondpy', 'builtin_interfaces', 'diagnostic_msgs',
     'geometry_msgs', 'lifecycle_msgs', 'nav2_msgs', 'nav_msgs', 'rcl_interfaces', 'rclpy',
-    'rosgraph_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'visualization_msgs']
+    'rmf_fleet_msgs', 'rosgraph_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'visualization_msgs']
 autodoc_member_order = 'bysource'
 autodoc_typehints = 'signature'
 autodoc_default_options = {'members': True}

@@ -212,6 +212,18 @@ def write_whole(path: Path, content: str | bytes, own: bool = False) -> Path:
     return path
 
 
+def write_output(path: Path, content: bytes) -> None:
+    """
+    Write what a user asks for: a file, what a link leads to, or into a pipe or a device.
+
+    :raises OSError: if that fails.
+    """
+    if path.exists() and not path.is_file():    # a pipe, or /dev/stdout
+        path.write_bytes(content)
+    else:
+        write_whole(path.resolve() if path.exists() else path, content)    # of a link, its end
+
+
 def _opener_of_own(path: str, flags: int) -> int:
     return os.open(path, flags, _OWN)
 

@@ -23,6 +23,7 @@ import rclpy
 from rclpy.client import Client
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
@@ -272,6 +273,15 @@ class Listener:
                service: str) -> Client[_RequestT, _ResponseT]:
         """Return a client of the node, which ``listen`` spins."""
         return self._node.create_client(kind, service)
+
+    def publisher(self, kind: type[_MsgT], topic: str, qos: QoSProfile) -> Publisher[_MsgT]:
+        """Return a publisher of the node."""
+        return self._node.create_publisher(kind, topic, qos)
+
+    def hear(self, kind: type[_MsgT], topic: str, qos: QoSProfile,
+             take: Callable[[_MsgT], object]) -> None:
+        """Call ``take`` with each message on a topic while ``listen`` spins the node."""
+        messages.hear(self._node, kind, topic, qos, take)
 
     def change(self) -> None:
         """Ask for the next setting, wherever the service is offered."""

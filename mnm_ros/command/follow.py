@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Tell nav2's route server which edges of an exported graph are closed, as exploration goes on.
+Keep another program up to date about the closed edges of an exported graph.
 
-Its plugin ``DynamicEdgesScorer`` offers the service that this calls.
+``follow`` listens to the explorer. A receiver tells the program: nav2's route server here, a fleet
+adapter of Open-RMF in ``follow_fleet.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from importlib.util import find_spec
-from typing import Any, TYPE_CHECKING
+from typing import Any, Protocol, TYPE_CHECKING
 
 from mnm_ros.core.errors import NoAnswerError
-from mnm_ros.core.knowledge.knowledge import Counts, Transition
+from mnm_ros.core.knowledge.knowledge import Transition
+from mnm_ros.export.closures import Closures, may_close
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph
 
 if TYPE_CHECKING:
@@ -21,87 +23,89 @@ if TYPE_CHECKING:
 
 _LOOK = 0.5      # s, between two looks
 _ANSWER = 5.0    # s, after which a request is sent again
-CHANCE = 0.01
-"""With which a way that still works may have failed as often as one that is called closed."""
 
 
-def check() -> None:
-    """Raise NoAnswerError if nav2 is not installed."""
-    if find_spec('nav2_msgs') is None:
-        raise NoAnswerError('--follow: nav2_msgs cannot be imported, expected an installed nav2')
+class Receiver(Protocol):
+    """
+    A program that avoids closed edges.
+
+    :ivar called: what it calls an edge.
+    """
+
+    called: str
+
+    def numbers(self, edge: Transition) -> tuple[int, ...]:
+        """Return the numbers by which it knows an edge; none if it knows none."""
+
+    def tell(self, closed: Collection[Transition]) -> None:
+        """Tell the program which edges are closed, unless it knows."""
 
 
-def follow(listener: Listener, graph: RouteGraph, service: str) -> None:
-    """Keep a route server up to date until Ctrl-C; one that comes later hears of all, too."""
-    from nav2_msgs.srv import DynamicEdges
-    closures, client = Closures(graph), listener.client(DynamicEdges, service)
-    told: set[int] | None = None    # what the server knows; None if that may be anything
+def check(package: str, installed: str) -> None:
+    """Raise NoAnswerError if a package with messages cannot be imported."""
+    if find_spec(package) is None:
+        raise NoAnswerError(f'--follow: {package} cannot be imported, expected an installed '
+                            f'{installed}')
+
+
+def follow(listener: Listener, graph: RouteGraph, receiver: Receiver,
+           closed: Collection[Transition] = ()) -> None:
+    """
+    Keep a receiver up to date until Ctrl-C; one that comes later is told all, too.
+
+    :param closed: edges that are closed until the explorer says otherwise.
+    """
+    closures = Closures(may_close(graph), closed)
     while True:
         heard = listener.listen(_LOOK)
         known = heard.known if graph.given is None else graph.nodes
-        for what, numbers in zip(('closed', 'open again'), closures.look(known, heard.counts)):
-            if numbers:
-                print(f'{what}: {_named(closures, graph, numbers)}', flush=True)
-        if not client.service_is_ready():
-            told = None
-        elif known and told != closures.closed:
-            told = _tell(listener, client, closures)
+        for what, edges in zip(('closed', 'open again'), closures.update(
+                known, heard.counts, heard.closed)):
+            if edges:
+                print(f'{what}: {_named(graph, receiver, edges)}', flush=True)
+        if known:
+            receiver.tell(closures.closed)
 
 
-def _tell(listener: Listener, client: Any, closures: Closures) -> set[int] | None:
-    """Say of each edge what it is; return what was taken, None without an answer."""
-    closed = {*closures.closed}
-    answer = listener.ask(client, client.srv_type.Request(
-        closed_edges=sorted(closed), opened_edges=sorted({*closures.edges} - closed)), _ANSWER)
-    return closed if answer and answer.success else None
-
-
-def _named(closures: Closures, graph: RouteGraph, numbers: Collection[int]) -> str:
+def _named(graph: RouteGraph, receiver: Receiver, edges: Collection[Transition]) -> str:
     said = graph.learnt.description
-    found = [(number, closures.edges[number]) for number in numbers]
     return ', '.join(f'{said.label(edge.state)} {said.action_name(edge.action, edge.state)} '
-                     f'(edge {number})' for number, edge in found)
+                     f'({_numbered(receiver, edge)})' for edge in edges)
 
 
-class Closures:
+def _numbered(receiver: Receiver, edge: Transition) -> str:
+    numbers = ' and '.join(map(str, receiver.numbers(edge)))
+    return f'{receiver.called} {numbers}' if numbers else f'no {receiver.called}'
+
+
+class RouteServer:
     """
-    The closed edges of a graph.
+    nav2's route server, whose plugin ``DynamicEdgesScorer`` offers the service that this calls.
 
-    An edge is closed while one of its ends is not known, or while its action, since the last
-    change that was noticed, has failed so often that chance is no explanation. It is open again
-    once both ends are known and the action has led along it. As long as neither is seen it stays
-    what it was.
-
-    :ivar edges: by their ids.
-    :ivar closed: ids.
+    :param service: the name of the service.
     """
 
-    def __init__(self, graph: RouteGraph) -> None:
-        self.edges = {number: edge for edge, number in edge_ids(graph).items()}
-        self.closed: set[int] = set()
+    called = 'edge'
 
-    def look(self, known: Collection[int], counts: Counts) -> tuple[list[int], list[int]]:
-        """
-        Return the edges that are closed now and those that are open again, since the last look.
+    def __init__(self, listener: Listener, graph: RouteGraph, service: str) -> None:
+        from nav2_msgs.srv import DynamicEdges
+        self._listener = listener
+        self._client: Any = listener.client(DynamicEdges, service)
+        self._ids = edge_ids(graph, may_close(graph))
+        self._opened = {self._ids[edge] for edge in graph.edges}    # unless they are closed
+        self._told: set[int] | None = None    # closed edges that it knows; None if unknown
 
-        :param known: all known states, of a given graph all nodes; there is nothing to be seen
-            without one.
-        :param counts: since the last change that was noticed.
-        """
-        if not known:
-            return [], []
-        now = {number: _closed(edge, known, counts) for number, edge in self.edges.items()}
-        closed = [number for number in now if now[number] is True and number not in self.closed]
-        opened = [number for number in now if now[number] is False and number in self.closed]
-        self.closed = self.closed.union(closed).difference(opened)
-        return closed, opened
+    def numbers(self, edge: Transition) -> tuple[int, ...]:
+        """Return the id of an edge."""
+        return (self._ids[edge],)
 
-
-def _closed(edge: Transition, known: Collection[int], counts: Counts) -> bool | None:
-    """Return whether an edge is closed; None if that cannot be told."""
-    if not {edge.state, edge.following} <= {*known}:
-        return True
-    ends = counts.get(edge.state, {}).get(edge.action, {})
-    if ends.get(edge.following):
-        return False
-    return True if (1 - edge.probability) ** sum(ends.values()) < CHANCE else None
+    def tell(self, closed: Collection[Transition]) -> None:
+        """Tell the server of each edge whether it is closed, if any of them has changed."""
+        ids = {self._ids[edge] for edge in closed}
+        self._opened |= ids
+        if not self._client.service_is_ready():
+            self._told = None
+        elif self._told != ids:
+            answer = self._listener.ask(self._client, self._client.srv_type.Request(
+                closed_edges=sorted(ids), opened_edges=sorted(self._opened - ids)), _ANSWER)
+            self._told = ids if answer and answer.success else None

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 import json
@@ -17,12 +17,14 @@ from mnm_ros.console.arguments import add_source, explained, parser, split
 from mnm_ros.core.errors import CheckpointError, ExportError, InvalidValueError, NoAnswerError
 from mnm_ros.core.plug_ins import installed
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
-from mnm_ros.export.formats import FORMATS, named
-from mnm_ros.files import user_path, write_whole
+from mnm_ros.export.formats import Format, FORMATS, named
+from mnm_ros.files import user_path, write_output
+from mnm_ros.places.rmf_lanes import requested, REQUESTS
 
 if TYPE_CHECKING:
     from mnm_ros.core.model.policy import Policy
     from mnm_ros.export.contents import ExportContents
+    from mnm_ros.places.place_graph import PlaceGraph
     from rich.console import Console, RenderableType
     from rich.table import Table
 
@@ -221,13 +223,17 @@ def export(arguments: Sequence[str], program: str) -> int:
     made.add_argument('--output', '--out', metavar='FILE',
                       type=partial(explained, user_path),
                       help='where to write it (default: the standard output)')
-    made.add_argument('--follow', nargs='?', const=ROUTE_SERVER, metavar='SERVICE',
-                      help="with nav2-route and a running explorer: then tell nav2's route server "
-                      'of edges that are closed and open again, until Ctrl-C (default %(const)s)')
+    made.add_argument('--follow', nargs='?', const='', metavar='NAME',
+                      help="with a running explorer: then tell nav2's route server, or with rmf "
+                      'and --graph the fleet adapter, which edges close and open, until Ctrl-C '
+                      f'(default service {ROUTE_SERVER}, topic {REQUESTS})')
     made.add_argument('--graph', metavar='FILE', type=partial(explained, user_path),
-                      help='with nav2-route: the GeoJSON that was explored, which is written with '
-                      'what was learnt of each edge')
+                      help='the graph that was explored: with nav2-route a GeoJSON, which is '
+                      'written with what was learnt of each edge; with rmf a navigation graph or '
+                      'a building file, of which the closed lanes are written')
     of_rmf = made.add_argument_group('with rmf')
+    of_rmf.add_argument('--fleet', metavar='NAME',
+                        help='with --graph: the fleet for which lanes are closed')
     of_rmf.add_argument('--level', help='the level of the places (default L1)')
     of_rmf.add_argument('--building', help='the name of the building (default learnt)')
     of_rmf.add_argument('--transform', nargs=4, type=float,
@@ -235,30 +241,23 @@ def export(arguments: Sequence[str], program: str) -> int:
                         help="where the robot's origin is in RMF's coordinates in m, the rotation "
                         'of its axes in radians, and the length of its metre (default 0 0 0 1)')
     given = made.parse_args(words)
-    in_rmf: dict[str, Any] = {
-        name: tuple(value) if name == 'transform' else value
-        for name in ('level', 'building', 'transform')
-        if (value := getattr(given, name)) is not None}
-    if in_rmf and given.format != 'rmf':
-        made.error(f'argument --{next(iter(in_rmf))}: expected --format rmf')
-    if given.graph and given.format != 'nav2-route':
-        made.error('argument --graph: expected --format nav2-route')
-    if given.follow and (given.format != 'nav2-route' or given.source or not given.output):
-        made.error('argument --follow: expected --format nav2-route and --output, without --from')
+    frame = {name: tuple(value) if name == 'transform' else value
+             for name in ('level', 'building', 'transform')
+             if (value := getattr(given, name)) is not None}
+    _check(made, given, frame)
 
     from mnm_ros.command.source import find
-    from mnm_ros.export.route_graphs import RmfFrame, RouteGraph, warnings
-    from mnm_ros.places.geojson import read_geojson
     try:
         row = named(given.format)
-        graph = read_geojson(given.graph) if given.graph else None
-        options = [RmfFrame(**in_rmf)] if in_rmf else [graph] if graph else []
-        if given.follow:
+        graph, options = _options(given, frame)
+        if given.follow is not None:
             from mnm_ros.command.follow import check
-            check()
+            check(*(('rmf_fleet_msgs', 'Open-RMF') if given.fleet is not None
+                    else ('nav2_msgs', 'nav2')))
         learnt = find(given, ros_arguments, row.log)
+        own = requested(given.output, given.fleet) if given.follow is not None else ()
         _write(given.output, row.write(learnt, *options))
-        said = warnings(learnt, graph) if row.places else []
+        said = _warnings(row, learnt, graph, given.fleet)
     except BrokenPipeError:
         raise
     except (OSError, CheckpointError, NoAnswerError, ExportError, InvalidValueError) as error:
@@ -266,19 +265,77 @@ def export(arguments: Sequence[str], program: str) -> int:
         return 1
     for sentence in said:
         print(f'{program}: {sentence}', file=sys.stderr)
-    if given.follow:
-        from mnm_ros.command.follow import follow
-        from mnm_ros.subscriptions import Listener
-        with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
-            follow(listener, RouteGraph.of(learnt, graph), given.follow)
+    if given.follow is not None:
+        _follow(given, ros_arguments, learnt, graph, own)
     return 0
+
+
+def _check(made: argparse.ArgumentParser, given: argparse.Namespace,
+           frame: Mapping[str, object]) -> None:
+    """End with an error if options do not go together."""
+    of_rmf = given.format == 'rmf'
+    if frame and (not of_rmf or given.graph):
+        made.error(f'argument --{next(iter(frame))}: expected --format rmf without --graph')
+    if given.graph and not of_rmf and given.format != 'nav2-route':
+        made.error('argument --graph: expected --format nav2-route or rmf')
+    if (given.fleet is not None) != bool(of_rmf and given.graph):
+        made.error('argument --fleet: expected with --format rmf and --graph, and only there')
+    if given.follow is not None and (given.source or not given.output or not (
+            given.fleet or given.format == 'nav2-route')):
+        made.error('argument --follow: expected --format nav2-route and --output, or --format '
+                   'rmf, --graph, --fleet and --output, without --from')
+
+
+def _options(given: argparse.Namespace, frame: dict[str, Any],
+             ) -> tuple[PlaceGraph | None, list[object]]:
+    """Return the graph that was explored, if it is named, and what the writer takes besides."""
+    from mnm_ros.export.route_graphs import RmfFrame
+    from mnm_ros.places.geojson import read_geojson
+    from mnm_ros.places.graph_file import read_graph
+    if not given.graph:
+        return None, [RmfFrame(**frame)] if frame else []
+    if given.fleet is None:
+        graph = read_geojson(given.graph)
+        return graph, [graph]
+    graph = read_graph(given.graph)
+    return graph, [RmfFrame(), graph, given.fleet]
+
+
+def _warnings(row: Format, learnt: ExportContents, graph: PlaceGraph | None,
+              fleet: str | None) -> list[str]:
+    from mnm_ros.export import lane_requests, route_graphs
+    if graph is not None and fleet is not None:
+        return lane_requests.warnings(learnt, graph, fleet)
+    return route_graphs.warnings(learnt, graph) if row.places else []
+
+
+def _follow(given: argparse.Namespace, ros_arguments: Sequence[str], learnt: ExportContents,
+            graph: PlaceGraph | None, own: Collection[int]) -> None:
+    """
+    Tell nav2 or Open-RMF which edges close and open, until Ctrl-C.
+
+    :param own: lanes that an earlier run has closed.
+    """
+    from mnm_ros.command.follow import follow, Receiver, RouteServer
+    from mnm_ros.command.follow_fleet import FleetAdapter
+    from mnm_ros.export.lane_requests import FleetLanes
+    from mnm_ros.export.route_graphs import RouteGraph
+    from mnm_ros.subscriptions import Listener
+    receiver: Receiver
+    with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
+        if graph is None or given.fleet is None:
+            routes = RouteGraph.of(learnt, graph)
+            receiver = RouteServer(listener, routes, given.follow or ROUTE_SERVER)
+            follow(listener, routes, receiver)
+        else:
+            lanes = FleetLanes.of(learnt, graph, given.fleet)
+            receiver = FleetAdapter(listener, lanes, given.follow or REQUESTS, given.output, own)
+            follow(listener, lanes.graph, receiver, lanes.within(own))
 
 
 def _write(path: Path | None, content: bytes) -> None:
     if path is None:
         sys.stdout.buffer.write(content)
         sys.stdout.flush()
-    elif path.exists() and not path.is_file():    # a pipe, or /dev/stdout
-        path.write_bytes(content)
     else:
-        write_whole(path.resolve() if path.exists() else path, content)    # of a link, its end
+        write_output(path, content)

@@ -300,7 +300,7 @@ class Exploration(PausableTask):
             () if self.last_state is None else (self.last_state,),
             {policy.target: policy for policy in (*(each.policy for each in told), *hypothesis)},
             {each.policy.target: each for each in told}, {}, self.problem.limit,
-            names or {}, places or {})
+            names or {}, places or {}, tuple(self.closed))
 
     def policy_to(self, target: int) -> Policy | None:
         """Return the policy for a state, of the hypothesis if it has one; None without any."""

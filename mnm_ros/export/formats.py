@@ -63,8 +63,8 @@ FORMATS: Mapping[str, Format] = {
     'dot': Format('the graph of states, for Graphviz', 'writers.dot'),
     'nav2-route': Format("places and the ways between them, as GeoJSON for nav2's route server",
                          'route_graphs.nav2_route', places=True),
-    'rmf': Format('the same as YAML for the fleet adapters of Open-RMF', 'route_graphs.rmf',
-                  places=True),
+    'rmf': Format('the same as YAML for the fleet adapters of Open-RMF; with --graph, the lanes '
+                  'that are closed', 'route_graphs.rmf', places=True),
     'log-csv': Format('the transition log, one step in a line', 'writers.log_csv', log=True),
     'log-mcap': Format('the transition log as a bag, for ros2 bag and Foxglove',
                        'writers.log_mcap', log=True),

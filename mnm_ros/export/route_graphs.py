@@ -27,7 +27,7 @@ way from home to its end. What is proven is of ways from home, and stands at the
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 import json
 import math
@@ -229,9 +229,17 @@ def nav2_route(learnt: ExportContents, given: PlaceGraph | None = None) -> bytes
     return f'{text}\n'.encode()
 
 
-def rmf(learnt: ExportContents, frame: RmfFrame = RmfFrame()) -> bytes:
-    """Return the graph for a fleet adapter of Open-RMF, on one level."""
+def rmf(learnt: ExportContents, frame: RmfFrame = RmfFrame(), given: PlaceGraph | None = None,
+        fleet: str = '') -> bytes:
+    """
+    Return the graph for a fleet adapter of Open-RMF, on one level.
+
+    :param given, fleet: to return the closed lanes of this graph for that fleet instead.
+    """
     import yaml
+    if given is not None:
+        from mnm_ros.export.lane_requests import lane_request
+        return lane_request(learnt, given, fleet)
     graph, described = RouteGraph.of(learnt), learnt.description
     numbers = {state: number for number, state in enumerate(graph.nodes)}
     names: list[str] = []
@@ -267,17 +275,21 @@ def _learnt(figures: dict[str, Any]) -> dict[str, Any]:
     return {f'learnt_{name}': value for name, value in figures.items() if name != 'name'}
 
 
-def edge_ids(graph: RouteGraph) -> dict[Transition, int]:
+def edge_ids(graph: RouteGraph,
+             edges: Iterable[Transition] | None = None) -> dict[Transition, int]:
     """
     Return the ids of edges for nav2.
 
     They are those of a given graph. Else, where they fit below those of nodes, they are counted
     from the highest down, by state and action: an edge that is written again has the same id.
+
+    :param edges: of the given graph, if they are not those of the graph itself.
     """
     if graph.given is not None:
         keys = {(edge.start, action): edge.key
                 for edge, action in graph.given.actions_of.items()}
-        return {edge: int(keys[edge.state, edge.action]) for edge in graph.edges}
+        return {edge: int(keys[edge.state, edge.action])
+                for edge in (graph.edges if edges is None else edges)}
     if _fits(graph):
         return {edge: _IDS - 1 - edge.state * _actions(graph) - edge.action
                 for edge in graph.edges}

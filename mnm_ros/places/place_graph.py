@@ -65,12 +65,14 @@ class Edge:
 
     :param key: its id in the file.
     :param door: the name of the door through which it leads; empty for none.
+    :param lanes: the numbers by which Open-RMF knows the lanes along it; empty for none.
     """
 
     key: str
     start: int
     end: int
     door: str = ''
+    lanes: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -258,7 +260,8 @@ class PlaceGraph:
         edges: dict[tuple[int, int], Edge] = {}
         for edge in self.edges:
             ends = first[edge.start], first[edge.end]
-            edges.setdefault(ends, replace(edge, start=ends[0], end=ends[1]))
+            lanes = (edges[ends].lanes if ends in edges else ()) + edge.lanes
+            edges[ends] = replace(edges.get(ends, edge), start=ends[0], end=ends[1], lanes=lanes)
         return replace(self, places=places, edges=tuple(edges.values()))
 
     @cached_property

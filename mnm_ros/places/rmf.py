@@ -20,6 +20,7 @@ from pathlib import Path
 from mnm_ros.core.errors import FileError
 from mnm_ros.located_yaml import Entry, Keys
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.places.rmf_lanes import LaneNumbers, LaneOptions
 from mnm_ros.robot_description import FARTHEST
 
 _PIXELS = 'reference_image'    # the coordinate system of a building without another one
@@ -34,6 +35,7 @@ class _Lanes:
     places: dict[int, Place] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
     lifts: dict[str, list[int]] = field(default_factory=dict)    # vertices by the name
+    numbers: LaneNumbers = field(default_factory=LaneNumbers)
 
     def add(self, lane: str, ends: tuple[int, int], both: bool, door: str) -> None:
         start, end = ends
@@ -41,11 +43,20 @@ class _Lanes:
         if both:
             self.edges.append(Edge(f'{lane} back', end, start, door))
 
+    def add_to_lift(self, lift: str, vertex: int) -> None:
+        if lift:
+            self.lifts.setdefault(lift, []).append(vertex)
+            self.numbers.add_to_lift(lift, vertex)
+
     def graph(self, remarks: tuple[str, ...] = ()) -> PlaceGraph:
         """Return the graph of all vertices that a lane begins or ends at; lifts join levels."""
+        lanes, in_lifts = dict(self.numbers.of_edges), self.numbers.of_lifts
         for name, vertices in self.lifts.items():
             for one, other in zip(vertices, vertices[1:]):
-                self.add(f'lift {name} {one}', (one, other), True, name)
+                key = f'lift {name} {one}'
+                self.add(key, (one, other), True, name)
+                lanes[key] = in_lifts.get((one, other), ())
+                lanes[f'{key} back'] = in_lifts.get((other, one), ())
         used = {place for edge in self.edges for place in (edge.start, edge.end)}
         missing = used - {*self.places}
         if missing:
@@ -54,7 +65,8 @@ class _Lanes:
                             f'{edge.end}, expected vertices of its level')
         return PlaceGraph(
             self.path, {number: place for number, place in self.places.items() if number in used},
-            tuple(self.edges), remarks=remarks)
+            tuple(replace(edge, lanes=lanes.get(edge.key, ())) for edge in self.edges),
+            remarks=remarks)
 
 
 def read_navigation_graph(path: Path, root: Entry) -> PlaceGraph:
@@ -75,16 +87,16 @@ def read_navigation_graph(path: Path, root: Entry) -> PlaceGraph:
                 raise entry.error(f'two vertices are called {place.name}, expected names of '
                                   'their own')
             found.places[number] = place
-            lift = _option(options, 'lift')
-            if lift:
-                found.lifts.setdefault(lift, []).append(number)
+            found.add_to_lift(_option(options, 'lift'), number)
         inside = range(len(found.places) - first)
         for index, entry in enumerate(keys.listed('lanes')):
             start, end, options = _listed(entry, 2, 'a lane, [start, end, options]')
-            found.add(f'{level} {index}', (first + _vertex(start, inside),
-                                           first + _vertex(end, inside)),
-                      _option(options, 'is_bidirectional') == 'True',
+            ends = first + _vertex(start, inside), first + _vertex(end, inside)
+            found.add(f'{level} {index}', ends, _option(options, 'is_bidirectional') == 'True',
                       _option(options, 'door_name'))
+            found.numbers.add(level, f'{level} {index}', ends, LaneOptions(
+                bool({'demo_mock_floor_name', 'door_name'} & {*options.mapping('options')}),
+                _option(options, 'dock_name')))
     found.lifts = {name: vertices for name, vertices in found.lifts.items() if len(
         {found.places[vertex].level for vertex in vertices}) == len(vertices)}
     return found.graph()
@@ -102,7 +114,7 @@ def read_building(path: Path, root: Entry) -> PlaceGraph:
     if system not in (_PIXELS, _METRES):
         raise top['coordinate_system'][1].error(
             f"coordinate_system is '{system}', expected {_PIXELS} or {_METRES}")
-    found, remarks = _Lanes(path), list[str]()
+    found, remarks = _Lanes(path, numbers=LaneNumbers(building=True)), list[str]()
     levels = [*_levels(root)]
     lowest = min((graph for _, keys in levels for graph in _graphs(keys)), default=0)
     scale = 0.0    # m for each pixel, of the level before
@@ -120,20 +132,37 @@ def read_building(path: Path, root: Entry) -> PlaceGraph:
             found.places[number] = Place(
                 x, y, str(name.scalar('a name') or ''), level=level,
                 charger=_parameter(parameters, 'is_charger') == 'True')
-            lift = _parameter(parameters, 'lift_cabin')
-            if lift:
-                found.lifts.setdefault(lift, []).append(number)
-        doors = [(_parameter(options, 'name'), ends) for ends, options in _between(
-            keys, 'doors', points)]
-        for index, (ends, options) in enumerate(_between(keys, 'lanes', points)):
-            if int(_parameter(options, 'graph_idx') or 0) == lowest:
-                found.add(f'{level} {index}', (first + ends[0], first + ends[1]),
-                          _parameter(options, 'bidirectional') == 'True',
-                          _crossed(ends, doors, points))
+            found.add_to_lift(_parameter(parameters, 'lift_cabin'), number)
+        docks = [_parameter(parameters, 'dock_name') for *_, parameters in vertices]
+        _add_lanes(found, level, keys, points, docks, first, lowest)
     if any(graph > lowest for _, keys in levels for graph in _graphs(keys)):
         remarks.append(f'only the lanes of graph {lowest} are read')
     graph = found.graph(tuple(remarks))
     return replace(graph, places=_distinct(graph))
+
+
+def _add_lanes(found: _Lanes, level: str, keys: Keys, points: list[tuple[float, float]],
+               docks: list[str], first: int, wanted: int) -> None:
+    """
+    Add the lanes of a level of a building file.
+
+    :param points, docks: by vertex of the level.
+    :param first: the number of its first vertex.
+    :param wanted: the graph of which they are.
+    """
+    doors = [(_parameter(options, 'name'), ends) for ends, options in _between(
+        keys, 'doors', points)]
+    for index, ((start, end), options) in enumerate(_between(keys, 'lanes', points)):
+        if int(_parameter(options, 'graph_idx') or 0) != wanted:
+            continue
+        lane, ends = f'{level} {index}', (first + start, first + end)
+        both = _parameter(options, 'bidirectional') == 'True'
+        door = _crossed((start, end), doors, points)
+        event = bool(door or _parameter(options, 'demo_mock_floor_name'))
+        found.add(lane, ends, both, door)
+        found.numbers.add(level, lane, ends, LaneOptions(event, docks[end]))
+        if both:
+            found.numbers.add(level, f'{lane} back', ends[::-1], LaneOptions(event, docks[start]))
 
 
 def _distinct(graph: PlaceGraph) -> dict[int, Place]:

@@ -115,8 +115,8 @@ def doors(heard: Telemetry) -> tuple[tuple[float, float, bool], ...]:
             found.append(([state for state, _ in pairs], any(
                 usual(nexts) not in (None, state) for state, nexts in led)))
     found += [([change.state, there], False) for key, change in last.items()
-              if key not in said.doors and usual(change.after) == change.state
-              and (there := usual(change.before)) not in (None, change.state)]
+              if key not in said.doors and change.closed
+              and (there := usual(change.before)) is not None]
     return tuple((*middle, is_open) for states, is_open in found
                  if (middle := _middle([said.positions[state] for state in states
                                         if state in said.positions])) is not None)

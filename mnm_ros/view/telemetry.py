@@ -10,6 +10,7 @@ from functools import cached_property
 import math
 
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge, StateKind
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
@@ -208,7 +209,14 @@ class Telemetry:
             self.steps, self.home, self.known, activity.candidates, activity.lost,
             activity.revising or self.phase_group == 'building', self.counts, self.occupied,
             {policy.target: policy for policy in policies}, self.trust, activity.expected_steps,
-            activity.limit or None, said.names, said.positions)
+            activity.limit or None, said.names, said.positions, self.closed)
+
+    @property
+    def closed(self) -> tuple[Pair, ...]:
+        """Return the pairs that are closed by the last change that was noticed there."""
+        last = {(event.change.state, event.change.action): event.change.closed
+                for event in self.events if event.change and event.kind == 'change'}
+        return tuple(pair for pair, closed in last.items() if closed)
 
     @property
     def candidates(self) -> int | None:

@@ -17,12 +17,12 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from mnm_ros.command.follow import Closures
 from mnm_ros.command.knowledge import export
 from mnm_ros.core.errors import ExportError
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.export.closures import Closures, may_close
 from mnm_ros.export.contents import ExportContents
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.export.route_graphs import edge_ids, RouteGraph, warnings
@@ -173,19 +173,35 @@ def test_an_edge_has_the_same_id_whenever_it_is_written() -> None:
 
 def test_edges_are_closed_by_what_is_lost_or_fails_and_open_again_by_what_arrives() -> None:
     """East in 0 arrived 30 of 40 times; 0.25 ** 4 is the first below 0.01."""
-    closures = Closures(RouteGraph.of(FLAT))
-    numbers = {edge.following: number for number, edge in closures.edges.items()
-               if edge.action != WEST}
-    back = {edge.state: number for number, edge in closures.edges.items() if edge.action == WEST}
-    assert closures.look(KNOWN, FLAT.knowledge.counts) == ([], [])
-    assert closures.look((), {}) == ([], [])    # nothing is known at all: no news
-    assert closures.look((0, 1, 3), {}) == ([numbers[2], back[2]], [])
-    assert closures.look((0, 1, 3), {0: {EAST: {0: 3}}}) == ([], [])
-    assert closures.look(KNOWN, {0: {EAST: {0: 4}}}) == ([numbers[1]], [])
-    assert closures.closed == {numbers[1], numbers[2], back[2]}
-    assert closures.look(KNOWN, {0: {EAST: {0: 9, 1: 1}}}) == ([], [numbers[1]])
-    assert closures.look(KNOWN, FLAT.knowledge.counts) == ([], [numbers[2], back[2]])
+    edges = may_close(RouteGraph.of(FLAT))
+    closures, counts = Closures(edges), FLAT.knowledge.counts
+    there = {edge.following: edge for edge in edges if edge.action != WEST}
+    back = {edge.state: edge for edge in edges if edge.action == WEST}
+    assert closures.update(KNOWN, counts, ()) == ([], [])
+    assert closures.update((), {}, ()) == ([], [])    # nothing is known at all: no news
+    assert closures.update((0, 1, 3), {}, ()) == ([there[2], back[2]], [])
+    assert closures.update((0, 1, 3), {0: {EAST: {0: 3}}}, ()) == ([], [])
+    assert closures.update(KNOWN, {0: {EAST: {0: 4}}}, ()) == ([there[1]], [])
+    assert closures.closed == {there[1], there[2], back[2]}
+    assert closures.update(KNOWN, {0: {EAST: {0: 9, 1: 1}}}, ()) == ([], [there[1]])
+    assert closures.update(KNOWN, counts, ()) == ([], [there[2], back[2]])
     assert not closures.closed
+    assert closures.update(KNOWN, {0: {EAST: {0: 1}}}, [(0, EAST)]) == ([there[1]], [])
+    assert closures.update(KNOWN, {0: {EAST: {0: 1, 1: 1}}}, [(0, EAST)]) == ([], [there[1]])
+
+
+def test_edges_of_a_given_graph_are_closed_before_they_have_arrived(
+        explored: tuple[ExportContents, PlaceGraph]) -> None:
+    """North from 1 to 3 has failed 6 times; without a change, 17 failures are needed."""
+    learnt, graph = explored
+    assert not Closures.now(RouteGraph.of(learnt, graph)).closed
+    changed = replace(learnt, knowledge=replace(learnt.knowledge, closed=((1, 2),)))
+    assert [(edge.state, edge.following) for edge in Closures.now(
+        RouteGraph.of(changed, graph)).closed] == [(1, 3)]
+    for failures, closed in ((16, False), (17, True)):
+        counts = {**learnt.knowledge.counts, 1: {**learnt.knowledge.counts[1], 2: {1: failures}}}
+        often = replace(learnt, knowledge=replace(learnt.knowledge, counts=counts))
+        assert bool(Closures.now(RouteGraph.of(often, graph)).closed) is closed
 
 
 @pytest.mark.parametrize('states', [{0: 0, 1: -3, 2: 2**40, 3: 3}, {0: 0, 1: 65534, 2: 2, 3: 3}])

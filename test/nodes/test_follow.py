@@ -37,7 +37,8 @@ class Explorer:
 
     def __init__(self, looks: Sequence[tuple[Sequence[int], Any]]) -> None:
         self.requests: list[tuple[list[int], list[int]]] = []
-        self._looks = [SimpleNamespace(known=known, counts=counts) for known, counts in looks]
+        self._looks = [
+            SimpleNamespace(known=known, counts=counts, closed=()) for known, counts in looks]
         self._shown = 0
         self._peer, self._server = Peer(), Peer(name='route_server')
         self._end = time.monotonic() + DEADLINE
@@ -77,7 +78,7 @@ def test_a_server_hears_of_each_change(capsys: pytest.CaptureFixture) -> None:
     explorer = Explorer([
         ((0, 1), {}), ((0, 1), {0: {0: {0: 1}}}), (KNOWN, GRAPH.learnt.knowledge.counts)])
     with pytest.raises(KeyboardInterrupt):
-        follow.follow(explorer, GRAPH, ROUTE_SERVER)
+        follow.follow(explorer, GRAPH, follow.RouteServer(explorer, GRAPH, ROUTE_SERVER))
     assert explorer.requests == [
         ([SECOND], [FIRST]), ([SECOND, FIRST], []), ([], [SECOND, FIRST])]
     assert capsys.readouterr().out.splitlines() == [
@@ -87,8 +88,10 @@ def test_a_server_hears_of_each_change(capsys: pytest.CaptureFixture) -> None:
 
 def test_it_is_refused_where_it_means_nothing(
         capsys: pytest.CaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    for words in (['--format', 'rmf', '--output', 'x'], ['--format', 'nav2-route'],
-                  ['--format', 'nav2-route', '--output', 'x', '--from', 'y']):
+    fleet = ['--format', 'rmf', '--graph', 'g.yaml', '--fleet', 'f']
+    for words in (['--format', 'rmf', '--output', 'x'], ['--format', 'nav2-route'], fleet,
+                  ['--format', 'nav2-route', '--output', 'x', '--from', 'y'],
+                  [*fleet, '--output', 'x', '--from', 'y']):
         with pytest.raises(SystemExit):
             export([*words, '--follow'], 'mnm_ros export')
         assert 'expected --format nav2-route and --output' in capsys.readouterr().err

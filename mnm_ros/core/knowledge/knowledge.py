@@ -102,6 +102,7 @@ class Knowledge:
     :ivar told_steps: expected steps by known state, where they are told apart from ``trust``.
     :ivar limit: expected steps that a policy may take; None if that is not known.
     :ivar names, places: of states, as far as the robot side has said them.
+    :ivar closed: pairs that led to another state until a change was noticed, and stay since.
     """
 
     steps: int = 0
@@ -118,6 +119,7 @@ class Knowledge:
     limit: float | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     places: Mapping[int, tuple[float, float]] = field(default_factory=dict)
+    closed: tuple[Pair, ...] = ()
 
     @cached_property
     def kinds(self) -> Mapping[int, StateKind]:

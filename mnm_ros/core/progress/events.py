@@ -55,6 +55,12 @@ class PairChange:
     step: Union[int, None] = None
     time: Union[float, None] = None
 
+    @property
+    def closed(self) -> bool:
+        """Return whether the action led to another state before, and usually stays since."""
+        return (usual(self.after) == self.state
+                and usual(self.before) not in (None, self.state))
+
 
 @dataclass(frozen=True)
 class WaysChange:
