@@ -185,6 +185,7 @@ def the_navigator_ends_while_under_way(slow: Nodes) -> None:
 
 def test_the_robot_stays_at_a_goal_until_it_is_to_leave(staying: Nodes) -> None:
     all_hear_that_it_stays(staying)
+    it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying)
     it_leaves_by_itself(staying)
     it_does_not_end_a_pause_of_others(staying)
     it_leaves_when_the_navigator_ends(staying)
@@ -212,6 +213,17 @@ def all_hear_that_it_stays(staying: Nodes) -> None:
     staying.explore(True)
     staying.explores()
     staying.peer.wait_for(lambda: not stays(), 'that it leaves')
+
+
+def it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying: Nodes) -> None:
+    """Do so as the answer to the other node may be lost, so that nobody knows of it."""
+    peer, operator = staying.peer, staying.operator
+    assert operator.go(2).startswith('reached 2 in ')
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 0 steps', 'the same place')
+    other = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 2 steps', 'a way from home')
+    assert operator.go(2) != 'reached 2 in 0 steps'
+    peer.node.destroy_publisher(other)
 
 
 def stays_at_2(staying: Nodes, seconds: float) -> None:
