@@ -41,13 +41,18 @@ class UnicycleHere(Unicycle):
 
 
 class DriverHere:
-    """A driver that a peer spins, as if it were a process of its own."""
+    """
+    A driver that a peer spins, as if it were a process of its own.
+
+    It keeps no stop after its end, unless ``stop_dir`` says where.
+    """
 
     def __init__(self, peer: Peer, capfd: pytest.CaptureFixture[str], node: str,
                  **parameters: object) -> None:
         self._peer, self._capfd, self._output = peer, capfd, ''
         self.node = _DRIVERS[node](context=peer.context, parameter_overrides=[
-            Parameter(name, value=value) for name, value in parameters.items()])
+            Parameter(name, value=value)
+            for name, value in {'stop_dir': '', **parameters}.items()])
         peer.spin_also(self.node)
 
     @property
