@@ -76,15 +76,3 @@ def driving_here(
         return DrivenRobot(
             peer, DriverHere(peer, capfd, node, **{**FAST, **parameters}), platform)
     return make
-
-
-def passing_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    """Return a function that puts the clock of this process, ``time.monotonic``, forward by s."""
-    real, ahead = time.monotonic, 0.0
-
-    def put_forward(seconds: float) -> None:
-        nonlocal ahead
-        ahead += seconds
-
-    monkeypatch.setattr(time, 'monotonic', lambda: real() + ahead)
-    return put_forward

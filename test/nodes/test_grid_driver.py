@@ -28,8 +28,9 @@ from driven_robot import (
     SOUTH,
     WEST,
 )
-from driver_here import DriverHere, driving_here, passing_time, UnicycleHere
+from driver_here import DriverHere, driving_here, UnicycleHere
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from hurried import passing_time
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.task.allowance import EACH_SECOND

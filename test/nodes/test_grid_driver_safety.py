@@ -11,8 +11,9 @@ import time
 from types import SimpleNamespace
 
 from driven_robot import DrivenRobot, EAST, FAST, HOME, over_limit, RESET
-from driver_here import DriverHere, driving_here, passing_time, UnicycleHere
+from driver_here import DriverHere, driving_here, UnicycleHere
 from geometry_msgs.msg import Twist, TwistStamped
+from hurried import passing_time
 from mnm_ros import messages
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.driving.grid import OUTSIDE
