@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+import io
 import os
 from pathlib import Path
 import pty
@@ -12,9 +14,17 @@ import signal
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 
+from mnm_ros.console import __main__ as program
+from mnm_ros.console.command_line import Options, parse
+from mnm_ros.view.telemetry import Telemetry
 import pytest
 from tiers import thorough
+
+pytest.importorskip('rclpy', reason='ROS 2 is not installed')
+
+from mnm_ros.console import live_run  # noqa: E402, I100
 
 STAND_IN = Path(__file__).with_name('stand_in.py')
 CORRIDOR = """
@@ -98,8 +108,81 @@ def console(tmp_path: Path) -> Iterator[Make]:
         assert made.leftovers() == []
 
 
+class Run:
+    """A run of one process that waits, of which a certain picture is heard."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, times: int = 0, number: int = 0) -> None:
+        self._interrupt = SimpleNamespace(times=times, number=number)
+        self.out = io.StringIO()
+        self.children: list[live_run.Child] = []
+        heard = Telemetry(phase='building/discovery')
+        monkeypatch.setattr(live_run, 'Listener', lambda *_: nullcontext(SimpleNamespace(
+            listen=lambda seconds: heard)))
+        monkeypatch.setattr(live_run, 'is_reserved', lambda: True)
+        monkeypatch.setattr(live_run, 'Child', self._child)
+        monkeypatch.setattr(Options, 'commands', lambda self: {
+            'waits': ['-c', 'import time; time.sleep(600)']})
+
+    def _child(self, *arguments: object, make: type = live_run.Child) -> live_run.Child:
+        self.children.append(make(*arguments))
+        return self.children[-1]
+
+    def end(self, *words: str) -> tuple[int, str]:
+        """Return the exit status and the last line, once all processes have ended."""
+        options = parse(['corridor', *words])
+        status = live_run.LiveRun(options, self._interrupt, self.out).run()
+        assert all(child.status is not None for child in self.children)
+        return status, self.out.getvalue().splitlines()[-1]
+
+
+@pytest.mark.parametrize(('words', 'number', 'end'), [
+    ([], signal.SIGINT, (0, 'Ended.')),
+    (['--once'], signal.SIGINT, (130, 'Interrupted before the goal.')),
+    (['--once'], signal.SIGTERM, (143, 'Interrupted before the goal.'))])
+def test_what_a_signal_means(monkeypatch: pytest.MonkeyPatch, words: list[str],
+                             number: signal.Signals, end: tuple[int, str]) -> None:
+    assert Run(monkeypatch, 1, number).end(*words) == end
+
+
+def test_what_was_missing_when_the_time_was_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Run(monkeypatch).end('--once', '--timeout', '0.1') == (
+        1, 'Timeout after 0.1 s of waiting for the first hypothesis.')
+
+
+def test_processes_end_when_the_output_is_read_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run(monkeypatch)
+    write = run.out.write
+
+    def write_until_it_is_shown(text: str) -> int:
+        if run.children:
+            raise BrokenPipeError
+        return write(text)
+
+    monkeypatch.setattr(run.out, 'write', write_until_it_is_shown)
+    with pytest.raises(BrokenPipeError):
+        run.end()
+    assert [child.status is not None for child in run.children] == [True]
+
+
+@pytest.mark.parametrize(('words', 'status'), [([], 0), (['--once'], 1)])
+def test_output_that_is_read_no_more_is_no_error(
+        monkeypatch: pytest.MonkeyPatch, words: list[str], status: int) -> None:
+    def run(self: live_run.LiveRun) -> int:
+        raise BrokenPipeError(32, 'Broken pipe')
+
+    replaced: list[int] = []
+    monkeypatch.setattr(live_run.LiveRun, 'run', run)
+    monkeypatch.setattr(program, 'environment', SimpleNamespace(prepare=lambda variables: None))
+    monkeypatch.setattr(program, 'os', SimpleNamespace(
+        environ={}, devnull=os.devnull, O_WRONLY=os.O_WRONLY, open=lambda *_: 0,
+        dup2=lambda source, number: replaced.append(number)))
+    assert program.main(['corridor', *words]) == status
+    assert len(replaced) == 1
+
+
 @thorough(shown_by='console/test_live_run.py::test_the_real_nodes '
-                   'console/test_live_run.py::test_once_with_a_wrong_hypothesis')
+                   'console/test_live_run.py::'
+                   'test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said')
 def test_once_with_a_right_hypothesis(console: Make) -> None:
     status, output = console('right', '--once').run()
     assert status == 0, output
@@ -127,24 +210,12 @@ def test_another_explorer_is_not_taken_for_the_one_that_starts(console: Make) ->
     assert 'Traceback' not in first.log.read_text()
 
 
-def test_once_with_a_wrong_hypothesis(console: Make) -> None:
-    status, output = console('wrong', '--once').run()
-    assert status == 1, output
-    assert re.search(r'^\d\d:\d\d:\d\d known 2: 0 1$', output, re.MULTILINE)
-    assert re.search(r'^steps +5,678$', output, re.MULTILINE)
-    assert re.search(r'^exploration +1,234 steps$', output, re.MULTILINE)
-    assert re.search(r'^missing +2$', output, re.MULTILINE)
-    assert output.endswith('The hypothesis is wrong.\n')
-
-
+@thorough('console/test_live_run.py::test_what_a_signal_means '
+          'console/test_live_run.py::test_another_explorer_is_not_taken_for_the_one_that_starts '
+          'console/test_processes.py::test_interrupt_counts_signals_and_restores_their_handlers')
 @pytest.mark.parametrize(
     'arguments, number, expected',
-    [pytest.param([], signal.SIGINT, 0, marks=thorough(
-        'console/test_live_run.py::test_another_explorer_is_not_taken_for_the_one_that_starts')),
-     pytest.param(['--once'], signal.SIGINT, 130, marks=thorough(
-        'console/test_live_run.py::test_a_signal_ends_everything '
-        'console/test_live_run.py::test_another_explorer_is_not_taken_for_the_one_that_starts')),
-     (['--once'], signal.SIGTERM, 143)],
+    [([], signal.SIGINT, 0), (['--once'], signal.SIGINT, 130), (['--once'], signal.SIGTERM, 143)],
     ids=['watching', 'goal', 'terminated'])
 def test_a_signal_ends_everything(
         console: Make, arguments: list[str], number: signal.Signals, expected: int) -> None:
@@ -156,6 +227,7 @@ def test_a_signal_ends_everything(
     assert 'Traceback' not in running.log.read_text()
 
 
+@thorough('console/test_processes.py::test_a_child_ends_when_its_parent_is_killed')
 @pytest.mark.skipif(sys.platform != 'linux', reason='asks the kernel of Linux')
 def test_killed_with_everything(console: Make) -> None:
     """As by the kernel when memory is short; the nodes would go on unseen."""
@@ -199,6 +271,7 @@ def test_a_page_outlives_the_explorer(console: Make) -> None:
     assert process.wait(DEADLINE_S) == 1 and running.leftovers() == []
 
 
+@thorough('console/test_live_run.py::test_what_was_missing_when_the_time_was_over')
 def test_timeout_says_what_was_missing(console: Make) -> None:
     # A busy machine may need longer to hear the explorer at all.
     for seconds in (4, 12, 40):
@@ -210,6 +283,8 @@ def test_timeout_says_what_was_missing(console: Make) -> None:
     assert told[1] == 'the first hypothesis'
 
 
+@thorough('console/test_live_run.py::test_processes_end_when_the_output_is_read_no_more '
+          'console/test_live_run.py::test_output_that_is_read_no_more_is_no_error')
 def test_output_without_a_reader_ends_the_nodes(console: Make) -> None:
     read, write = os.pipe()
     running = console('none')
@@ -220,9 +295,9 @@ def test_output_without_a_reader_ends_the_nodes(console: Make) -> None:
     assert process.wait(DEADLINE_S) == 0
 
 
-def test_a_terminal_is_redrawn_in_place(console: Make) -> None:
+def test_a_terminal_is_redrawn_in_place_and_a_wrong_hypothesis_is_said(console: Make) -> None:
     mine, theirs = pty.openpty()
-    process = console('right', '--once').start(theirs)
+    process = console('wrong', '--once').start(theirs)
     os.close(theirs)
     output = ''
     while True:
@@ -231,10 +306,13 @@ def test_a_terminal_is_redrawn_in_place(console: Make) -> None:
         except OSError:
             break
     os.close(mine)
-    assert process.wait(DEADLINE_S) == 0
+    assert process.wait(DEADLINE_S) == 1, output
     assert '\x1b[1A' in output
     assert output.index('\x1b[?25l') < output.index('\x1b[?25h')
-    assert output.endswith('The hypothesis is right.\r\n')
+    assert re.search(r'^steps +5,678\r$', output, re.MULTILINE)
+    assert re.search(r'^exploration +1,234 steps\r$', output, re.MULTILINE)
+    assert re.search(r'^missing +2\r$', output, re.MULTILINE)
+    assert output.endswith('The hypothesis is wrong.\r\n')
 
 
 def test_the_real_nodes(tmp_path: Path) -> None:
@@ -244,6 +322,7 @@ def test_the_real_nodes(tmp_path: Path) -> None:
         env={**os.environ, 'TMPDIR': str(tmp_path)}, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, timeout=2 * DEADLINE_S)
     assert finished.returncode == 0, finished.stdout
-    assert 'known 4: 0 1 2 3' in finished.stdout
+    assert re.search(r'^\d\d:\d\d:\d\d phase building/', finished.stdout, re.MULTILINE)
+    assert re.search(r'^\d\d:\d\d:\d\d known 4: 0 1 2 3$', finished.stdout, re.MULTILINE)
     assert finished.stdout.endswith('The hypothesis is right.\n')
     assert not list(tmp_path.glob('mnm_ros_*'))

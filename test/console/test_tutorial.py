@@ -78,6 +78,7 @@ def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
         found, wanted = (sorted(re.search(r'^known +9: (.*)$', text, re.MULTILINE)[1].split())
                          for text in (said, shown))
         assert found == wanted
+        assert 'The hypothesis is right' not in said and 'nobody here knows' in said
         robot.send_signal(signal.SIGINT)
         assert robot.wait(LONG) == 0
     finally:

@@ -55,6 +55,9 @@ SHIPPED = {
 """The processes of each robot side, with their parameters, and the number of its actions."""
 
 
+RIGHT = strength((), ('right',))
+"""The robot of wrong_robots.py that breaks nothing; test_clauses.py has it without nodes."""
+
 EVERY = ('cmp_sim',)
 """Those that every run tests; the others are of the class that cmp_sim is of."""
 
@@ -108,7 +111,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     """Run several at once: nearly all of the time is waiting."""
     folder = tmp_path_factory.mktemp('contract')
     wrong = str(HERE / 'wrong_robots.py')
-    robots = [[wrong, 'right', *(way for way in WRONG if way not in APART)],
+    robots = [[wrong, *RIGHT, *(way for way in WRONG if way not in APART)],
               *([wrong, way] for way in APART if way in WRONG)]
     robots += [[*program, '--ros-args', '-r', f'__ns:=/{name}', *(
         word for key, value in parameters.items() for word in ('-p', f'{key}:={value}'))]
@@ -119,7 +122,7 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, 
     tasks = [*({name: (str(row[1]),)} for name, row in shipped().items()),
              *({way: wrong_ways[way] for way in list(WRONG)[part::SHARES]}
                for part in range(SHARES))]
-    tasks[-1]['right'] = '2',
+    tasks[-1].update(dict.fromkeys(RIGHT, ('2',)))
     try:
         with ThreadPoolExecutor(len(tasks)) as pool:
             yield dict(ChainMap(*pool.map(partial(contracts, folder), tasks)))
@@ -146,15 +149,18 @@ def test_what_is_wrong_is_found(verdicts: Mapping[str, Verdict], way: str) -> No
     assert '\n' not in message and message in verdict.output
 
 
-@pytest.mark.parametrize('name', ['right', *(name if name in EVERY else pytest.param(
-    name, marks=thorough(
+@pytest.mark.parametrize('name', [
+    pytest.param('right', marks=thorough(
+        'contract/test_clauses.py::test_what_is_right_passes '
+        'contract/test_contract.py::test_what_is_right_passes')),
+    *(name if name in EVERY else pytest.param(name, marks=thorough(
         'contract/test_contract.py::test_what_is_right_passes '
         'nodes/test_robot_side.py::test_unknown_and_malformed_actions_are_ignored '
         'nodes/test_robot_side.py::test_stop_and_go_on '
         'nodes/test_grid_driver.py::test_a_repeated_order_is_not_executed_again '
         'nodes/test_grid_driver.py::test_home_by_service_is_reported_once '
         'nodes/test_lift.py::test_it_takes_its_time_and_can_be_stopped'))
-    for name in SHIPPED)])
+      for name in SHIPPED)])
 def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> None:
     if name not in verdicts:
         pytest.skip('gymnasium is not installed')

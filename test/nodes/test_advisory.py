@@ -15,6 +15,7 @@ from mnm_ros.core.progress.activity import Activity
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from node_processes import Peer, read_counts, ScriptedRobot
+from rclpy.node import Node
 from std_msgs.msg import Header, Int64MultiArray, String
 
 
@@ -98,7 +99,7 @@ def test_an_advisor_learns_nothing_of_a_bag_that_is_played_back(
     beats = peer.listen(Header, 'heartbeat', messages.HEARTBEATS)
     explorer(advisory=True)
     peer.wait_for(lambda: activity, 'the explorer')
-    player = Peer(name='rosbag2_player').node
+    player = Node('rosbag2_player', context=peer.context)
     actions, states = (player.create_publisher(Int64MultiArray, topic, messages.STEP)
                        for topic in ('action', 'state'))
     peer.wait_for(lambda: status and 'rosbag2_player plays a bag' in status[-1].data, 'it said')

@@ -15,17 +15,19 @@ import sys
 import time
 from types import ModuleType
 
+from diagnostic_msgs.msg import DiagnosticArray
 import exploration_steps
 import false_alarms
 from mnm_ros import messages
 from mnm_ros.checkpoint.__main__ import main as checkpoint
 from mnm_ros.contract.__main__ import main as contract
 from mnm_ros.parameters import NODES
+from navigating import KNOWN, Operator, publish
 from node_processes import DEADLINE, Done, NodeProcess, Peer, slow_down
 import promise
 import pytest
 from std_msgs.msg import Int64, Int64MultiArray, String
-from tiers import strength
+from tiers import thorough
 
 ROOT = Path(__file__).resolve().parents[2]
 BASE = 'mnm_ros.core.components:_disco'
@@ -58,9 +60,9 @@ def test_help_through_the_command_is_the_same(command: Command) -> None:
 
 def test_an_explorer_is_run_told_and_watched(
         start: Callable, begin_command: Begin, commands: Commands, command: Command, peer: Peer,
-        tmp_path: Path) -> None:
+        scenario: str, tmp_path: Path) -> None:
     # Slow enough for the first hypothesis to be built before the eyes of both.
-    start('cmp_sim', '/robot_1', scenario='corridor', latency=0.02)
+    start('cmp_sim', '/robot_1', scenario=scenario, latency=0.02)
     here = ('--namespace', 'robot_1')
     look = ('watch', *here, '--timeout', str(DEADLINE))
     watch, objects = begin_command(*look), begin_command(*look, '--json')
@@ -68,22 +70,39 @@ def test_an_explorer_is_run_told_and_watched(
     wait_for_line(objects, '"true_setting":0')
     explorer = begin_command(
         'run', 'explorer', *here, '--ros-args', '-p', 'actions:=[east, west]',
-        '-p', f'checkpoint_dir:={tmp_path / "kept"}', '-p', f'stop_dir:={tmp_path}')
-    wait_for_line(watch, r'known 4: 0 1 2 3')
+        '-p', f'checkpoint_dir:={tmp_path / "kept"}', '-p', f'stop_dir:={tmp_path}',
+        '-p', 'improve_within:=0.5')
+    wait_for_line(watch, r'known 3: 0 1 2')
     slow_down(peer, '/robot_1/cmp_sim')
-    assert command('pause', *here).returncode == 0
+    calls = [begin_command('pause', *here)]
     wait_for_line(watch, r'phase paused')
+    answer(calls[0], peer)
     policies, way, table, events = commands(*((*words, *here) for words in (
-        ('policies', '--json'), ('policies', '--to', '3'), ('export', '--format', 'csv'),
+        ('policies', '--json'), ('policies', '--to', '2'), ('export', '--format', 'csv'),
         ('events',))))
     learnt_is_printed(policies, way, table)
     happened_is_printed(events)
-    saved, refused = commands(('save', *here), ('recover', *here))
+    heard = peer.listen(String, '/robot_1/events', messages.EVENTS)
+    saved, refused, asked, nowhere = commands(
+        ('save', *here), ('recover', *here), ('improve', '1', *here),
+        ('improve', 'kitchen', *here))
     assert saved.returncode == 0 and 'sqlite' in saved.stdout, saved
     assert refused.returncode == 1 and refused.stderr.startswith('refused: there is no fault')
-    resumed = command('resume', *here)
+    assert asked.returncode == 0 and asked.stdout.endswith(': state 1\n'), asked
+    assert asked.stdout.startswith('told to improve policies, by mnm_ros improve'), asked
+    assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
+    resumed, unknown = commands(('resume', *here), ('improve', '99', *here))
     assert (resumed.returncode, resumed.stdout) == (0, 'exploring\n'), resumed.stderr
-    assert command('stop', *here).returncode == command('go', *here).returncode == 0
+    assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
+    slow_down(peer, '/robot_1/cmp_sim', 0.004)
+    peer.wait_for(lambda: any('policy to state 1 is within 50% of the best' in message.data
+                              for message in heard), 'the end of the improvement')
+    calls.append(begin_command('stop', *here))
+    assert answer(calls[1], peer) == 'stopped\n'
+    calls.append(begin_command('go', *here))
+    no_more = command('improve', *here)
+    assert no_more.stdout.endswith(': none any more\n'), no_more
+    assert [call.wait() for call in calls] == [0, 0, 0]
     assert [process.stop() for process in (watch, objects, explorer)] == [0, 0, 0]
     said = [json.loads(line) for line in objects.output.splitlines()]
     lines = watch.output.splitlines()
@@ -93,9 +112,9 @@ def test_an_explorer_is_run_told_and_watched(
     assert all(one[9:] != other[9:] for one, other in zip(lines, lines[1:])), lines
     building = [row for row in said if not row['known'] and row['progress'] is not None]
     assert building and building[-1]['progress']['aim'] == 'first hypothesis', said[:3]
-    assert {row['current'] for row in building} <= {0, 1, 2, 3, 4} and building[-1]['limit'] == 8.0
+    assert {row['current'] for row in building} <= {0, 1, 2} and building[-1]['limit'] == 8.0
     learnt = next(row for row in reversed(said) if row['phase'].startswith('checking'))
-    assert learnt['known'] == [0, 1, 2, 3] and learnt['expected_steps']['3'] > 3
+    assert learnt['known'] == [0, 1, 2] and learnt['expected_steps']['2'] > 2
     assert any(row['phase'] == 'paused' for row in said)
 
 
@@ -103,9 +122,9 @@ def learnt_is_printed(policies: Done, way: Done, table: Done) -> None:
     listed = json.loads(policies.stdout)
     assert (listed['source'], listed['actions']) == ('/robot_1/explorer', ['east', 'west'])
     by_target = {policy['to']: policy for policy in listed['policies']}
-    assert [leg['next'] for leg in by_target[3]['route']] == [1, 2, 3]
-    assert 3 < by_target[3]['expected_steps'] < 8 == listed['limit']
-    assert way.returncode == 0 and way.stdout.count('east') == 3, way
+    assert [leg['next'] for leg in by_target[2]['route']] == [1, 2]
+    assert 2 < by_target[2]['expected_steps'] < 8 == listed['limit']
+    assert way.returncode == 0 and way.stdout.count('east') == 2, way
     assert table.stdout.startswith('state,action,action_name,next,count,probability\n'), table
     assert re.search(r'^0,0,east,1,\d+,', table.stdout, re.MULTILINE)
 
@@ -119,6 +138,11 @@ def happened_is_printed(events: Done) -> None:
     assert texts[-1] == 'paused by mnm_ros pause'
 
 
+def answer(process: NodeProcess, peer: Peer) -> str:
+    """Return what a command has printed, as soon as that is a line; its end takes longer."""
+    return peer.wait_for(lambda: (said := process.output).endswith('\n') and said, 'a line')
+
+
 def wait_for_line(process: NodeProcess, pattern: str) -> None:
     end = time.monotonic() + DEADLINE
     while not re.search(pattern, process.output):
@@ -126,33 +150,44 @@ def wait_for_line(process: NodeProcess, pattern: str) -> None:
         time.sleep(0.05)
 
 
-def test_goals(start: Callable, command: Command, commands: Commands, peer: Peer) -> None:
-    start('cmp_sim', scenario='corridor', latency=0.004)    # to leave time to the commands
-    start('explorer', actions=['east', 'west'])
-    start('navigator')
-    known = peer.listen(Int64MultiArray, 'known_states')
-    peer.wait_for(
-        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
-    slow_down(peer)    # enough is known
-    there = command('goal', '3')
-    assert there.returncode == 0 and re.fullmatch(r'reached 3 in \d+ steps\n', there.stdout), there
-    unknown, nowhere = commands(('goal', '-7'), ('goal', 'kitchen'))
+def test_goals(start: Callable, commands: Commands, begin_command: Begin, peer: Peer,
+               scenario: str) -> None:
+    start('cmp_sim', scenario=scenario)
+    start('navigator', direct=False)    # the robot may be there already
+    peer.listen(String, 'requests', messages.REQUESTS)    # as an explorer does, to be recorded
+    publish(peer, KNOWN)
+    Operator(peer).wait_for_navigator()
+    there, unknown, nowhere = commands(('goal', '2'), ('goal', '-7'), ('goal', 'kitchen'))
+    assert there.returncode == 0 and re.fullmatch(r'reached 2 in \d+ steps\n', there.stdout), there
     assert (unknown.returncode, unknown.stderr) == (1, 'refused -7: unknown state\n')
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
-    assert command('stop').returncode == 0
-    held, home = commands(('goal', '3'), ('home',))
-    assert (held.returncode, held.stderr) == (1, home.stderr.replace('refused:', 'refused 3:'))
-    assert 'the robot is stopped' in home.stderr and command('go').returncode == 0
+    stop = begin_command('stop')
+    assert answer(stop, peer) == 'stopped\n'
+    held, home = commands(('goal', '2'), ('home',))
+    assert (held.returncode, held.stderr) == (1, home.stderr.replace('refused:', 'refused 2:'))
+    assert 'the robot is stopped' in home.stderr
+    free = begin_command('go')
+    answer(free, peer)
+    slow_down(peer, pause=2.0)
+    status = peer.listen(DiagnosticArray, 'goal/status')
+    results = peer.listen(String, 'goal_result')
+    goal = begin_command('goal', '2')
     # The refusal is still latched.
-    free = command('goal', '3')
-    assert free.returncode == 0 and free.stdout.startswith('reached 3'), free
+    peer.wait_for(lambda: status[-1].status[-1].message.startswith('on the way'), 'a step')
+    assert goal.stop() == 130    # by Ctrl-C
+    assert goal.errors.startswith('cancelled 2: service cancel called'), goal.errors
+    peer.wait_for(lambda: results[-1].data.startswith('cancelled 2'), 'the result')
+    assert stop.wait() == free.wait() == 0
 
 
+@thorough('nodes/test_command.py::test_an_explorer_is_run_told_and_watched '
+          'core/test_improve.py::test_a_policy_becomes_nearly_the_best_and_that_is_right '
+          'core/test_improve.py::test_what_cannot_be_improved_is_refused')
 def test_a_policy_is_made_nearly_the_best(
         start: Callable, command: Command, commands: Commands, peer: Peer) -> None:
-    share = strength(0.5, 0.1)    # 250 steps instead of 4,000
+    share = 0.1    # 4,000 steps
     within = f'within {share:.0%} of the best'
-    start('cmp_sim', scenario='corridor', latency=strength(0.004, 0.0))
+    start('cmp_sim', scenario='corridor', latency=0.0)
     heard = peer.listen(String, 'events', messages.EVENTS)
     trust = peer.listen(String, 'trust', messages.LATCHED)
     doing = peer.listen(String, 'activity')
@@ -167,7 +202,7 @@ def test_a_policy_is_made_nearly_the_best(
     unknown, nowhere = commands(('improve', '99'), ('improve', 'kitchen'))
     assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
-    slow_down(peer, pause=strength(0.004, 0.0))
+    slow_down(peer, pause=0.0)
     peer.wait_for(lambda: any(f'policy to state 1 is {within}' in message.data
                               for message in heard), 'the end of the improvement')
     peer.wait_for(lambda: json.loads(trust[-1].data)['states']['1']['why'].endswith(within),
@@ -183,29 +218,13 @@ def test_a_policy_is_made_nearly_the_best(
 def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(
         begin_command: Begin, peer: Peer) -> None:
     results = peer.node.create_publisher(String, 'goal_result', messages.STEP)
+    peer.listen(String, 'requests', messages.REQUESTS)    # as an explorer does
     told = ['reached 2 in 1 steps', 'refused 2: no policies heard yet']
     peer.node.create_subscription(
         Int64, 'goal', lambda _: results.publish(String(data=told.pop())), messages.STEP)
     goal = begin_command('goal', '2')
     peer.wait_for(lambda: not goal.running, 'its end')
     assert (goal.wait(), goal.output) == (0, 'reached 2 in 1 steps\n')
-
-
-def test_ctrl_c_gives_a_goal_up(start: Callable, begin_command: Begin, peer: Peer) -> None:
-    start('cmp_sim', scenario='corridor', latency=0.0)
-    start('explorer', actions=['east', 'west'])
-    start('navigator', direct=False)    # the robot may be there already
-    known = peer.listen(Int64MultiArray, 'known_states')
-    peer.wait_for(
-        lambda: known and 3 in messages.decode_known_states(known[-1])[1], 'state 3')
-    assert peer.set_parameter('cmp_sim', 'latency', 2.0).successful
-    results = peer.listen(String, 'goal_result')
-    phases = peer.listen(String, 'phase')
-    goal = begin_command('goal', '3')
-    peer.wait_for(lambda: phases[-1].data == 'paused', 'the pause for the goal')
-    assert goal.stop() == 130
-    assert goal.errors.startswith('cancelled 3: service cancel called'), goal.errors
-    peer.wait_for(lambda: results[-1].data.startswith('cancelled 3'), 'the result')
 
 
 @pytest.mark.parametrize('words, missing', [
@@ -238,13 +257,15 @@ def test_ros_arguments_that_are_none_are_refused_in_a_sentence(
 
 def test_contract_without_a_robot_ends_in_a_sentence(
         monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture) -> None:
-    monkeypatch.setattr('mnm_ros.contract.robot._FIND', 1.0)
+    monkeypatch.setattr('mnm_ros.contract.robot._FIND', 0.3)
     assert contract(['--actions', '2', '--namespace', 'robot_9']) == 1
     assert capsys.readouterr() == ('', (
         'no node subscribes /robot_9/action (reliable, volatile) in ROS domain '
         f'{os.environ["ROS_DOMAIN_ID"]}: start the robot side first\n'))
 
 
+@thorough('console/test_tutorial.py::test_a_robot_side_of_ones_own console/test_arguments.py::'
+          'test_ones_own_robot_gets_an_explorer_with_what_was_given')
 def test_explore_with_ones_own_robot(start: Callable, command: Command) -> None:
     start('cmp_sim', '/robot_1', scenario='corridor')
     done = command('explore', '--robot', '--namespace', 'robot_1', '--once', '--timeout',
@@ -255,29 +276,11 @@ def test_explore_with_ones_own_robot(start: Callable, command: Command) -> None:
     assert f'ROS_DOMAIN_ID={os.environ["ROS_DOMAIN_ID"]}' in done.stdout
 
 
+@thorough('console/test_live_run.py::test_a_page_outlives_the_explorer '
+          'test_parameters.py::test_refused_at_start')
 def test_explore_with_ones_own_robot_says_why_it_did_not_start(command: Command) -> None:
     done = command('explore', '--robot', '-p', 'actions:=[east, east]')
     assert done.returncode == 1 and "parameter 'actions' is ['east', 'east']" in done.stdout
-
-
-def test_a_trial_and_its_report(start: Callable, begin_command: Begin, command: Command,
-                                peer: Peer, tmp_path: Path) -> None:
-    start('cmp_sim', scenario='corridor')
-    given = tmp_path / 'given.yaml'
-    given.write_text('/**/explorer: {ros__parameters: {actions: [east, west], radius: 2.0}}')
-    trial = begin_command('trial', '--params-file', str(given), '--trial-dir',
-                          str(tmp_path / 'trial'))
-    known = peer.listen(Int64MultiArray, 'known_states')
-    peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
-    assert trial.stop() == 0
-    assert trial.output.startswith(f'the trial is kept in {tmp_path / "trial"}\n')
-    done = command('report', str(tmp_path / 'trial'))
-    assert done.returncode == 0, done.stderr
-    report = Path(done.stdout.strip()).read_text()
-    assert '<h2>Seen, but lost, beyond the radius or not learnt yet</h2>' in report
-    file, *_ = (tmp_path / 'trial').glob('explorer.0*.sqlite')
-    held = command('checkpoint', str(file))
-    assert held.returncode == 0 and re.search(r'^inputs: \d+', held.stdout, re.MULTILINE)
 
 
 def test_the_documented_frozen_lake_learns_its_goal(peer: Peer, tmp_path: Path) -> None:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""``grid_driver`` in a process of its own: its actions, its ways to move, its way home."""
+"""``grid_driver``: its actions, its ways to move, its way home."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
 import math
+import re
 import time
 from typing import Any
 
+from builtin_interfaces.msg import Time
 from driven_robot import (
     BACK,
     DrivenRobot,
@@ -26,19 +28,33 @@ from driven_robot import (
     SOUTH,
     WEST,
 )
+from driver_here import DriverHere, driving_here, UnicycleHere
 from geometry_msgs.msg import PoseStamped, PoseWithCovarianceStamped
+from hurried import passing_time
 from mnm_ros import messages
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.task.allowance import EACH_SECOND
 from mnm_ros.driving.grid import Grid, OUTSIDE
 from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, soon
 import pytest
+from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from tiers import strength, thorough
-from unicycle import TICK, Unicycle
+from unicycle import TICK
 
 Drive = Callable[..., DrivenRobot]
+
+
+@pytest.fixture
+def drive(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Drive:
+    return driving_here(peer, capfd)
+
+
+@pytest.fixture
+def put_forward(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    return passing_time(monkeypatch)
 
 
 def off_centre(robot: DrivenRobot, cell: int) -> float:
@@ -89,7 +105,8 @@ def test_it_rolls_on_while_the_next_order_comes(drive: Drive) -> None:
 
 @pytest.mark.parametrize('what', ['a bump', 'no pose', pytest.param('stop', marks=thorough(
     'nodes/test_grid_driver_safety.py::test_stop_and_free'))])
-def test_what_stops_a_robot_that_rolls(drive: Drive, what: str) -> None:
+def test_what_stops_a_robot_that_rolls(
+        drive: Drive, put_forward: Callable[[float], None], what: str) -> None:
     robot = drive(pose_timeout=2.0 if what == 'no pose' else 20.0, cell_size=40.0,
                   origin_x=-220.0, origin_y=-220.0, move_timeout=1000.0, decided_at=0.0)
     assert robot.act(EAST)[0] == HOME + 1 and robot.platform.speed > 0.5
@@ -101,7 +118,8 @@ def test_what_stops_a_robot_that_rolls(drive: Drive, what: str) -> None:
         robot.platform.frozen = False
     else:
         robot.platform.silent = True
-    robot.peer.wait_for(lambda: robot.platform.commands[-1][1:] == (0, 0), 'zero velocity')
+    robot.peer.wait_for(lambda: put_forward(what == 'no pose' and 0.1) or (
+        robot.platform.commands[-1][1:] == (0, 0)), 'zero velocity')
     assert robot.platform.x < 39 and len(robot.states) == 1
 
 
@@ -146,9 +164,9 @@ def test_only_free_cells_of_the_map(drive: Drive) -> None:
     """Map cells are half as large, those east of home are occupied, those north unknown."""
     robot = drive(use_map=True, declare_successors=True)
     said = robot.peer.listen(String, 'robot_side')
+    robot.peer.wait_for(lambda: RobotDescription.from_text(said[-1].data).frame, 'a pose')
     seq = robot.send(EAST)
-    robot.peer.wait_for(lambda: said and 'waiting for a map' in robot.process.output,
-                        'that it waits')
+    robot.peer.wait_for(lambda: 'waiting for a map' in robot.process.output, 'that it waits')
     free = Grid(-2.75, -2.75, 0.25, 22, 22)
     values = [0] * (22 * 22)
     for cell, value in ((HOME + 1, 100), (HOME + 11, -1)):
@@ -329,12 +347,12 @@ def test_goals_for_a_planner(drive: Drive) -> None:
 
 
 def test_simulated_time_that_stands_still_between_two_poses(drive: Drive) -> None:
-    robot = drive(drive='goal_pose', move_timeout=1.0, pose_timeout=0.0, use_sim_time=True)
+    robot = drive(drive='goal_pose', move_timeout=0.2, pose_timeout=0.0, use_sim_time=True)
     robot.platform.stuck = True
     seq = robot.send(EAST)
     robot.peer.wait_for(lambda: robot.platform.goals, 'the goal')
     robot.platform.silent = True
-    robot.peer.spin(2.0)
+    robot.peer.spin(0.5)
     assert not robot.answers(seq)
     robot.platform.silent = False
     robot.peer.wait_for(lambda: robot.answers(seq) and robot.outcomes, 'the answer')
@@ -343,29 +361,38 @@ def test_simulated_time_that_stands_still_between_two_poses(drive: Drive) -> Non
 
 def test_a_robot_at_rest_may_be_silent_for_longer_than_a_move_takes(drive: Drive) -> None:
     """The time of a move begins with the move, not with the last pose before it."""
-    robot = drive(drive='goal_pose', move_timeout=2.0, pose_timeout=0.0)
+    robot = drive(drive='goal_pose', move_timeout=2.0, pose_timeout=0.0, use_sim_time=True)
+    node, clock = robot.process.node, robot.peer.node.create_publisher(Clock, '/clock', 10)
+
+    def wait_until(seconds: float) -> None:
+        clock.publish(Clock(clock=Time(sec=1000, nanosec=int(seconds * 1e9))))
+        robot.peer.wait_for(lambda: node.get_clock().now().nanoseconds == (
+            1000 + seconds) * 1e9, 'the time')
+
+    robot.peer.wait_for(clock.get_subscription_count, 'the subscription')
+    wait_until(0.0)
     assert robot.act(RESET)[0] == HOME
     robot.platform.frozen = True
-    robot.peer.spin(2.5)
+    wait_until(2.5)
     count = len(robot.platform.goals)
     seq = robot.send(EAST)
     robot.peer.wait_for(lambda: len(robot.platform.goals) > count, 'the goal')
-    robot.peer.spin(0.2)
+    wait_until(2.75)
     robot.platform.frozen = False
     robot.peer.wait_for(lambda: robot.answers(seq) and len(robot.outcomes) == 2, 'the answer')
     assert robot.outcomes[-1] == f'east: reached, in state {HOME + 1}'
 
 
 def test_the_latched_pose_of_a_robot_at_rest(
-        start: Callable[..., NodeProcess], peer: Peer) -> None:
+        peer: Peer, capfd: pytest.CaptureFixture[str]) -> None:
     """As of AMCL, that says nothing more until the robot moves."""
     pose = PoseWithCovarianceStamped()
     pose.header.stamp.sec, pose.pose.pose.orientation.w = 999, 1.0
     peer.node.create_publisher(
         PoseWithCovarianceStamped, 'amcl_pose', messages.LATCHED).publish(pose)
-    platform = Unicycle(peer, 'amcl_pose')
+    platform = UnicycleHere(peer, 'amcl_pose')
     platform.silent = True
-    robot = DrivenRobot(peer, start('grid_driver', **{
+    robot = DrivenRobot(peer, DriverHere(peer, capfd, 'grid_driver', **{
         **FAST, 'drive': 'goal_pose', 'pose_source': 'amcl_pose', 'pose_timeout': 0.0}), platform)
     seq = robot.send(EAST)
     peer.wait_for(lambda: platform.goals, 'the goal')
@@ -434,16 +461,15 @@ def test_a_goal_is_given_up_after_a_bump(drive: Drive) -> None:
     ({'base_frame': 'map'}, "'base_frame' is 'map', expected another frame than that of 'map_f"),
     ({'use_scan': True}, "'use_scan' is True, expected drive cmd_vel"),
     ({'drive': 'hover'}, "'drive' is 'hover', expected a string, one of cmd_vel, goal_pose")])
-def test_parameters_that_do_not_fit(start: Callable[..., NodeProcess], parameters: dict,
-                                    refusal: str) -> None:
-    node = start('grid_driver', **parameters)
-    assert node.wait() == 1
-    assert refusal in node.output and 'Traceback' not in node.output
+def test_parameters_that_do_not_fit(peer: Peer, capfd: pytest.CaptureFixture[str],
+                                    parameters: dict, refusal: str) -> None:
+    with pytest.raises(ParameterError, match=re.escape(refusal)):
+        DriverHere(peer, capfd, 'grid_driver', **parameters)
 
 
 def test_nav2_without_its_messages(start: Callable[..., NodeProcess]) -> None:
     if find_spec('nav2_msgs'):
         pytest.skip('nav2_msgs is installed')
     node = start('grid_driver', drive='nav2')
-    assert node.wait() == 1
+    assert node.wait() == 1 and 'Traceback' not in node.output
     assert "'drive' is 'nav2', which needs the package nav2_msgs" in node.output

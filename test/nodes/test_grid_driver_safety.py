@@ -11,18 +11,22 @@ import time
 from types import SimpleNamespace
 
 from driven_robot import DrivenRobot, EAST, FAST, HOME, over_limit, RESET
+from driver_here import DriverHere, driving_here, UnicycleHere
 from geometry_msgs.msg import Twist, TwistStamped
+from hurried import passing_time
 from mnm_ros import messages
 from mnm_ros.driving.drive import Leg, Limits, Outcome
 from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.driving.pose import Pose
+from mnm_ros.nodes.mobile import mobile_driver
 from mnm_ros.nodes.mobile.movers import GoalMover, Mover, VelocityMover
 from mnm_ros.nodes.mobile.poses import StampedPose
+from mnm_ros.robot_description import RobotDescription
 from node_processes import NodeProcess, Peer, soon
 import pytest
 from rcl_interfaces.srv import GetParameters
 from rclpy.node import Node
-from std_msgs.msg import Bool, Header
+from std_msgs.msg import Bool, Header, String
 from std_srvs.srv import SetBool
 from tiers import thorough
 from unicycle import TICK, Unicycle
@@ -32,18 +36,34 @@ SEQ = 7
 QUIET = 0.02     # s for a tick, of a robot that is waited for by the clock on the wall
 SIZE = 2000.0    # m: cells so large that nobody arrives meanwhile
 TIMEOUT = 3.0    # s without a pose: more than ``Unicycle`` waits for a command that is late
+HURRY = 0.05     # s by which the clock is put forward between two looks
 LONG = {'cell_size': SIZE, 'origin_x': -SIZE / 2, 'origin_y': -SIZE / 2, 'columns': 3, 'rows': 1,
         'move_timeout': 1e6, 'pose_timeout': TIMEOUT}
 
 
 @pytest.fixture
+def drive(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Drive:
+    return driving_here(peer, capfd)
+
+
+@pytest.fixture
 def driving(drive: Drive) -> DrivenRobot:
     """Return a robot on its way east, by the order SEQ."""
-    robot = drive(**LONG)
+    return driving_east(drive(**LONG))
+
+
+def driving_east(robot: DrivenRobot) -> DrivenRobot:
     robot.send(EAST, SEQ)
     robot.wait_until_driving()
     robot.platform.pause = QUIET
     return robot
+
+
+@pytest.fixture
+def hurry(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Return a function that puts the clock forward a little."""
+    put_forward = passing_time(monkeypatch)
+    return lambda: put_forward(HURRY)
 
 
 def at_rest(robot: DrivenRobot) -> bool:
@@ -52,7 +72,10 @@ def at_rest(robot: DrivenRobot) -> bool:
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, pytest.param(signal.SIGINT, marks=thorough(
     'nodes/test_start_and_end.py::test_ends_cleanly'))])
-def test_zero_is_the_last_command_before_the_end(driving: DrivenRobot, number: int) -> None:
+def test_zero_is_the_last_command_before_the_end(
+        start: Callable, peer: Peer, number: int) -> None:
+    driving = driving_east(DrivenRobot(
+        peer, start('grid_driver', **{**FAST, **LONG}), Unicycle(peer)))
     driving.process.send(number)
     begin = time.monotonic()
     driving.peer.wait_for(lambda: not driving.process.running, 'the end')
@@ -100,10 +123,10 @@ def test_a_goal_is_given_up_after_an_exception(
     assert robot.process.wait() == 1
 
 
-def test_pose_lost(driving: DrivenRobot) -> None:
+def test_pose_lost(driving: DrivenRobot, hurry: Callable[[], None]) -> None:
     """It stops, not by one message alone; the answer waits until it is known where it is."""
     driving.platform.silent = True
-    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    driving.peer.wait_for(lambda: hurry() or at_rest(driving), 'zero velocity')
     count = len(driving.platform.commands)
     driving.peer.wait_for(lambda: len(driving.platform.commands) > count + 3, 'more zeros')
     assert f'no pose on /odom for {TIMEOUT:g} s: stopped' in driving.process.output
@@ -116,17 +139,19 @@ def test_pose_lost(driving: DrivenRobot) -> None:
     assert driving.outcomes == ['east: pose lost, in state 0']
 
 
-def test_the_last_pose_again_and_again_is_no_pose(driving: DrivenRobot) -> None:
+def test_the_last_pose_again_and_again_is_no_pose(
+        driving: DrivenRobot, hurry: Callable[[], None]) -> None:
     driving.platform.frozen = True
-    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    driving.peer.wait_for(lambda: hurry() or at_rest(driving), 'zero velocity')
     assert f'no pose on /odom for {TIMEOUT:g} s: stopped' in driving.process.output
 
 
 @pytest.mark.parametrize('pace', [2e-5, -1.0, pytest.param(-2e-5, marks=thorough(
     'nodes/test_grid_driver_safety.py::test_stamps_that_creep_or_run_back_are_no_poses'))])
-def test_stamps_that_creep_or_run_back_are_no_poses(driving: DrivenRobot, pace: float) -> None:
+def test_stamps_that_creep_or_run_back_are_no_poses(
+        driving: DrivenRobot, hurry: Callable[[], None], pace: float) -> None:
     driving.platform.pace = pace
-    driving.peer.wait_for(lambda: at_rest(driving), 'zero velocity')
+    driving.peer.wait_for(lambda: hurry() or at_rest(driving), 'zero velocity')
     what = 'advance of the stamps of poses' if pace > 0 else 'pose'
     assert f'no {what} on /odom for {TIMEOUT:g} s: stopped' in driving.process.output
     driving.peer.spin(0.6)
@@ -148,8 +173,9 @@ def test_a_clock_that_begins_anew(drive: Drive) -> None:
 ARENA = {'cell_size': 1.0, 'origin_x': -1.5, 'origin_y': -1.5, 'columns': 3, 'rows': 3}
 
 
-def test_a_pose_that_jumps_and_stays(drive: Drive) -> None:
+def test_a_pose_that_jumps_and_stays(drive: Drive, monkeypatch: pytest.MonkeyPatch) -> None:
     """The robot stops, does not drive home from 100 m away, and goes on once it is back."""
+    now = time.monotonic()
     robot = drive(**ARENA)
     seq = robot.send(EAST)
     robot.wait_until_driving()
@@ -158,13 +184,20 @@ def test_a_pose_that_jumps_and_stays(drive: Drive) -> None:
     assert [list(state.data) for state in robot.states] == [[-1, OUTSIDE]]
     assert not robot.answers(seq) and robot.platform.x - x < 0.5
     assert robot.process.output.count('the pose has jumped by 100 m') == 1
-    at, began = (robot.platform.x, robot.platform.y), time.monotonic()
-    for _ in range(3):
-        state, outcome = robot.act(RESET)
-        assert state == OUTSIDE and 'the robot is 98.' in outcome and (
-            'm outside of the grid, expected at most 2 m' in outcome)
+    at = robot.platform.x, robot.platform.y
+    monkeypatch.setattr(mobile_driver, 'time', SimpleNamespace(monotonic=lambda: now))
+    for outcomes in (1, 2, 3):    # a localisation that corrects itself has some time
+        seq = robot.send(RESET)
+        robot.peer.wait_for(lambda: len(robot.outcomes) > outcomes, 'a refusal')    # noqa: B023
+        now += 0.9
+        poses = robot.platform.poses + 5
+        robot.peer.wait_for(lambda: robot.platform.poses > poses, 'poses')    # noqa: B023
+        assert not robot.answers(seq)
+        now += 0.2
+        robot.peer.wait_for(lambda: robot.answers(seq) == [OUTSIDE], 'the answer')    # noqa: B023
+        assert 'the robot is 98.' in robot.outcomes[-1] and (
+            'm outside of the grid, expected at most 2 m' in robot.outcomes[-1])
     assert (robot.platform.x, robot.platform.y) == at
-    assert time.monotonic() - began > 2.5    # a localisation that corrects itself has some time
     robot.platform.shift = 0.0
     robot.peer.wait_for(lambda: list(robot.states[-1].data) == [-1, 4], 'the report')
     assert robot.act(RESET)[0] == 4
@@ -195,10 +228,10 @@ def test_a_planner_is_stopped_where_its_pose_has_jumped_to(drive: Drive) -> None
     assert all(goal[0] > 99 for goal in robot.platform.goals[2:])
 
 
-def test_no_pose_yet(drive: Drive) -> None:
-    robot = drive(pose_timeout=0.2)
+def test_no_pose_yet(drive: Drive, hurry: Callable[[], None]) -> None:
+    robot = drive()
     robot.platform.silent = True
-    robot.peer.spin(1.0)    # a busy driver hears old poses late
+    robot.peer.wait_for(lambda: hurry() or not robot.process.node._tracker.fresh, 'no pose')
     seq = robot.send(EAST)
     robot.peer.wait_for(
         lambda: 'waiting for a pose on /odom' in robot.process.output, 'that it waits')
@@ -209,8 +242,9 @@ def test_no_pose_yet(drive: Drive) -> None:
 def test_a_base_that_wants_the_other_type_is_waited_for(
         start: Callable, peer: Peer) -> None:
     """A move that the base never hears of must not be learnt as blocked."""
-    platform = Unicycle(peer)
+    platform, told = Unicycle(peer), peer.listen(String, 'robot_side')
     robot = DrivenRobot(peer, start('grid_driver', **{**FAST, 'stamped': True}), platform)
+    peer.wait_for(lambda: RobotDescription.from_text(told[-1].data).frame, 'a pose')
     seq = robot.send(EAST)
     peer.wait_for(lambda: 'waiting for a subscriber of TwistStamped on /cmd_vel, found Twist '
                   '(parameter stamped)' in robot.process.output, 'that it waits')
@@ -239,15 +273,22 @@ def test_stop_and_free(drive: Drive) -> None:
     assert driving.act(RESET)[0] == 0
 
 
-@pytest.mark.parametrize('how', [signal.SIGKILL, pytest.param(signal.SIGINT, marks=thorough(
-    'nodes/test_grid_driver_safety.py::test_a_stop_outlives_the_driver_until_somebody_frees_the_robot'))])
+@pytest.mark.parametrize('how', [None, *(pytest.param(number, marks=thorough(
+    'nodes/test_grid_driver_safety.py::'
+    'test_a_stop_outlives_the_driver_until_somebody_frees_the_robot '
+    'checkpoint/test_power_cut.py::test_a_file_that_is_written_whole_is_there')) for number in (
+        signal.SIGKILL, signal.SIGINT))])
 def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
-        start: Callable, peer: Peer, how: signal.Signals) -> None:
-    platform, told = Unicycle(peer), peer.listen(Bool, 'stopped')
+        start: Callable, peer: Peer, capfd: pytest.CaptureFixture[str], tmp_path: Path,
+        how: signal.Signals | None) -> None:
+    """Also one that is not asked to end: without a signal, it is a node of this process."""
+    platform, told = (Unicycle if how else UnicycleHere)(peer), peer.listen(Bool, 'stopped')
+    given = {**FAST, **LONG, 'stop_dir': str(tmp_path)}
 
     def started(stopped: bool) -> DrivenRobot:
         told.clear()
-        robot = DrivenRobot(peer, start('grid_driver', **{**FAST, **LONG}), platform)
+        robot = DrivenRobot(peer, start('grid_driver', **given) if how else DriverHere(
+            peer, capfd, 'grid_driver', **given), platform)
         # One that answers knows who orders, too. Else, as one that was killed is still taken for a
         # subscriber, it might hear the first order together with the next one: when it is free.
         peer.call(GetParameters, 'grid_driver/get_parameters')
@@ -261,8 +302,11 @@ def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
 
     def ended(robot: DrivenRobot) -> None:
         robot.leave()
-        robot.process.send(how)
-        robot.process.wait()
+        if how:
+            robot.process.send(how)
+            robot.process.wait()
+        else:
+            robot.process.vanish()
         peer.spin(0.2)    # for the last commands that are under way
         platform.speed = platform.turn = 0.0    # by the timeout of the base
 
@@ -285,10 +329,9 @@ def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
 
 
 def test_a_folder_that_cannot_be_written_is_told_and_the_robot_stops_all_the_same(
-        start: Callable, peer: Peer, tmp_path: Path) -> None:
+        drive: Drive, peer: Peer, tmp_path: Path) -> None:
     (tmp_path / 'file').touch()
-    robot = DrivenRobot(peer, start(
-        'grid_driver', **{**FAST, **LONG, 'stop_dir': str(tmp_path / 'file')}), Unicycle(peer))
+    robot = drive(**LONG, stop_dir=str(tmp_path / 'file'))
     robot.send(EAST)
     robot.wait_until_driving()
     assert peer.call(SetBool, 'stop', SetBool.Request(data=True)).success
@@ -306,6 +349,8 @@ def test_the_node_that_commands_it_leaves(driving: DrivenRobot) -> None:
     assert over_limit(driving.platform.commands, stops=1) == []
 
 
+@thorough('nodes/test_robot_side.py::test_the_heartbeat_stops '
+          'nodes/test_grid_driver_safety.py::test_the_node_that_commands_it_leaves')
 def test_the_explorer_hangs(drive: Drive) -> None:
     robot = drive(**LONG)
     heart = robot.peer.node.create_publisher(Header, 'heartbeat', messages.HEARTBEAT)

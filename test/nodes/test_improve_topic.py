@@ -4,16 +4,48 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable
 import time
+from types import SimpleNamespace
 
 from mnm_ros import messages
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.task.allowance import AT_ONCE, EACH_SECOND
+from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND
+from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
+from tiers import thorough
 
 
+def test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none() -> None:
+    """Without a node, in one moment."""
+    answers: list[str] = []
+    heard: list[Callable[[Int64MultiArray], None]] = []
+    allowance, exploration = Allowance(lambda: 0.0), Exploration(
+        settings(Problem(2, 4.0, 1.0, 0.1)))
+    ImproveTopic(
+        SimpleNamespace(create_subscription=lambda kind, topic, take, qos: heard.append(take)),
+        SimpleNamespace(
+            for_topic=lambda take, most: take, call=lambda method, states: method(states),
+            limited=lambda topic, take: allowance.limited(topic, take, lambda said: None)),
+        lambda: exploration, lambda: 0.1, answers.append)
+    take, = heard
+    take(Int64MultiArray(data=array('q', range(100, 100_100))))
+    assert len(answers) == 1 and len(answers[0]) < 200
+    assert answers[0].startswith('refused, ') and answers[0].endswith('; 99,999 more are refused')
+    for number in range(200):
+        take(Int64MultiArray(data=array('q', [number + 100])))
+    assert 1 < len(answers) <= AT_ONCE + EACH_SECOND + 1
+
+
+@thorough('nodes/test_improve_topic.py::'
+          'test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none '
+          'nodes/test_operator_record.py::'
+          'test_a_flood_neither_hides_a_stop_nor_fills_the_events')
 def test_a_flood_of_states_neither_stops_exploring_nor_fills_the_events(
         explorer: Callable[..., object], peer: Peer, robot: ScriptedRobot) -> None:
     explorer()

@@ -14,11 +14,12 @@ from faulty_robot import FaultyRobot
 from in_process import navigating_here, navigator_here
 from mnm_ros import messages
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.navigator import Navigator
 from navigating import declare, HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
 import pytest
-from std_msgs.msg import Int64, Int64MultiArray
+from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 from tiers import thorough
 
@@ -209,6 +210,22 @@ def test_what_is_declared_can_be_ignored(
     declare(peer, (0, EAST), (1, EAST))
     peer.spin(0.5)    # to be heard
     assert operator.go(2) == 'reached 2 in 2 steps'
+
+
+def test_goals_while_the_robot_rests(
+        navigator: Callable, peer: Peer, operator: Operator) -> None:
+    """A rest for work, which ends with a goal, refuses none; another one if so wanted."""
+    ScriptedRobot(peer)
+    navigator(goals_at_rest=False)
+    rest = peer.node.create_publisher(String, 'rest', messages.LATCHED)
+    rest.publish(String(data='battery 14%, below 20%'))
+    peer.wait_for(lambda: operator.go(2) == 'refused 2: the robot rests: battery 14%, below 20%',
+                  'a refusal')
+    assert peer.set_parameter('navigator', 'goals_at_rest', True).successful
+    assert operator.go(2) == 'reached 2 in 2 steps'
+    assert peer.set_parameter('navigator', 'goals_at_rest', False).successful
+    rest.publish(String(data=f'{WORK_FIRST}; explores after 9 s without a goal'))
+    peer.wait_for(lambda: operator.go(1).startswith('reached 1'), 'a rest for work')
 
 
 @pytest.mark.parametrize('answers', [True, False])

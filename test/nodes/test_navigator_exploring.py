@@ -22,6 +22,7 @@ from node_processes import NodeProcess, PAUSE, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool
+from tiers import thorough
 
 Step = tuple[int, int, int]
 TARGETS = (0, 1, 2)
@@ -72,7 +73,11 @@ class Nodes:
         return counted, played - counted
 
 
-@pytest.fixture(params=['action', 'service'])
+@pytest.fixture(params=['service', pytest.param('action', marks=thorough(
+    'nodes/test_navigator_exploring.py::test_every_known_state_while_exploration_waits '
+    'nodes/test_navigator_exploring.py::test_the_robot_stays_at_a_goal_until_it_is_to_leave '
+    'nodes/test_navigator_exploring.py::'
+    'test_what_others_ask_of_the_explorer_does_not_disturb_a_goal'))])
 def nodes(start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path,
           request: pytest.FixtureRequest) -> Nodes:
     # Longer than any deadline but that of the first hypothesis: the middleware may lose the first
@@ -125,20 +130,26 @@ def test_every_known_state_while_exploration_waits(nodes: Nodes, scenario: str) 
     assert {action for _, action, _ in besides} <= {-1}    # all else was learnt from
 
 
-def test_who_resumes_exploration_does_not_disturb_the_goal(slow: Nodes) -> None:
+def test_what_others_ask_of_the_explorer_does_not_disturb_a_goal(slow: Nodes) -> None:
+    who_resumes_exploration(slow)
+    a_pause_at_the_same_time_holds(slow)
+    cancelled_before_exploration_has_paused(slow)
+    the_navigator_ends_while_under_way(slow)
+    slow.end()
+
+
+def who_resumes_exploration(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
     slow.explore(True)
     slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 2 in ')
-    slow.explores()
-    slow.pause()
-    slow.end()
 
 
-def test_a_pause_that_others_ask_for_at_the_same_time_holds(slow: Nodes) -> None:
-    """The pause is under way when the goals come; after them it goes on."""
+def a_pause_at_the_same_time_holds(slow: Nodes) -> None:
+    """Pause while goals come; the pause goes on after them."""
     slow.explores()
+    slow.slow_down(0.3)
     paused = slow._explore.call_async(SetBool.Request(data=False))
     slow.operator.send(2)
     slow.operator.send(1)
@@ -146,15 +157,43 @@ def test_a_pause_that_others_ask_for_at_the_same_time_holds(slow: Nodes) -> None
     assert slow.operator.result() == 'cancelled 2: goal 1 came'
     slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 1 in ')
+    # What is heard on two topics is in no order.
+    slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
     heard = len(slow.phase)
     slow.peer.spin(0.5)
     assert {message.data for message in slow.phase[heard - 1:]} == {'paused'}
     slow.explore(True)
+
+
+def cancelled_before_exploration_has_paused(slow: Nodes) -> None:
     slow.explores()
-    slow.end()
+    slow.slow_down(1.0)
+    slow.operator.send(2)
+    slow.operator.send(1)
+    assert slow.operator.result() == 'cancelled 2: goal 1 came'
+    slow.slow_down(PAUSE)
+    assert slow.operator.result().startswith('reached 1 in ')
 
 
-def test_the_robot_stays_at_a_goal_and_all_hear_of_it(staying: Nodes) -> None:
+def the_navigator_ends_while_under_way(slow: Nodes) -> None:
+    slow.explores()
+    slow.slow_down(0.3)
+    slow.operator.send(2)
+    slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
+    assert slow.navigator.stop(signal.SIGINT, limit=5.0) == 0
+    assert slow.operator.result() == 'cancelled 2: the node is ending'
+    slow.explores()
+
+
+def test_the_robot_stays_at_a_goal_until_it_is_to_leave(staying: Nodes) -> None:
+    all_hear_that_it_stays(staying)
+    it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying)
+    it_leaves_by_itself(staying)
+    it_does_not_end_a_pause_of_others(staying)
+    it_leaves_when_the_navigator_ends(staying)
+
+
+def all_hear_that_it_stays(staying: Nodes) -> None:
     told = staying.peer.listen(DiagnosticArray, 'goal/status')
 
     def stays() -> list[float]:
@@ -178,48 +217,47 @@ def test_the_robot_stays_at_a_goal_and_all_hear_of_it(staying: Nodes) -> None:
     staying.peer.wait_for(lambda: not stays(), 'that it leaves')
 
 
-@pytest.mark.parametrize('asked', [False, True])
-def test_a_stay_ends_by_itself_but_no_pause_of_others(staying: Nodes, asked: bool) -> None:
-    assert staying.peer.set_parameter('navigator', 'dwell', 1.0).successful
+def it_goes_by_way_of_home_if_another_node_may_have_moved_it(staying: Nodes) -> None:
+    """Do so as the answer to the other node may be lost, so that nobody knows of it."""
+    peer, operator = staying.peer, staying.operator
+    assert operator.go(2).startswith('reached 2 in ')
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 0 steps', 'the same place')
+    other = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+    peer.wait_for(lambda: operator.go(2) == 'reached 2 in 2 steps', 'a way from home')
+    assert operator.go(2) != 'reached 2 in 0 steps'
+    peer.node.destroy_publisher(other)
+
+
+def stays_at_2(staying: Nodes, seconds: float) -> None:
+    assert staying.peer.set_parameter('navigator', 'dwell', seconds).successful
     assert staying.operator.go(2).startswith('reached 2 in ')
-    staying.peer.wait_for(lambda: 'stays at the goal state 2 for 1 s' in staying.status[-1].data,
-                          'that it stays')
-    if not asked:
-        staying.explores()
-        return
+    staying.peer.wait_for(lambda: f'stays at the goal state 2 for {seconds:g} s' in (
+        staying.status[-1].data), 'that it stays')
+
+
+def it_leaves_by_itself(staying: Nodes) -> None:
+    stays_at_2(staying, 1.0)
+    staying.explores()
+
+
+def it_does_not_end_a_pause_of_others(staying: Nodes) -> None:
+    stays_at_2(staying, 1.0)
     staying.explore(False)
     staying.peer.wait_for(
         lambda: staying.status[-1].data == 'paused: service explore called', 'a pause')
     staying.peer.spin(1.3)
     assert staying.phase[-1].data == 'paused'
+    staying.explore(True)
+    staying.explores()
 
 
-def test_a_stay_ends_with_the_navigator(staying: Nodes) -> None:
-    assert staying.operator.go(2).startswith('reached 2 in ')
-    staying.peer.wait_for(lambda: 'stays' in staying.status[-1].data, 'that it stays')
+def it_leaves_when_the_navigator_ends(staying: Nodes) -> None:
+    stays_at_2(staying, 60.0)
     assert staying.navigator.stop(signal.SIGINT, limit=5.0) == 0
     staying.explores()
 
 
-def test_cancelled_before_exploration_has_paused(slow: Nodes) -> None:
-    slow.slow_down(2.0)
-    slow.explores()
-    slow.operator.send(2)
-    slow.operator.send(1)
-    assert slow.operator.result() == 'cancelled 2: goal 1 came'
-    slow.slow_down(PAUSE)
-    assert slow.operator.result().startswith('reached 1 in ')
-    slow.explores()
-
-
-def test_ends_while_under_way(slow: Nodes) -> None:
-    slow.operator.send(2)
-    slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
-    assert slow.navigator.stop(signal.SIGINT, limit=5.0) == 0
-    assert slow.operator.result() == 'cancelled 2: the node is ending'
-    slow.explores()
-
-
+@thorough('nodes/test_goal_drive.py::test_a_goal_of_a_navigator_that_has_gone_is_given_up')
 def test_exploration_goes_on_when_the_navigator_is_killed(slow: Nodes) -> None:
     slow.operator.send(2)
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
@@ -228,11 +266,11 @@ def test_exploration_goes_on_when_the_navigator_is_killed(slow: Nodes) -> None:
 
 
 def test_a_goal_waits_until_a_robot_side_that_has_joined_has_said_what_it_is(
-        start: Callable, explorer: Callable, peer: Peer, operator: Operator) -> None:
+        start: Callable, knowing: Callable, peer: Peer, operator: Operator) -> None:
     """Issue: it failed if the publisher was seen before its message."""
     robot, status = HeldRobot(peer), peer.listen(String, 'status')
     robot.holding = False
-    explorer()
+    knowing()
     learns(peer)
     start('navigator', direct=False, dwell=0.0)
     operator.wait_for_navigator()
@@ -248,12 +286,12 @@ def test_a_goal_waits_until_a_robot_side_that_has_joined_has_said_what_it_is(
 
 
 def test_what_becomes_forbidden_on_the_way_is_commanded_by_neither(
-        start: Callable, explorer: Callable, peer: Peer, operator: Operator) -> None:
+        start: Callable, knowing: Callable, peer: Peer, operator: Operator) -> None:
     robot, told = HeldRobot(peer), peer.listen(DiagnosticArray, 'goal/status')
     trust = peer.listen(String, 'trust')
     robot.holding = False
     described = describe(peer)
-    exploring = explorer()
+    exploring = knowing()
     learns(peer)
     start('navigator', direct=False, dwell=0.0)
     operator.wait_for_navigator()

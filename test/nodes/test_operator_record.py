@@ -259,29 +259,39 @@ def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> No
     assert world.after(5.0) == ['r2: sent home at hall, by service return_home']
 
 
-def test_bare_calls_are_told_by_the_nodes_that_are_called(
-        start: Callable, peer: Peer, scenario: str) -> None:
+def test_bare_calls_late_words_and_refusals_are_told(
+        start: Callable, peer: Peer, scenario: str, begin_command: Callable) -> None:
     heard = peer.listen(String, 'events', messages.EVENTS)
     start('cmp_sim', scenario=scenario)
     start('navigator')
     start('explorer')
 
-    def has(what: str, service: str) -> dict[str, Any]:
+    def has(what: str, by: str) -> dict[str, Any]:
         return peer.wait_for(lambda: [event for message in heard if (
             event := json.loads(message.data)).get('what') == what
-            and event['by'] == f'service {service}'], f'{what} by {service}')[-1]
+            and event['by'] == by], f'{what} by {by}')[-1]
 
-    peer.wait_for(lambda: heard, 'events')
+    requests = peer.node.create_publisher(String, 'requests', messages.STEP)
+    peer.wait_for(lambda: heard and requests.get_subscription_count(), 'an explorer')
+    cancel = begin_command('cancel')
     for what, refused in (('change', 'the scenario has no other setting'),
-                          ('cancel', 'no goal is under way'), ('look', 'no way is closed')):
+                          ('look', 'no way is closed')):
         assert not peer.call(Trigger, what).success
-        assert has(what, what)['text'].endswith(f'refused, {refused}')
+        assert has(what, f'service {what}')['text'].endswith(f'refused, {refused}')
+    assert cancel.wait() == 1
+    assert 'refused, no goal is under way' in has('cancel', 'mnm_ros cancel')['text']
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
-    has('pause', 'explore')
+    has('pause', 'service explore')
     assert peer.wait_for(lambda: (
         answer := peer.call(Trigger, 'return_home')).success and answer, 'the way home')
-    assert has('home', 'return_home')['kind'] == 'command'
-    assert has('at_home', 'return_home')['kind'] == 'robot'
+    assert has('home', 'service return_home')['kind'] == 'command'
+    assert has('at_home', 'service return_home')['kind'] == 'robot'
+    assert not peer.call(Trigger, 'cancel').success
+    assert has('cancel', 'service cancel')['text'].endswith('refused, no goal is under way')
+    peer.call(SetBool, 'stop', SetBool.Request(data=True))
+    assert 'told before' not in has('stop', 'service stop')['text']
+    requests.publish(String(data=Request('stop', 'mnm_ros stop', ago=2.0).to_json()))
+    assert 'told before as by service stop' in has('stop', 'mnm_ros stop')['text']
 
 
 def test_it_is_told_logged_and_kept(
@@ -366,25 +376,3 @@ def test_a_flood_neither_hides_a_stop_nor_fills_the_events(
     assert len(told('calls a second')) == 1
     most = AT_ONCE + EACH_SECOND * (time.monotonic() - begun) + 1
     assert 0 < len(told('by flood')) <= most
-
-
-def test_a_stop_of_which_the_word_comes_late_and_a_refused_call_are_told(
-        start: Callable, peer: Peer, scenario: str, command: Callable[..., Done]) -> None:
-    events = peer.listen(String, 'events', messages.EVENTS)
-    start('cmp_sim', scenario=scenario)
-    start('navigator')
-    start('explorer')
-
-    def told(what: str, by: str) -> str:
-        return peer.wait_for(lambda: [event.text for message in events if (
-            event := Event.from_json(message.data)).what == what and event.by == by],
-            f'{what} by {by}')[-1]
-
-    requests = peer.node.create_publisher(String, 'requests', messages.STEP)
-    peer.wait_for(lambda: events and requests.get_subscription_count(), 'an explorer')
-    peer.call(SetBool, 'stop', SetBool.Request(data=True))
-    assert 'told before' not in told('stop', 'service stop')
-    requests.publish(String(data=Request('stop', 'mnm_ros stop', ago=2.0).to_json()))
-    assert 'told before as by service stop' in told('stop', 'mnm_ros stop')
-    assert command('cancel').returncode == 1
-    assert 'refused, no goal is under way' in told('cancel', 'mnm_ros cancel')

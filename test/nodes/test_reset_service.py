@@ -7,11 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from explorer_here import exploring_here
+from hurried import passing_time
 from node_processes import as_counts, Peer, read_counts, ScriptedRobot
 import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
-from tiers import thorough
+from tiers import strength, thorough
+
+
+@pytest.fixture
+def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
+    return exploring_here(peer, capfd)
+
 
 
 class HomeServer:
@@ -55,16 +63,15 @@ class HomeServer:
 @pytest.mark.parametrize('early', [True, pytest.param(False, marks=thorough(
     'nodes/test_reset_service.py::test_reset_by_service'))])
 def test_reset_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot, early: bool,
-                          tmp_path: Path) -> None:
+                          tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = HomeServer(peer, robot, early)
-    # Long enough for a busy machine: a step that is overdue while nodes still find each other is
-    # given up, and not counted.
+    # Long enough for a busy machine: a step that is overdue is given up, and not counted.
     process = explorer(
         reset_mode='service', step_timeout=8.0, record=str(tmp_path / 'record'))
     peer.wait_for(lambda: len(robot.executed) > 40 and home.calls > 3, 'steps')
     home.refusals = home.silent = 1
-    count = len(robot.executed)
-    peer.wait_for(lambda: not home.refusals and not home.silent
+    count, put_forward = len(robot.executed), passing_time(monkeypatch)
+    peer.wait_for(lambda: put_forward(0.05) or not home.refusals and not home.silent
                   and len(robot.executed) > count + 20, 'steps after trouble')
     phase = peer.listen(String, 'phase')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
@@ -131,10 +138,10 @@ def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
                for after, n in nexts.items())
 
 
-def test_simulated_robot(start: Callable, explorer: Callable, peer: Peer, scenario: str,
-                         tmp_path: Path) -> None:
+def test_simulated_robot(start: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:
     simulator = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'simulator'))
-    process = explorer(reset_mode='service', max_steps=300, record=str(tmp_path / 'explorer'))
+    process = start('explorer', actions=['east', 'west'], reset_mode='service',
+                    max_steps=strength(100, 300), record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase[-1].data == 'done', 'done')
     assert process.stop() == 0 and simulator.stop() == 0
@@ -156,6 +163,7 @@ def test_an_action_given_up_before_load_is_known_after_it(
     robot.deaf = 10**6
     peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'given up')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
+    peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     seq, _ = robot.received[-1]
     assert peer.call(Trigger, 'load').success
     assert peer.set_parameter('explorer', 'step_timeout', 60.0).successful

@@ -10,6 +10,7 @@ from pathlib import Path
 import random
 
 from diagnostic_msgs.msg import DiagnosticArray
+from explorer_here import exploring_here
 from faulty_robot import as_steps, end, FaultyRobot, is_right, learns, TRUTH
 from node_processes import as_counts, Peer
 import pytest
@@ -18,6 +19,11 @@ from std_srvs.srv import SetBool, Trigger
 from tiers import strength, thorough
 
 BIG = 2**63 - 1
+
+@pytest.fixture
+def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
+    return exploring_here(peer, capfd)
+
 
 
 def state_lost(robot: FaultyRobot, seq: int) -> bool:

@@ -7,6 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from driver_here import driving_here
+from explorer_here import ExplorerHere, exploring_here
+from hurried import passing_time, watched
 from mnm_ros import messages
 from mnm_ros.robot_description import RobotDescription
 from node_processes import Peer, ScriptedRobot
@@ -20,6 +23,16 @@ from visualization_msgs.msg import MarkerArray
 CORRIDOR = RobotDescription(('east', 'west'), 0, 'map', {1: 'middle'}, {
     0: (5.0, 5.0), 1: (6.0, 5.0), 2: (7.0, 5.0)})
 WATCHED = 1.5    # s: a robot that is found is driven after 0.5 s
+
+@pytest.fixture
+def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
+    return exploring_here(peer, capfd)
+
+
+@pytest.fixture
+def put_forward(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    return passing_time(monkeypatch)
+
 
 
 def describe(peer: Peer, text: str) -> Callable[[str], None]:
@@ -47,7 +60,8 @@ def until_refused(peer: Peer, status: list[String]) -> str:
         'test_robot_description.py::test_the_difference_shows_both_lists '
         'nodes/test_robot_profile.py::test_another_robot_is_not_driven')))
         for actions in (('east',), ('left', 'right')))])
-def test_another_robot_is_not_driven(explorer: Callable, peer: Peer, actions: tuple) -> None:
+def test_another_robot_is_not_driven(explorer: Callable, peer: Peer, actions: tuple,
+                                     put_forward: Callable[[float], None]) -> None:
     describe(peer, RobotDescription(actions).to_text())
     status, phase = peer.listen(String, 'status'), peer.listen(String, 'phase')
     process = explorer()
@@ -55,18 +69,19 @@ def test_another_robot_is_not_driven(explorer: Callable, peer: Peer, actions: tu
     robot = ScriptedRobot(peer)    # once it is known what it is, however slow the machine
     assert f'[{", ".join(actions)}]' in told and '[east, west]' in told
     peer.wait_for(lambda: phase[-1].data == 'waiting_for_robot', 'standing by')
-    peer.spin(WATCHED)
+    watched(peer, put_forward, WATCHED)
     assert robot.executed == [] and process.running
     assert process.output.count('the robot is not driven: ') == 1
 
 
-def test_what_cannot_be_read_is_not_trusted(explorer: Callable, peer: Peer) -> None:
+def test_what_cannot_be_read_is_not_trusted(
+        explorer: Callable, peer: Peer, put_forward: Callable[[float], None]) -> None:
     describe(peer, '{"actions": ["east", 7]}')
     status = peer.listen(String, 'status')
     explorer()
     assert 'actions[1] is 7, expected' in until_refused(peer, status)
     robot = ScriptedRobot(peer)
-    peer.spin(WATCHED)
+    watched(peer, put_forward, WATCHED)
     assert robot.executed == []
 
 
@@ -167,9 +182,10 @@ def test_a_simulated_grid_says_where_its_cells_and_walls_are(
     assert described(heard).actions == first.actions
 
 
-def test_a_grid_driver_says_where_its_cells_are(drive: Callable, peer: Peer) -> None:
+def test_a_grid_driver_says_where_its_cells_are(
+        peer: Peer, capfd: pytest.CaptureFixture[str]) -> None:
     heard = peer.listen(String, 'robot_side')
-    robot = drive()
+    robot = driving_here(peer, capfd)()
     peer.wait_for(lambda: heard and described(heard).frame, 'a description with a frame')
     said = described(heard)
     assert said.actions == ('east', 'north', 'west', 'south')
@@ -185,10 +201,12 @@ def test_a_robot_side_of_ones_own_names_its_actions(start: Callable, peer: Peer)
 
 
 def test_without_the_parameter_the_robot_side_names_the_actions(
-        start: Callable, peer: Peer, robot: ScriptedRobot, tmp_path: Path) -> None:
+        peer: Peer, robot: ScriptedRobot, tmp_path: Path,
+        capfd: pytest.CaptureFixture[str]) -> None:
     """Exploration begins when they are known; the remedy is told where nobody names them."""
     status, phase = peer.listen(String, 'status'), peer.listen(String, 'phase')
-    process = start('explorer', checkpoint_dir=str(tmp_path / 'kept'))
+    given = {'checkpoint_dir': str(tmp_path / 'kept')}
+    process = ExplorerHere(peer, capfd, **given)
     peer.wait_for(
         lambda: status and "set the parameter 'actions'" in status[-1].data, 'the remedy')
     assert [message.data for message in phase] == ['waiting_for_robot'] and not robot.executed
@@ -199,14 +217,14 @@ def test_without_the_parameter_the_robot_side_names_the_actions(
     assert {action for _, action, _ in robot.executed} == {-1, 0, 1}
     assert 'actions: [left, right]' in process.output
     assert process.stop() == 0
-    process = start('explorer', actions=['left', 'right'], checkpoint_dir=str(tmp_path / 'kept'))
+    process = ExplorerHere(peer, capfd, actions=['left', 'right'], **given)
     peer.wait_for(lambda: 'going on from' in process.output, 'the same exploration')
     assert 'refused' not in process.output and process.stop() == 0
 
 
 def test_actions_that_are_named_meanwhile(
-        start: Callable, peer: Peer, robot: ScriptedRobot) -> None:
-    process = start('explorer')
+        peer: Peer, robot: ScriptedRobot, capfd: pytest.CaptureFixture[str]) -> None:
+    process = ExplorerHere(peer, capfd)
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: status and 'which actions' in status[-1].data, 'waiting')
     assert peer.set_parameter('explorer', 'actions', ['east', 'west']).successful

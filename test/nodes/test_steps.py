@@ -7,12 +7,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from node_processes import as_counts, NodeProcess, Peer, read_counts, ScriptedRobot
+from explorer_here import ExplorerHere, exploring_here
+from node_processes import as_counts, Peer, read_counts, ScriptedRobot
+import pytest
 from std_msgs.msg import String
 from std_srvs.srv import SetBool
+from tiers import strength
 
 
-def quiet(peer: Peer, process: NodeProcess) -> None:
+@pytest.fixture
+def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
+    return exploring_here(peer, capfd)
+
+
+
+def quiet(peer: Peer, process: ExplorerHere) -> None:
     """Pause after the current step, so that nothing is under way, and stop."""
     phase = peer.listen(String, 'phase')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
@@ -63,10 +72,10 @@ def test_robot_counts_as_lost_and_is_found_again(explorer: Callable, peer: Peer,
     peer.wait_for(lambda: phase[-1].data.startswith('building/'), 'exploration again')
 
 
-def test_another_robot_begins_with_reset(explorer: Callable, peer: Peer) -> None:
+def test_another_robot_begins_with_reset(start: Callable) -> None:
     """A robot that was started anew may be anywhere: what was under way is not repeated."""
-    explorer(step_timeout=0.5)
-    for _ in range(3):
+    start('explorer', actions=['east', 'west'], step_timeout=0.5)
+    for _ in range(strength(2, 3)):
         other = Peer()
         robot = ScriptedRobot(other)
         robot.state = 1

@@ -10,21 +10,29 @@ import re
 
 from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.trial import report
-from node_processes import Peer, read_counts
+from node_processes import Done, Peer, read_counts
 import pytest
 from std_msgs.msg import Int64MultiArray
 
 
-def test_of_a_real_run(start: Callable, explorer: Callable, peer: Peer, scenario: str,
+def test_of_a_real_run(start: Callable, explorer: Callable, begin_command: Callable,
+                       commands: Callable[..., list[Done]], peer: Peer, scenario: str,
                        tmp_path: Path) -> None:
+    """By the commands ``trial`` and ``report``."""
     robot = start('cmp_sim', scenario=scenario, record=str(tmp_path / 'robot'))
-    process = explorer(checkpoint_dir=str(tmp_path / 'kept'), transition_log=True)
+    given = tmp_path / 'given.yaml'
+    given.write_text('/**/explorer: {ros__parameters: {actions: [east, west]}}')
+    process = begin_command(
+        'trial', '--params-file', str(given), '--trial-dir', str(tmp_path / 'kept'))
     policies = peer.listen(Int64MultiArray, 'policies')
     peer.wait_for(lambda: policies and len(policies[-1].data) > 3, 'a hypothesis')
     assert process.stop() == 0 and robot.stop() == 0
-    path, = report.write(tmp_path / 'kept')
-    text = path.read_text(encoding='utf-8')
+    assert process.output.startswith(f'the trial is kept in {tmp_path / "kept"}\n')
+    file, *_ = (tmp_path / 'kept').glob('explorer.0*.sqlite')
+    done, held = commands(('report', str(tmp_path / 'kept')), ('checkpoint', str(file)))
+    assert held.returncode == 0 and re.search(r'^inputs: \d+', held.stdout, re.MULTILINE)
+    assert done.returncode == 0, done.stderr
+    text = Path(done.stdout.strip()).read_text(encoding='utf-8')
 
     def told(name: str) -> str:
         return re.findall(rf'<(?:dt|td)>{name}</(?:dt|td)><(?:dd|td class="n")>(.*?)</', text)[0]

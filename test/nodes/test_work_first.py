@@ -7,15 +7,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 import sqlite3
+import time
+from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import learns
 from mnm_ros import messages
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.core.task.step_task import RunState
+from mnm_ros.nodes.exploring.work_first import WorkFirst
 from navigating import Operator
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Int64MultiArray, String
+from tiers import thorough
 
 RESTS = 'paused: work comes first; explores after {:g} s without a goal'
 
@@ -85,6 +90,35 @@ def test_with_idle_it_rests_at_home_for_a_while_after_each_goal(
     assert preferred(tmp_path) == [2, 1]
 
 
+@pytest.mark.parametrize(('explore', 'told', 'rests'), [
+    ('always', [], False), ('shared', [0, 1, 2], False), ('idle', [0, 1, 2], True)])
+def test_what_goals_change_by_the_parameter(
+        explore: str, told: list[int], rests: bool) -> None:
+    """Rest after no goal of before the start. There are no nodes here."""
+    preferred: list[int] = []
+    exploration = SimpleNamespace(state=RunState.RUNNING, prefer=preferred.append)
+    guard = SimpleNamespace(for_topic=lambda take, most: take,
+                            call=lambda method, *arguments: method(*arguments))
+    first = WorkFirst(
+        SimpleNamespace(count_publishers=lambda topic: 1),
+        {'explore': explore, 'idle_after': 9.0}, guard, lambda: exploration)
+
+    def report(target: int, status: GoalStatus) -> GoalReport:
+        return GoalReport(target, target, status, '')
+
+    before = report(0, GoalStatus.REACHED)
+    first.hear([before])
+    now = time.monotonic()
+    assert not first.reason(now)
+    first.hear([before, report(1, GoalStatus.WAITING)])
+    assert not first.reason(now + 1.0)    # the navigator has it paused, or is about to
+    first.hear([before, report(1, GoalStatus.REACHED), report(2, GoalStatus.REFUSED)])
+    assert first.reason(now + 2.0) == (RESTS.removeprefix('paused: ').format(9) if rests else '')
+    assert not first.reason(now + 12.0) and preferred == told
+
+
+@thorough('nodes/test_work_first.py::test_what_goals_change_by_the_parameter '
+          'nodes/test_work_first.py::test_with_idle_it_rests_at_home_for_a_while_after_each_goal')
 @pytest.mark.parametrize(('explore', 'told'), [('shared', [1, 2]), ('always', [])])
 def test_what_goals_need_comes_first_unless_it_is_always_the_same(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot, tmp_path: Path,
@@ -102,6 +136,8 @@ def test_what_goals_need_comes_first_unless_it_is_always_the_same(
     assert preferred(tmp_path) == told
 
 
+@thorough('nodes/test_navigator.py::test_goals_while_the_robot_rests nodes/test_work_first.py::'
+          'test_with_idle_it_rests_at_home_for_a_while_after_each_goal')
 def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
         start: Callable, explorer: Callable[..., NodeProcess], peer: Peer,
         scenario: str) -> None:
@@ -129,6 +165,9 @@ def test_goals_are_taken_while_it_rests_for_them_though_not_at_rest_otherwise(
         assert node.stop() == 0, node.output
 
 
+@thorough('nodes/test_navigator_trust.py::test_as_far_as_they_may_be_trusted '
+          'nodes/test_trust_topics.py::test_policies_before_the_first_hypothesis '
+          'nodes/test_work_first.py::test_what_goals_change_by_the_parameter')
 def test_with_a_map_goals_are_taken_before_anything_is_certified(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
     start('cmp_sim', scenario='two_rooms', declare_successors=True, latency=0.1)
