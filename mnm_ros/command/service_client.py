@@ -28,6 +28,7 @@ _ResponseT = TypeVar('_ResponseT')
 _SPIN = 0.05      # s
 _SETTLE = 0.5     # s, until a node that was found has found this one, too
 _FOUND = 2.5      # s, until an explorer that is there has been found, and has heard
+_HEARD = 0.3      # s, for a request to arrive: Fast DDS asks for acknowledgements every 3 s only
 _AGAIN = 0.3      # s, after an answer that something is not done yet
 _RETRY = 0.25     # s, after which a request that does no harm twice is sent again
 
@@ -92,7 +93,7 @@ class ServiceClient:
         self.wait(lambda: self._requests.heard, _FOUND)
         ago = None if since is None else round(time.monotonic() - since, 3)
         self._requests.say(what, f'mnm_ros {command}', user=_user(), ago=ago, **more)
-        self._requests.wait_until_heard(_FOUND)
+        self._requests.wait_until_heard(_HEARD)
 
     def call(self, kind: type[Srv[_RequestT, _ResponseT]], service: str, request: _RequestT,
              servers: str, repeat: bool,
