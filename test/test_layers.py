@@ -23,7 +23,7 @@ ROOMS = {
     'version': '',
     'core/errors': '',
     'core/model': '',
-    'core/task': 'core/model',
+    'core/task': 'core/model core/progress',
     'core/statistics': 'core/model',
     'core/progress': 'core/model',
     'core/knowledge': 'core/model core/progress',
@@ -35,7 +35,7 @@ ROOMS = {
     'core/paper': 'core/model core/task core/statistics core/progress core/mnm',
     'core': 'core/model core/task core/detection core/progress core/knowledge core/mnm core/watch'
             ' core/disco core/paper core/statistics core/planning',
-    'core/fleet': 'core core/model core/task core/mnm',
+    'core/fleet': 'core core/model core/task core/progress core/mnm',
     'core/__init__': 'core core/detection core/fleet core/knowledge core/mnm core/model'
                      ' core/paper core/planning core/progress core/task',
     'protocol': 'core',
@@ -50,7 +50,7 @@ ROOMS = {
     'study': 'core export simulation',
     'robot_description': 'core files',
     'declaration_file': 'core/model located_yaml',
-    'view': 'core robot_description topics',
+    'view': 'core files robot_description topics',
     'view/terminal': 'core robot_description simulation view',
     'view/web': 'core robot_description view',
     'forked_query': '',
@@ -62,7 +62,7 @@ ROOMS = {
     'subscriptions': 'core robot_description view messages',
     'navigator_client': 'core messages robot_description',
     '__init__': 'checkpoint core export messages navigator_client nodes robot_description'
-                ' simulation study version',
+                ' simulation study version view',
     'parameters': 'core driving located_yaml topics trial',
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
@@ -91,8 +91,8 @@ ROOMS = {
     'nodes/mobile': 'core/model core/task driving files places plan robot_description messages'
                     ' parameters nodes/common nodes/robot_side',
     'nodes': 'core checkpoint protocol driving files places plan simulation trial'
-             ' robot_description messages parameters nodes/common nodes/exploring nodes/mobile'
-             ' nodes/navigating nodes/robot_side page',
+             ' view robot_description messages parameters nodes/common nodes/exploring'
+             ' nodes/mobile nodes/navigating nodes/robot_side page',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 

@@ -35,6 +35,7 @@ from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.sentences import sentence
 from rclpy.node import Node
 from std_msgs.msg import Bool, Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
@@ -395,7 +396,8 @@ class Navigator(Node):
 
     def _settle(self) -> None:
         if self._navigation and self._navigation.outcome:
-            self._end(*self._navigation.outcome)
+            status, how = self._navigation.outcome
+            self._end(status, sentence(how))
 
     def _send(self, seq: int, action: int) -> None:
         self._orders.send(seq, action, self._navigation.last_state if self._navigation else None,

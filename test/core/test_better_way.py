@@ -15,6 +15,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase
@@ -94,7 +95,7 @@ class Offering(ScriptedBase):
 
 def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
     sentences: list[str] = []
-    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
     base = Offering(0, (HOME, 3, 5))
     checking = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: base, 10**6, 30, log),

@@ -12,6 +12,7 @@ from mnm_ros.core.mnm.checking_phase import CheckingPhase
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.said import Sampling
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation
 import pytest
@@ -47,7 +48,7 @@ def test_what_a_base_leaves_out_promises_nothing() -> None:
     assert (base.candidates, base.estimates, base.outlook) == ((), {}, None)
     assert base.load_transitions([(HOME, 1, 2)]) is False and base.revise((policy(HOME),)) is False
     assert base.lower_bound(policy(3)) == -math.inf
-    assert base.activity() == PhaseActivity('sampling', 'sampling the known states')
+    assert base.activity() == PhaseActivity('sampling', Sampling())
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:

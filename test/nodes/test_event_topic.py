@@ -7,6 +7,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, PairChange
+from mnm_ros.core.progress.said import ChangeRelearnt, PairChanged, StatesAdded
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
@@ -53,13 +54,12 @@ def test_when_it_began(step: int | None, ago: float | None) -> None:
 def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
     """Issue: it said no more than that an action leads elsewhere than before."""
     world, hall = World(), RobotDescription(('go',), names={5: 'hall'})
-    change = Event(7, 'round 1: action 0 in state 5 leads elsewhere than before', 'change',
-                   PairChange(5, 0, {6: 9}, {5: 4}))
+    change = Event(7, '', 'change', PairChange(5, 0, {6: 9}, {5: 4}), said=PairChanged(1, 5, 0))
     text = world.events.tell(change, hall).text
-    world.events.tell(Event(8, 'the change is relearnt', 'change'), hall)
+    world.events.tell(Event(8, '', 'change', said=ChangeRelearnt()), hall)
     assert text == '"go" in hall is blocked (seen 4 of 4 times; before 9 of 9 to state 6)'
-    assert world.events.in_words(change.text, hall) == text
-    assert world.events.in_words('state 5 found, added', hall) == 'hall found, added'
+    assert world.events.in_words(PairChanged(1, 5, 0), hall) == text
+    assert world.events.in_words(StatesAdded(1, (5,)), hall) == 'round 1: hall found, added'
     assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
 
 
@@ -79,7 +79,7 @@ def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     def watch(**robots: RunState) -> list[tuple[str, str]]:
         before = len(world.published)
         world.events.watch([
-            RobotReport(name, state, f'{state.value} in state 5', {})
+            RobotReport(name, state, f'{state.value} in hall', {})
             for name, state in robots.items()], 7, RobotDescription(('go',), names={5: 'hall'}))
         return [(event.kind, event.text) for event in world.published[before:]]
 

@@ -15,6 +15,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.prediction import Outlook
+from mnm_ros.core.progress.said import Sampling, Testing
 import numpy as np
 
 Step = tuple[int, int, Optional[int]]
@@ -174,8 +175,8 @@ class BaseAlgorithm(ABC):
     def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display; it must not change anything. Optional."""
         if self.evaluating:
-            return PhaseActivity('testing', 'testing a policy')
-        return PhaseActivity('sampling', 'sampling the known states')
+            return PhaseActivity('testing', Testing())
+        return PhaseActivity('sampling', Sampling())
 
     @property
     def outlook(self) -> Outlook | None:

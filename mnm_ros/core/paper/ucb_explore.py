@@ -17,6 +17,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.paper.optimism import OptimisticPolicy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
+from mnm_ros.core.progress.said import TestingAttempts
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 
 _SIGHTS = 8
@@ -83,9 +84,8 @@ class UcbExplore(IncrementalBase):
             return super().activity()
         target = attempts.policy.target
         return PhaseActivity(
-            'testing',
-            f'testing the policy to {target}: {test.arrived} of {test.played} attempts reached it',
-            target, None, (Evidence('policy', target, None, *test.evidence),))
+            'testing', TestingAttempts(target, test.arrived, test.played), target, None,
+            (Evidence('policy', target, None, *test.evidence),))
 
     def next_action(self) -> int:
         if self._here is None or not self.evaluating:

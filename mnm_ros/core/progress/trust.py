@@ -23,6 +23,7 @@ from mnm_ros.core.progress.json_values import (
     value,
     wrong,
 )
+from mnm_ros.core.progress.said import maybe_said, Said
 
 
 class Trust(Enum):
@@ -47,7 +48,8 @@ class PolicyTrust:
     :ivar expected_steps: if the counts were the truth; None where nothing is known.
     :ivar at_most_steps: expected steps that it takes at most, if ``trust`` holds; else None.
     :ivar since_step: of the exploration, when this was first said of the state.
-    :ivar why: one sentence for people.
+    :ivar why: one sentence for people, once it is published; the core leaves it empty.
+    :ivar said: the same as a value; None if that was not told.
     :ivar expected_seconds: what ``expected_steps`` take, by the mean times of its actions; None
         where they are not known.
     :ivar declared: how many of the pairs that the policy may come to are declared, so that what
@@ -59,6 +61,7 @@ class PolicyTrust:
     at_most_steps: Union[float, None]
     since_step: int
     why: str
+    said: Union[Said, None] = field(default=None, kw_only=True)
     expected_seconds: Union[float, None] = field(default=None, kw_only=True)
     declared: int = field(default=0, kw_only=True)
 
@@ -112,6 +115,7 @@ def to_json(version: tuple[int, int], told: Iterable[TrustedPolicy]) -> str:
         'trust': each.trust.value, 'expected_steps': _rounded(each.expected_steps),
         'at_most_steps': _rounded(each.at_most_steps), 'since_step': each.since_step,
         'expected_seconds': _rounded(each.expected_seconds, 3), 'why': each.why,
+        'said': each.said and each.said.to_plain(),
         **({'given': {'declared': each.declared}} if each.declared else {})}
         for each in told}})
 
@@ -137,7 +141,8 @@ def from_json(message: str) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
 def _told(what: str, found: Any) -> PolicyTrust:
     given = read_object(what, found, {
         'trust': _trust, 'expected_steps': maybe(number), 'at_most_steps': maybe(number),
-        'since_step': integer, 'why': text, 'expected_seconds': maybe(number), 'given': _given})
+        'since_step': integer, 'said': maybe_said, 'why': text,
+        'expected_seconds': maybe(number), 'given': _given})
     if 'trust' not in given:
         raise wrong(what, found, 'an entry "trust"')
     rests_on = given.pop('given', {})

@@ -32,6 +32,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.progress.said import Improving
 from mnm_ros.core.statistics.certificate import PolicyModel
 from mnm_ros.core.statistics.least_steps import LeastSteps
 from mnm_ros.core.statistics.reach import Reach
@@ -166,11 +167,11 @@ class Improvements:
         return made >= max(_FEWEST, _GROWTH * (reach.counts.visits(*pair) - made))
 
     @property
-    def doing(self) -> str:
-        """Return what is being improved, for people."""
+    def doing(self) -> Improving:
+        """Return what is being improved."""
         least = next(iter(self._least.values()), 0.0)
-        return (f'improving the policy to state {self.target}: {self._likely:.2f} expected steps '
-                f'by what was seen, and none takes less than {least:.2f}')
+        assert self.target is not None
+        return Improving(self.target, self._likely, least)
 
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:

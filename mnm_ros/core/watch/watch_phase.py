@@ -46,6 +46,17 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.said import (
+    BetterProvenNearlyBest,
+    ProvenNearlyBest,
+    RediscoveryTooLong,
+    Said,
+    StatesAdded,
+    StatesDeleted,
+    StatesNearer,
+    ToImproveAgain,
+    WayReplaced,
+)
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
@@ -108,7 +119,7 @@ class WatchPhase(CheckingPhase):
         return self._rediscovery.limit.cut_offs
 
     @property
-    def doubted(self) -> Mapping[int, str]:
+    def doubted(self) -> Mapping[int, Said]:
         return self.doubts.doubted(self.policies)
 
     @property
@@ -242,7 +253,7 @@ class WatchPhase(CheckingPhase):
     def activity(self) -> PhaseActivity:
         shown = self._shown_activity()
         return shown if not self._improving else replace(
-            shown, target=self._improvements.target, sentence=self._improvements.doing)
+            shown, target=self._improvements.target, said=self._improvements.doing)
 
     def _shown_activity(self) -> PhaseActivity:
         return checking_activity(
@@ -331,8 +342,7 @@ class WatchPhase(CheckingPhase):
         self._round.log.outdate()
         number, times = self._round.number, self._rediscovery.limit.in_a_row
         self._round.log.tell(
-            f'round {number}: rediscovery took more than {self.check_steps} steps {times} times '
-            f'in a row, round {number + 1} begins', 'change')
+            RediscoveryTooLong(number, self.check_steps, times, number + 1), 'change')
 
     def _add_new_states(self) -> None:
         """
@@ -356,8 +366,7 @@ class WatchPhase(CheckingPhase):
                 self.base.estimates.get(target, 0.0) <= self._round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
             self.doubts.notice_all(self.policies)
-        self._round.log.tell_states(
-            self._round.number, targets, 'found, added', 'found, added')
+        self._round.log.tell(StatesAdded(self._round.number, tuple(targets)))
 
     def _judge_new_states(self) -> None:
         """Notice a change where a new state is within the radius; others may come and go."""
@@ -365,9 +374,7 @@ class WatchPhase(CheckingPhase):
         if within:
             self.doubts.notice_all(self.policies)
             self.doubts.look_around()
-            self._round.log.tell_states(
-                self._round.number, within, 'was out of reach before',
-                'were out of reach before', 'change')
+            self._round.log.tell(StatesNearer(self._round.number, tuple(within)), 'change')
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow, and take the better ways that they know."""
@@ -394,8 +401,7 @@ class WatchPhase(CheckingPhase):
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
         self._adopt(tuple(better if policy is old else policy for policy in self.policies))
-        self._round.log.tell(f'round {self._round.number}: another way is taken to state '
-                             f'{old.target}')
+        self._round.log.tell(WayReplaced(self._round.number, old.target))
 
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
@@ -447,11 +453,10 @@ class WatchPhase(CheckingPhase):
             if found.new is not found.old:
                 self._adopt(tuple(found.new if policy is found.old else policy
                                   for policy in self.policies))
-            self._round.log.tell(
-                f'round {self._round.number}: the policy to state {found.new.target} is within '
-                f'{found.proof.within:.0%} of the best, at most {found.proof.at_most:.2f} steps '
-                f'({f"{found.before:.2f} -> " * (found.new is not found.old)}{found.after:.2f} '
-                f'by what was seen; {found.steps:,} steps were made for it)')
+            proven = (self._round.number, found.new.target, found.proof.within,
+                      found.proof.at_most, found.after, found.steps)
+            self._round.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
+                                 BetterProvenNearlyBest(*proven, found.before))
 
     def _heed_falls(self, anew: bool = False) -> None:
         """Tell if what is proven to be nearly the best is so no more."""
@@ -459,9 +464,7 @@ class WatchPhase(CheckingPhase):
             fallen = self._improvements.fall(
                 self.policies[0].states, self._closed_alone, self._reach, anew)
             if fallen:
-                anew_as = 'to be improved anew, as the world has changed, or what is known of it'
-                self._round.log.tell_states(
-                    self._round.number, fallen, f'is {anew_as}', f'are {anew_as}')
+                self._round.log.tell(ToImproveAgain(self._round.number, tuple(fallen)))
 
     @property
     def _closed_alone(self) -> Collection[Pair]:
@@ -514,9 +517,7 @@ class WatchPhase(CheckingPhase):
         else:
             self.doubts.notice_all(self.policies)
         self._relearning.deleted.update(dict.fromkeys(targets))
-        self._round.log.tell_states(
-            self._round.number, targets, 'no longer reached by its policy, deleted',
-            'no longer reached by their policies, deleted', 'change')
+        self._round.log.tell(StatesDeleted(self._round.number, tuple(targets)), 'change')
         if explained and not self.base.finished and self.base.revise(self.policies):
             self._begin_quantum()
         else:

@@ -45,7 +45,7 @@ from mnm_ros.nodes.exploring.work_first import WorkFirst
 from mnm_ros.nodes.exploring.work_topic import WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 
 _DIAGNOSTICS = 1.0     # s
 _BEFORE = f'{EXPLORE_CALLED} before the restart'    # why it is paused from the start on
@@ -108,7 +108,8 @@ class ExplorationSession:
         self._link.reason_to_rest, self.record.on_goals = work_first.reason, work_first.hear
         ImproveTopic(node, self._guard, lambda: self.exploration,
                      lambda: parameters['improve_within'],
-                     lambda text: self.record.heard('improve', 'improve', text))
+                     lambda text: self.record.heard('improve', 'improve', text),
+                     lambda: self._link.profile.names)
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
         if not parameters.is_set('robots'):
@@ -341,7 +342,7 @@ class ExplorationSession:
     @property
     def status(self) -> str:
         """Return what the exploration is doing, or why it has stopped, for people."""
-        return named(self.exploration.status, self._link.profile.names)
+        return sentence(self.exploration.status, self._link.profile.names)
 
     @property
     def leave_timeout(self) -> float | None:

@@ -22,7 +22,7 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.order_numbers import OrderNumbers
 from mnm_ros.protocol.step_loop import FleetLoop
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 
 
 class FleetLink(Link):
@@ -76,7 +76,8 @@ class FleetLink(Link):
     @property
     def robots(self) -> Sequence[RobotReport]:
         now = time.monotonic()
-        return [RobotReport(name, member.state, member.reason or 'exploring', {
+        return [RobotReport(name, member.state, sentence(
+            member.reason, self._links[name].profile.names) or 'exploring', {
             'steps': member.steps,
             'place': '' if member.last_state is None else member.last_state,
             'robot_timeouts': self._links[name].loop.timeouts,
@@ -99,7 +100,7 @@ class FleetLink(Link):
 
     @property
     def faults(self) -> str:
-        return '; '.join(f'{name}: {named(member.reason, self._links[name].profile.names)}'
+        return '; '.join(f'{name}: {sentence(member.reason, self._links[name].profile.names)}'
                          for name, member in self._members.items()
                          if member.state is RunState.FAULT)
 
@@ -126,7 +127,7 @@ class FleetLink(Link):
             self.stop('max_steps reached', at_once=True)
         for name, link in self._links.items():
             link.tick(replace(limits, max_steps=0), now)
-            status = named(self._members[name].reason, link.profile.names)
+            status = sentence(self._members[name].reason, link.profile.names)
             if without_charge(status) != self._said.get(name, ''):
                 self._said[name] = without_charge(status)
                 self._node.get_logger().info(f'{name}: {status or "exploring"}')
@@ -195,7 +196,9 @@ class FleetLink(Link):
         exploration, members = self.exploration, self._members
         if exploration.state in OVER:
             return
-        why = '; '.join(f'{name}: {member.why}' for name, member in members.items() if member.why)
+        why = '; '.join(
+            f'{name}: {sentence(member.why, self._links[name].profile.names)}'
+            for name, member in members.items() if member.why)
         states = {member.state: member.why for member in reversed(members.values())}
         if self._limits and self._enough(self._limits):
             self.loop.finish(f'max_steps reached: {self._fleet.steps} steps')

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.progress.said import LastHomeMissed, Reason
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
@@ -44,7 +45,7 @@ from mnm_ros.protocol.order_numbers import OrderNumbers, SequenceNumbers
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray, String
@@ -289,7 +290,7 @@ class CommandLink(RobotLink):
                 exploration.observe_work(state, action, after, self.robot)
         self.ask(take)
 
-    def lend(self, reason: str) -> None:
+    def lend(self, reason: Reason) -> None:
         """Let the exploration wait for a goal, or go on if the reason is empty."""
         self._guard.call(self.loop.lend_robot, reason, time.monotonic())
 
@@ -397,9 +398,9 @@ class CommandLink(RobotLink):
         logger, home = self._node.get_logger(), self.loop.task.homing.home
         if self._last_reset and not self._last_reset.over:
             logger.warning('the robot has not come home')
-        elif self._last_reset and self._last_reset.state not in (None, home):
-            logger.warning(named(f'the last RESET led to state {self._last_reset.state} instead '
-                                 f'of home, state {home}', self.profile.names))
+        elif self._last_reset and self._last_reset.state not in (None, home) and home is not None:
+            logger.warning(sentence(
+                LastHomeMissed(self._last_reset.state, home), self.profile.names))
         elif self._last_reset:
             logger.info('the robot is at home')
         elif self._rest_by is not None and self._awaits_rest:
