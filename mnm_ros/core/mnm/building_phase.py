@@ -314,6 +314,10 @@ class BuildingPhase:
         # Before its first step, all that there is to say of the phase is that it begins.
         return self.active.request_audit(tries) if self.steps_taken else None
 
+    def request_sample(self, state: int, action: int) -> None:
+        """Let the active stream execute a pair soon."""
+        self.active.request_sample(state, action)
+
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
         return self.active.may_plan(action, state)

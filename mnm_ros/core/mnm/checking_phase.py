@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Protocol, Union
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
+from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
@@ -104,6 +105,7 @@ class Round:
     :ivar check_steps: replaces ``W_r`` if positive.
     :ivar steps_taken: since the start of the stream that found the hypothesis.
     :ivar log: is told what was decided.
+    :ivar memory: of what changes have taken away.
     :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
     """
 
@@ -113,6 +115,7 @@ class Round:
     check_steps: int
     steps_taken: int
     log: ChangeLog
+    memory: Memory
     transitions: TransitionMonitor | None = None
 
 
@@ -209,6 +212,10 @@ class CheckingPhase(ABC):
 
     def prefer(self, states: Sequence[int]) -> None:
         """Try the policy to the last of these states soon if it is doubted; optional."""
+
+    def request_sample(self, state: int, action: int) -> None:
+        """Let the rediscovery execute a pair soon."""
+        self.base.request_sample(state, action)
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the rediscovery try a pair that is declared, see ``BaseAlgorithm``."""

@@ -19,11 +19,12 @@ from mnm_ros.core.mnm.checking_phase import (
     NearlyBest,
     Round,
 )
+from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration, first_of
 from mnm_ros.core.model.integers import as_action
-from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.step_times import StepCosts, StepTimes
 from mnm_ros.core.model.support import Support
@@ -101,6 +102,7 @@ class Mnm(PhaseMachine):
         self._new_schedule = new_schedule
         self._new_checking = new_checking
         self.log = ChangeLog(on_event)
+        self._memory = Memory()
         self.round = 0
         self.runs = 0
         self.home: int | None = None
@@ -201,6 +203,9 @@ class Mnm(PhaseMachine):
 
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
+        due = self._memory.step()
+        if due is not None and (driver := self.checking or self.building) is not None:
+            driver.request_sample(*due)
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
@@ -228,7 +233,23 @@ class Mnm(PhaseMachine):
     def _take_change(self, change: PairChange | None) -> None:
         if change is not None:
             self.log.notice()
+            self._memory.note(change)
             self.log.tell_changed(self.round, change)
+            self._revise(change)
+
+    def _revise(self, change: PairChange) -> None:
+        """Let the hypothesis that is held while the next one is built follow what is known."""
+        if self.hypothesis is None:
+            return
+        held = self.hypothesis.policies
+        lost = self._memory.lost(change, held[1:])
+        self._memory.keep(lost, [(change.state, change.action)])
+        left = tuple(policy for policy in held if policy not in lost)
+        recalled = self._memory.recall({policy.target for policy in left})
+        if lost or recalled:
+            self.hypothesis = replace(
+                self.hypothesis, revision=self.hypothesis.revision + 1,
+                policies=over_own_targets((*left, *recalled)))
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
@@ -425,7 +446,7 @@ class Mnm(PhaseMachine):
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
-                  self._steps_taken, self.log, transitions), policies, state)
+                  self._steps_taken, self.log, self._memory, transitions), policies, state)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
@@ -433,8 +454,7 @@ class Mnm(PhaseMachine):
         self._steps_taken = self.building.steps_of(result)
         transitions = self.building.transitions_of(result)
         self.building = None
-        if self.hypothesis is None:    # it rests on nothing from before what was noticed
-            self.log.settle()
+        self.log.settle()    # it rests on nothing from before what was noticed
         self.checking = self._check_policies(result.policies, transitions=transitions)
         if self.looks_are_told:
             self.checking.leave_closed()

@@ -124,6 +124,11 @@ class Reach:
         return (len(policy.actions) == 1 and likely > limit
                 and model.lower_bound() > limit), likely
 
+    def within(self, policy: Policy, limit: float) -> bool:
+        """Return whether a policy that goes by the state takes at most ``limit`` for sure."""
+        return len(policy.actions) == 1 and PolicyModel(
+            self._counts, self._sets, policy, limit).certify().bound <= limit
+
     def _bounded(self, policy: Policy) -> bool:
         return PolicyModel(
             self._counts, self._sets, policy, self._radius).certify().bound <= self._radius

@@ -12,12 +12,19 @@ no influence on the promise.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+import math
 
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE, Round
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.watch.watch_parts import WatchParts
+
+
+_AT_ONCE = 2    # policies that are looked at for a proof by a model
+_SEVERAL = 2    # moves that have changed: a single one is relearnt for itself
+_PRIOR = 0.5    # executions that arrived, and that did not, beside those that were counted
+_SURE = 5.0    # nats that all others have to speak for a change of everything
 
 
 class Doubts:
@@ -49,8 +56,8 @@ class Doubts:
             if parts.relearning.all_doubted or target in parts.relearning.concerned}}
 
     def observe(self, state: int, action: int, next_state: int,
-                policies: Sequence[Policy]) -> None:
-        """Take note of where a pair has led, and of a change if it is the pair's alarm."""
+                policies: Sequence[Policy]) -> PairChange | None:
+        """Take note of where a pair has led; return the change if it is the pair's alarm."""
         parts, pair = self._parts, (state, action)
         base, transitions = parts.rediscovery.base, parts.transitions
         parts.reach.add_transition(state, action, next_state)
@@ -61,9 +68,9 @@ class Doubts:
         self._look(pair, next_state)
         if change:
             self._changed(change, policies)
-            return
+            return change
         if parts.relearning.unseen and parts.relearning.seen(pair):
-            self._sample(pair)
+            self.sample(pair)
         concerned = self._hint(pair, next_state, policies)
         resting = pair in parts.pauses.resting or pair in parts.closed.alone
         if pair in parts.pauses.resting:
@@ -76,6 +83,7 @@ class Doubts:
             parts.checks.turns.prefer(concerned)
         if pair in parts.hints.open and not resting:    # it is tried again first
             base.request_sample(*pair)
+        return None
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Take note that a pair leads elsewhere than before."""
@@ -85,15 +93,70 @@ class Doubts:
         if not log.open:
             parts.rediscovery.renew()
         parts.closed.notice(change)
-        self.notice(policies)
-        self.doubt(concerned)
+        self._round.memory.note(change)
+        if self._joins(change):
+            self._join(pair, concerned)
+        else:
+            self.notice(policies)
+            self.doubt(concerned)
+            parts.relearning.steps = 0
+        led = usual(change.before)
+        if led != change.state:
+            parts.relearning.changed[pair] = (
+                change.after.get(led, 0), sum(change.after.values()))
         log.tell_changed(self._round.number, change)
         parts.hints.forget(pair)
         parts.reach.forget(*pair)
         base.forget(*pair)
-        self._sample(pair)
+        self.sample(pair)
         if {policy.target for policy in policies}.issuperset(change.after):
             self.look_around()    # else what is new there comes first
+
+    def _joins(self, change: PairChange) -> bool:
+        """
+        Return whether what has changed is part of the change that is open.
+
+        It is if the pair seems to have shown nothing but its new ends since that was noticed: then
+        nothing that was learnt since rests on what has changed.
+        """
+        parts, pair = self._parts, (change.state, change.action)
+        return (self._round.log.open and pair not in parts.relearning.joined
+                and sum(change.after.values()) >= parts.reach.counts.visits(*pair))
+
+    @property
+    def everywhere(self) -> bool:
+        """
+        Whether all moves seem to have changed as those did that have raised the alarm.
+
+        A move is a pair that led on before; what stayed where it was may do so for a wall. The
+        others are asked whether they rather go on as before, or as those do by now.
+        """
+        parts = self._parts
+        changed = parts.relearning.changed
+        worked, executions = map(sum, zip(*changed.values())) if changed else (0, 0)
+        if len(changed) < _SEVERAL:
+            return False
+        now = (worked + _PRIOR) / (executions + 2 * _PRIOR)
+        speaks = 0.0    # for that, in nats
+        for pair, since in parts.reach.counts.by_pair.items():
+            end, times, all_ = parts.transitions.usual(pair)
+            if pair in changed or end == pair[0] or end is None or all_ <= since:
+                continue
+            arrived = parts.reach.counts.next_states(*pair).get(end, 0)
+            before = (times - arrived + _PRIOR) / (all_ - since + 2 * _PRIOR)
+            speaks += arrived * math.log(now / before) + (since - arrived) * math.log(
+                (1 - now) / (1 - before))
+        return speaks > _SURE
+
+    def _join(self, pair: Pair, concerned: Collection[int]) -> None:
+        """Take a pair as one more of the change that is open: what was proven since stands."""
+        parts = self._parts
+        if parts.relearning.swept:
+            parts.relearning.notice()
+        parts.relearning.joined[pair] = None
+        parts.relearning.concern(concerned)
+        unproven = parts.checks.monitor.unproven_targets
+        parts.checks.turns.prefer([target for target in concerned if target in unproven])
 
     def _hint(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
         """Take note of where a pair has led; return the targets that a new hint concerns."""
@@ -138,6 +201,7 @@ class Doubts:
         parts.pauses.clear()
         self.heed_pauses()
         parts.relearning.notice()
+        parts.relearning.joined = {}
         parts.checks.monitor.notice()
         self._round.log.notice()
 
@@ -172,7 +236,7 @@ class Doubts:
     def look_around(self) -> None:
         """Have the pairs executed that were not looked at since the change, before all others."""
         for pair in self._parts.relearning.unseen:
-            self._sample(pair)
+            self.sample(pair)
 
     def heed_pauses(self) -> None:
         """Let the run leave alone what rests or is closed, and try first what has rested."""
@@ -205,7 +269,7 @@ class Doubts:
         if opened is not None or pair in self._parts.closed.due:
             self.heed_pauses()
 
-    def _sample(self, pair: Pair) -> None:
+    def sample(self, pair: Pair) -> None:
         """Have a pair tried soon, unless it is closed."""
         if pair not in self._parts.closed.alone:
             self._parts.rediscovery.base.request_sample(*pair)
@@ -225,6 +289,19 @@ class Doubts:
                     too_slow or parts.rediscovery.base.lower_bound(policy) > limit):
                 refuted.append(policy)
         return refuted
+
+    def prove(self, policies: Sequence[Policy]) -> None:
+        """Look whether a model shows of some policies without a proof that they work."""
+        parts, limit = self._parts, self._round.problem.limit
+        unproven = parts.checks.monitor.unproven_targets
+        waiting = [policy for policy in policies[1:] if policy.target in unproven
+                   and parts.relearning.likely.get(policy.target, math.inf) < limit]
+        if not waiting:
+            return
+        turn = parts.relearning.look = (parts.relearning.look + 1) % len(waiting)
+        for policy in (waiting[turn:] + waiting[:turn])[:_AT_ONCE]:
+            if parts.reach.within(policy, limit):
+                parts.checks.monitor.prove(policy)
 
     def better(self, policies: Sequence[Policy], refuted: Sequence[Policy],
                ) -> tuple[Policy, Policy] | None:

@@ -213,6 +213,9 @@ class Relearning:
     :ivar concerned: targets of policies through pairs that have changed.
     :ivar deleted: targets of policies that were deleted since the change was noticed.
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
+    :ivar joined: pairs that have raised the alarm since the change was noticed, as part of it.
+    :ivar steps: since the change was noticed.
+    :ivar look: at whose proof by a model it was looked last.
     :ivar unseen: pairs to be looked at because of the change, and how often they still are.
     """
 
@@ -220,6 +223,9 @@ class Relearning:
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         self.unseen: dict[Pair, int] = {}
+        self.joined: dict[Pair, None] = {}
+        self.changed: dict[Pair, tuple[int, int]] = {}
+        self.look = self.steps = 0
         self.swept = bool(state and state['swept'])
         self.all_doubted = bool(state and state['all_doubted'])
         self.concerned: dict[int, None] = dict.fromkeys(state['concerned'] if state else ())
@@ -268,4 +274,5 @@ class Relearning:
     def settle(self) -> None:
         """Take note that the change is relearnt."""
         self.concerned, self.deleted, self.likely, self.unseen = {}, {}, {}, {}
-        self.all_doubted = False
+        self.all_doubted, self.steps = False, 0
+        self.joined, self.changed = {}, {}

@@ -46,10 +46,13 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
 from mnm_ros.core.watch.watch_parts import BEGINNING, WatchParts
+
+_GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
 
 
 class WatchPhase(CheckingPhase):
@@ -79,6 +82,7 @@ class WatchPhase(CheckingPhase):
         self.policies = over_own_targets(policies)
         self._here: int | None = None
         self._asked: int | None = None
+        self._begun_with = len(policies)
         self._parts = parts = WatchParts.of(
             round_, self.policies, state, look_again, new_detector)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
@@ -147,18 +151,19 @@ class WatchPhase(CheckingPhase):
         if self.rediscovering:
             self._rediscovery.fresh = False
             self.base.observe(action, state)
-            if seen:
-                self.doubts.observe(*seen, self.policies)
+            change = self.doubts.observe(*seen, self.policies) if seen else None
             self._rediscover()
         else:
+            change = None
             if seen:
                 self._rediscovery.fresh = False
                 self.base.add_transition(*seen)
-                self.doubts.observe(*seen, self.policies)
+                change = self.doubts.observe(*seen, self.policies)
             if self._improving:
                 self._improve(seen[:2] if seen else None)
             else:
                 self._check(state)
+        self._remember(change)
         self._heed_falls()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
@@ -170,8 +175,28 @@ class WatchPhase(CheckingPhase):
             return
         self._count((state, action))
         self.base.add_transition(state, action, after)
-        self.doubts.observe(state, action, after, self.policies)
+        self._remember(self.doubts.observe(state, action, after, self.policies))
         self._heed_falls()
+
+    def _remember(self, change: PairChange | None) -> None:
+        """Delete, and take back, what memory says of a change."""
+        if change is None or self.refuted:
+            return
+        if lost := self._round.memory.lost(change, self.policies[1:]):
+            self._checks.interrupt()
+            self._delete(lost)
+        self._recall()
+
+    def _recall(self) -> None:
+        """Take back the policies whose pairs lead again where they did."""
+        recalled = self._round.memory.recall({policy.target for policy in self.policies})
+        if recalled:
+            self._adopt((*self.policies, *recalled))
+            targets = [policy.target for policy in recalled]
+            self.doubts.doubt(targets)
+            self._round.log.tell_states(
+                self._round.number, targets, 'is reached as before, added again',
+                'are reached as before, added again')
 
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
@@ -179,6 +204,7 @@ class WatchPhase(CheckingPhase):
         if self._pauses.step():
             self.doubts.heed_pauses()
         self._blocked.executed(self.base, pair, self._closed.alone)
+        self._relearning.steps += self._round.log.open
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -231,6 +257,10 @@ class WatchPhase(CheckingPhase):
 
     def prefer(self, states: Sequence[int]) -> None:
         self._checks.turns.prefer([state for state in states[-1:] if state in self.doubted])
+
+    def request_sample(self, state: int, action: int) -> None:
+        self._rediscovery.fresh = False
+        self.doubts.sample((state, action))
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
@@ -318,7 +348,26 @@ class WatchPhase(CheckingPhase):
                 self._refute()
                 return
             self._rediscover_again()
+        if self._anew():
+            return
         self._begin_patrol()
+
+    def _anew(self) -> bool:
+        """Begin a new round where that costs less than to go on; return whether it does."""
+        if not self._round.log.open:
+            return False
+        if self.doubts.everywhere:
+            why = 'most of what the robot does leads elsewhere than before'
+        elif self._relearning.steps > self._round.steps_taken * max(
+                1.0, len(self.policies) / self._begun_with) ** _GROWTH:
+            why = (f'a change is open for {self._relearning.steps} steps, longer than it took to '
+                   'learn')
+        else:
+            return False
+        self.refuted = True
+        number = self._round.number
+        self._round.log.tell(f'round {number}: {why}, round {number + 1} begins', 'change')
+        return True
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
@@ -358,6 +407,8 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice_all(self.policies)
         self._round.log.tell_states(
             self._round.number, targets, 'found, added', 'found, added')
+        self._round.memory.reached(targets)
+        self._recall()
 
     def _judge_new_states(self) -> None:
         """Notice a change where a new state is within the radius; others may come and go."""
@@ -379,6 +430,8 @@ class WatchPhase(CheckingPhase):
             self._take(*found)
         if refuted:
             self._delete(refuted)
+        else:
+            self.doubts.prove(self.policies)
         return bool(refuted)
 
     def _delete_cut_off(self) -> None:
@@ -502,6 +555,10 @@ class WatchPhase(CheckingPhase):
             self._reach.begin_anew()
         left = tuple(policy for policy in self.policies if policy.target not in targets)
         # Where another one may come to their targets by chance, it plays a RESET from now on.
+        if explained:
+            self._round.memory.keep(
+                [policy for policy in self.policies if policy.target in targets],
+                self._relearning.changed)
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
         self._adopt(left)
         self.transitions.leave(targets)

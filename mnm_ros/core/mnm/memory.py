@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What was known before a change, for the time when it is undone, or comes again.
+
+A door that closes every evening takes the same policies away each time. They are kept with the
+ends that the pairs on their way had before. Once all of these lead there again, the policies are
+taken back at once: they need their proof, but not their discovery. When a pair leads again where
+it led when policies were deleted, policies through it to the same states are deleted at once.
+
+Memory chooses what is tried, and proves nothing: what is taken back is doubted until it is proven,
+and what is deleted is looked for by the next rediscovery, as after any change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from mnm_ros.core.model.counts import Pair, usual
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.progress.events import PairChange
+
+_LOOK_EVERY = 40    # steps, for a pair that has changed again and again
+_MOST = 10_000    # policies, and settings of pairs; the oldest are dropped
+
+
+class Memory:
+    """The policies that changes have taken away, over all rounds."""
+
+    def __init__(self) -> None:
+        self._now: dict[Pair, int | None] = {}    # where pairs that have changed lead mostly
+        self._before: dict[Pair, int | None] = {}    # where they did before that
+        self._kept: dict[int, tuple[Policy, dict[Pair, int | None]]] = {}    # by target
+        self._changes: dict[Pair, int] = {}    # so far, the pair looked at last at the end
+        self._steps = 0
+        self._lost: dict[tuple[Pair, int | None], dict[int, None]] = {}    # targets by setting
+
+    def note(self, change: PairChange) -> None:
+        """Take note that a pair leads elsewhere than before."""
+        pair = change.state, change.action
+        self._before[pair] = self._now.get(pair, usual(change.before))
+        self._now[pair] = usual(change.after)
+        self._changes[pair] = self._changes.get(pair, 0) + 1
+
+    def step(self) -> Pair | None:
+        """Take note of a step; return a pair that changes again and again if a look is due."""
+        self._steps += 1
+        if self._steps % _LOOK_EVERY:
+            return None
+        pair = next((pair for pair, times in self._changes.items() if times > 1), None)
+        if pair is not None:
+            self._changes[pair] = self._changes.pop(pair)
+        return pair
+
+    def keep(self, policies: Iterable[Policy], changed: Collection[Pair]) -> None:
+        """Keep policies that are deleted, as these pairs have changed."""
+        for policy in policies:
+            needed = {pair: self._before[pair] for pair in changed
+                      if pair in self._before and policy.plays(frozenset([pair]))}
+            if needed:
+                self._kept.pop(policy.target, None)
+                self._kept[policy.target] = policy, needed
+            for pair in needed:
+                self._lost.setdefault((pair, self._now[pair]), {})[policy.target] = None
+        for kept in (self._kept, self._lost):
+            while len(kept) > _MOST:
+                del kept[next(iter(kept))]    # type: ignore[attr-defined]
+
+    def recall(self, known: Collection[int]) -> tuple[Policy, ...]:
+        """Return the policies to states not known all of whose pairs lead where they did."""
+        return tuple(policy for target, (policy, needed) in self._kept.items()
+                     if target not in known and all(
+                         self._now.get(each) == end for each, end in needed.items()))
+
+    def reached(self, targets: Collection[int]) -> None:
+        """Take it that pairs which led to these states before do so again, as they are found."""
+        for _, needed in self._kept.values():
+            self._now.update({pair: end for pair, end in needed.items() if end in targets})
+
+    def lost(self, change: PairChange, policies: Iterable[Policy]) -> list[Policy]:
+        """Return those of the policies that were deleted when the pair had changed like that."""
+        pair = change.state, change.action
+        targets = self._lost.get((pair, self._now[pair]), {})
+        return [policy for policy in policies
+                if policy.target in targets and policy.plays(frozenset([pair]))]
