@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+import math
 from typing import Any, ClassVar, Protocol, Union
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
@@ -105,8 +106,9 @@ class Round:
     :ivar check_steps: replaces ``W_r`` if positive.
     :ivar steps_taken: since the start of the stream that found the hypothesis.
     :ivar log: is told what was decided.
-    :ivar memory: of what changes have taken away.
     :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
+    :ivar memory: of what changes have taken away.
+    :ivar patience: steps for which a change may be open, if no state is found meanwhile.
     """
 
     number: int
@@ -115,8 +117,9 @@ class Round:
     check_steps: int
     steps_taken: int
     log: ChangeLog
-    memory: Memory
     transitions: TransitionMonitor | None = None
+    memory: Memory = field(default_factory=Memory)
+    patience: float = math.inf
 
 
 class CheckingPhase(ABC):

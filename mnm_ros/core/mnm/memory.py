@@ -15,6 +15,7 @@ and what is deleted is looked for by the next rediscovery, as after any change.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import Any
 
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.policy import Policy
@@ -62,9 +63,8 @@ class Memory:
                 self._kept[policy.target] = policy, needed
             for pair in needed:
                 self._lost.setdefault((pair, self._now[pair]), {})[policy.target] = None
-        for kept in (self._kept, self._lost):
-            while len(kept) > _MOST:
-                del kept[next(iter(kept))]    # type: ignore[attr-defined]
+        _shorten(self._kept)
+        _shorten(self._lost)
 
     def recall(self, known: Collection[int]) -> tuple[Policy, ...]:
         """Return the policies to states not known all of whose pairs lead where they did."""
@@ -83,3 +83,9 @@ class Memory:
         targets = self._lost.get((pair, self._now[pair]), {})
         return [policy for policy in policies
                 if policy.target in targets and policy.plays(frozenset([pair]))]
+
+
+def _shorten(kept: dict[Any, Any]) -> None:
+    """Drop what was kept first, down to as much as may be kept."""
+    while len(kept) > _MOST:
+        del kept[next(iter(kept))]

@@ -21,6 +21,7 @@ from mnm_ros.core.mnm.checking_phase import (
 )
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration, first_of
 from mnm_ros.core.model.integers import as_action
@@ -55,6 +56,8 @@ MNM_TRANSITIONS = (
     ('hypothesis_refuted', MnmPhase.REDISCOVERY, MnmPhase.BUILDING),
     ('hypothesis_refuted', MnmPhase.EVALUATION, MnmPhase.BUILDING),
 )
+
+_FOR_PROOFS = 100    # times the limit, for which a change may be open beside what learning took
 
 
 class Mnm(PhaseMachine):
@@ -143,7 +146,7 @@ class Mnm(PhaseMachine):
             'former': self._settings.former,
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
-            'steps_taken': self._steps_taken,
+            'steps_taken': self._steps_taken, 'memory': snapshot.take(self._memory),
             'checking': self.checking.to_state() if self.checking else None,
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
@@ -164,6 +167,7 @@ class Mnm(PhaseMachine):
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
         self._steps_taken = state['steps_taken']
+        self._memory = snapshot.put(state['memory'])
         if state['checking'] is None:
             if 'building' in state:
                 self._recollection = None    # what the first stream remembers is part of it
@@ -446,7 +450,9 @@ class Mnm(PhaseMachine):
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
-                  self._steps_taken, self.log, self._memory, transitions), policies, state)
+                  self._steps_taken, self.log, transitions, self._memory,
+                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit),
+            policies, state)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""

@@ -20,7 +20,6 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.watch.watch_parts import WatchParts
 
-
 _AT_ONCE = 2    # policies that are looked at for a proof by a model
 _SEVERAL = 2    # moves that have changed: a single one is relearnt for itself
 _PRIOR = 0.5    # executions that arrived, and that did not, beside those that were counted
@@ -101,7 +100,8 @@ class Doubts:
             self.doubt(concerned)
             parts.relearning.steps = 0
         led = usual(change.before)
-        if led != change.state:
+        if led not in (None, change.state):
+            assert led is not None
             parts.relearning.changed[pair] = (
                 change.after.get(led, 0), sum(change.after.values()))
         log.tell_changed(self._round.number, change)
@@ -189,8 +189,7 @@ class Doubts:
         change is being relearnt, and a whole rediscovery has to follow.
         """
         parts, problem = self._parts, self._round.problem
-        if not self._round.log.open:
-            parts.reach.begin_anew()
+        parts.reach.begin_anew()
         if not declared:
             if not parts.blocked.noticed:
                 parts.relearning.look_at(

@@ -12,6 +12,7 @@ from typing import Any
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.statistics.delta_spending import share
@@ -48,6 +49,8 @@ class PolicyMonitor:
         self._proofs = proofs
         self._made = self._begun = 0
         self._modelled: dict[int, Policy] = {}    # proven by a model since the last change
+        if state is not None:
+            self._modelled = snapshot.put(state['modelled'])
         if state is None:
             self.detectors: dict[int, PolicyDetector] = {
                 target: self._new_detector() for target in targets}
@@ -60,6 +63,7 @@ class PolicyMonitor:
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""
         return {'made': self._made, 'begun': self._begun,
+                'modelled': snapshot.take(self._modelled),
                 'detectors': {str(target): detector.to_state()
                               for target, detector in self.detectors.items()}}
 

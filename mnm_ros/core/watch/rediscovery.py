@@ -32,6 +32,7 @@ from typing import Any
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.checking_phase import Round
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence
@@ -226,6 +227,9 @@ class Relearning:
         self.joined: dict[Pair, None] = {}
         self.changed: dict[Pair, tuple[int, int]] = {}
         self.look = self.steps = 0
+        if state is not None:
+            self.look, self.steps = state['look'], state['steps']
+            self.joined, self.changed = snapshot.put(state['pairs'])
         self.swept = bool(state and state['swept'])
         self.all_doubted = bool(state and state['all_doubted'])
         self.concerned: dict[int, None] = dict.fromkeys(state['concerned'] if state else ())
@@ -237,7 +241,9 @@ class Relearning:
         """Return all of it as plain data; only just before a rediscovery."""
         return {'swept': self.swept, 'all_doubted': self.all_doubted,
                 'concerned': list(self.concerned), 'deleted': list(self.deleted),
-                'likely': [list(each) for each in self.likely.items()]}
+                'likely': [list(each) for each in self.likely.items()],
+                'look': self.look, 'steps': self.steps,
+                'pairs': snapshot.take([self.joined, self.changed])}
 
     def begin_rediscovery(self) -> None:
         """Take note that a rediscovery is begun, which looks at all pairs in any case."""

@@ -358,7 +358,7 @@ class WatchPhase(CheckingPhase):
             return False
         if self.doubts.everywhere:
             why = 'most of what the robot does leads elsewhere than before'
-        elif self._relearning.steps > self._round.steps_taken * max(
+        elif not self._closed.alone and self._relearning.steps > self._round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
             why = (f'a change is open for {self._relearning.steps} steps, longer than it took to '
                    'learn')
