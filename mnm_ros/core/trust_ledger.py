@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnm_ros.core.knowledge.expected_plays import ExpectedPlays, Following, Plays, steps_of
-from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE
+from mnm_ros.core.mnm.checking_phase import KEPT_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
@@ -18,7 +18,7 @@ from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 
-_PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)
+_PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.KEPT, Trust.DOUBTED, Trust.ASSUMED)
 """Of several policies to a state: what was proven before is better than what never was."""
 
 
@@ -159,13 +159,14 @@ def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | 
                    ) -> Iterator[TrustedPolicy]:
     if mnm.hypothesis is None:
         return
-    doubted = (dict.fromkeys(mnm.hypothesis.targets, NOT_PROVEN_SINCE)
-               if mnm.checking is None else mnm.checking.doubted)
+    doubted, kept = mnm.doubted, mnm.kept
     for policy in mnm.hypothesis.policies[1:]:
         steps = steps_of(expected_plays.get(policy.target))
         if policy.target in doubted:
             yield TrustedPolicy(
                 Trust.DOUBTED, steps, None, 0, doubted[policy.target], policy)
+        elif policy.target in kept:
+            yield TrustedPolicy(Trust.KEPT, steps, None, 0, KEPT_SINCE, policy)
         else:
             best = mnm.nearly_best.get(policy.target)
             yield TrustedPolicy(

@@ -218,3 +218,21 @@ def test_without_a_change_no_round_begins() -> None:
         world = Explored(OPEN, seed=seed)
         world.step(strength(3_000, 30_000))
         assert world.mnm.round == 1 and not world.mnm.log.noticed, f'seed {seed}'
+
+
+def test_what_nothing_speaks_against_is_kept_while_a_change_is_open_and_in_the_next_round(
+        ) -> None:
+    world = Explored(OPEN)
+    world.step(FIRST)
+    mnm, checking = world.mnm, world.mnm.checking
+    assert isinstance(checking, WatchPhase) and not mnm.kept
+    checking.doubts.notice_all(checking.policies)
+    checking.doubts.doubt([2])
+    assert ([*mnm.kept], [*mnm.doubted]) == ([1], [2])
+    checking.parts.relearning.steps = 10**6
+    while mnm.round == 1:
+        world.step(1)
+    assert 1 in mnm.kept and not {*mnm.kept} & {*mnm.doubted}
+    while mnm.checking is None:
+        world.step(1)
+    assert not mnm.kept and not mnm.doubted

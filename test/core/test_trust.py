@@ -17,6 +17,7 @@ from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.trust import (
     from_json,
+    LEAST,
     may_follow,
     PolicyTrust,
     to_json,
@@ -121,8 +122,8 @@ def test_how_much_may_be_asked_for_to_follow_a_policy(
         trust: Trust | None, known: bool, least: Trust | None) -> None:
     """None is for never; what was told as proven of a state not known is of before."""
     told = trust and PolicyTrust(trust, None, None, 0, '')
-    assert [each for each in Trust if may_follow(told, known, each)] == (
-        [] if least is None else [*Trust][least.rank:])
+    assert [each for each in LEAST if may_follow(told, known, each)] == (
+        [] if least is None else [*LEAST[least.rank:]])
 
 
 def test_to_look_changes_nothing() -> None:
@@ -185,7 +186,7 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
              3: (0, 0, 0, RESET, 1), 4: (1, 0, 0, 0, RESET)}
     mnm = SimpleNamespace(
         home=0, round=1, building=None, nearly_best={},
-        checking=SimpleNamespace(doubted={4: 'why'}),
+        doubted={4: 'why'}, kept=(),
         support=problem.support, hypothesis=Hypothesis(1, 3, 20, tuple(
             Policy(target, 20, states, (played,)) for target, played in moves.items())))
     ledger = TrustLedger()
@@ -218,7 +219,7 @@ def test_a_policy_that_is_doubted_is_told_before_one_that_is_only_declared() -> 
     doubted = Policy(1, 20, (0, 1), ((0, RESET),))
     hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
     hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
-    mnm = SimpleNamespace(home=0, round=1, checking=None, building=None,
+    mnm = SimpleNamespace(home=0, round=1, building=None, doubted={1: 'why'}, kept=(),
                           support=problem.support, hypothesis=hypothesis)
     told = TrustLedger().policies(
         cast(Any, mnm), settings(problem), 5, {1: None}, lambda state, action: {})

@@ -22,6 +22,10 @@ from mnm_ros.core.progress.events import PairChange
 NOT_PROVEN_SINCE = 'a change was noticed, and it has not proven itself since'
 """Why a policy is doubted that a change concerns."""
 
+KEPT_SINCE = ('it was proven before a change was noticed, and nothing seen of its actions since '
+              'speaks against it')
+"""Why a policy is kept."""
+
 
 class ChangeLog:
     """
@@ -153,6 +157,11 @@ class CheckingPhase(ABC):
         A change concerns it and it is not proven since, or there is a hint of one.
         """
         return {}
+
+    @property
+    def kept(self) -> Collection[int]:
+        """Return the targets of policies that are not proven since a change, and not doubted."""
+        return ()
 
     @property
     def closed(self) -> Mapping[Pair, int]:

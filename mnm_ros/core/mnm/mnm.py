@@ -17,6 +17,7 @@ from mnm_ros.core.mnm.checking_phase import (
     CheckingPhase,
     CheckingPhaseFactory,
     NearlyBest,
+    NOT_PROVEN_SINCE,
     Round,
 )
 from mnm_ros.core.mnm.memory import Memory
@@ -113,6 +114,7 @@ class Mnm(PhaseMachine):
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
+        self._doubted: dict[int, str] = {}    # when the last round ended
         self._preferred: tuple[int, ...] = ()
         self._improved: dict[int, float] = {}    # what they are to be within, by target
         self.looks_are_told = False
@@ -147,6 +149,7 @@ class Mnm(PhaseMachine):
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
             'steps_taken': self._steps_taken, 'memory': snapshot.take(self._memory),
+            'doubted': snapshot.take(self._doubted),
             'checking': self.checking.to_state() if self.checking else None,
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
@@ -168,6 +171,7 @@ class Mnm(PhaseMachine):
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
         self._steps_taken = state['steps_taken']
         self._memory = snapshot.put(state['memory'])
+        self._doubted = snapshot.put(state['doubted'])
         if state['checking'] is None:
             if 'building' in state:
                 self._recollection = None    # what the first stream remembers is part of it
@@ -249,7 +253,10 @@ class Mnm(PhaseMachine):
         lost = self._memory.lost(change, held[1:])
         self._memory.keep(lost, [(change.state, change.action)])
         left = tuple(policy for policy in held if policy not in lost)
+        self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in left
+                             if policy.plays(frozenset([(change.state, change.action)])))
         recalled = self._memory.recall({policy.target for policy in left})
+        self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in recalled)
         if lost or recalled:
             self.hypothesis = replace(
                 self.hypothesis, revision=self.hypothesis.revision + 1,
@@ -329,6 +336,19 @@ class Mnm(PhaseMachine):
         return self.checking is None or self.checking.can_improve
 
     @property
+    def doubted(self) -> Mapping[int, str]:
+        """Return why a policy of the hypothesis is doubted, by target."""
+        return self._doubted if self.checking is None else self.checking.doubted
+
+    @property
+    def kept(self) -> Collection[int]:
+        """Return the targets of those that are neither proven since a change nor doubted."""
+        if self.checking is not None:
+            return self.checking.kept
+        return [target for target in self.hypothesis.targets if target not in self._doubted] if (
+            self.hypothesis) else ()
+
+    @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
         """Return what is proven of policies that were to be improved, by target."""
         return self.checking.nearly_best if self.checking else {}
@@ -395,6 +415,8 @@ class Mnm(PhaseMachine):
             driver.support_changed(pairs)
 
     def _begin_round(self) -> None:
+        if self.checking is not None:
+            self._doubted = dict(self.checking.doubted)
         self.round += 1
         self.checking = None
         self._build()

@@ -32,11 +32,16 @@ class Trust(Enum):
     CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; other states are still looked for
     ASSUMED = 'assumed'        # by too few samples; nothing is promised
     DOUBTED = 'doubted'        # either of these before, and not since a change that concerns it
+    KEPT = 'kept'              # proven before a change that nothing on its way has shown
 
     @property
     def rank(self) -> int:
-        """Return its place, 0 for the most."""
-        return list(Trust).index(self)
+        """Return its place, 0 for the most; what is kept is used like what is certified."""
+        return LEAST.index(Trust.CERTIFIED if self is Trust.KEPT else self)
+
+
+LEAST = (Trust.PROVEN, Trust.CERTIFIED, Trust.ASSUMED, Trust.DOUBTED)
+"""What may be asked for at least, by its rank."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,8 @@ def may_follow(told: PolicyTrust | None, known: bool, least: Trust = Trust.CERTI
     if known and (told is None or told.trust is not Trust.DOUBTED):
         return True    # the hypothesis is newer than what was told of it
     # Proven, of a state that is not known, is what was told of an older hypothesis.
-    return told is not None and told.trust is not Trust.PROVEN and told.trust.rank <= least.rank
+    return told is not None and told.trust not in (Trust.PROVEN, Trust.KEPT) and (
+        told.trust.rank <= least.rank)
 
 
 @dataclass(frozen=True)

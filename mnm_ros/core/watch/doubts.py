@@ -52,7 +52,15 @@ class Doubts:
         unproven = parts.checks.monitor.unproven_targets if self._round.log.open else ()
         return {**hinted, **{
             target: NOT_PROVEN_SINCE for target in unproven
-            if parts.relearning.all_doubted or target in parts.relearning.concerned}}
+            if target in parts.relearning.concerned or target in parts.transitions.suspected}}
+
+    def kept(self, policies: Sequence[Policy]) -> list[int]:
+        """Return the targets of policies without a proof that nothing speaks against."""
+        if not (self._round.log.open and self._parts.relearning.all_doubted):
+            return []
+        doubted = self.doubted(policies)
+        return [target for target in self._parts.checks.monitor.unproven_targets
+                if target not in doubted]
 
     def observe(self, state: int, action: int, next_state: int,
                 policies: Sequence[Policy]) -> PairChange | None:
@@ -305,14 +313,15 @@ class Doubts:
     def better(self, policies: Sequence[Policy], refuted: Sequence[Policy],
                ) -> tuple[Policy, Policy] | None:
         """
-        Return a policy that is doubted, and another one to its target that the run certifies.
+        Return a policy that is not proven, and another one to its target that the run certifies.
 
         One state is looked at in a turn, of those that do not seem to be within the radius.
 
         :param refuted: policies that are deleted anyway.
         """
         run, likely = self._parts.rediscovery, self._parts.relearning.likely
-        doubted = self.doubted(policies).keys() - {policy.target for policy in refuted}
+        doubted = {*self.doubted(policies), *self.kept(policies)} - {
+            policy.target for policy in refuted}
         slow = [policy for policy in policies[1:] if policy.target in doubted
                 and likely[policy.target] > self._round.problem.radius]
         if not slow or run.base.finished:

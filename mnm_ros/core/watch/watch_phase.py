@@ -116,6 +116,10 @@ class WatchPhase(CheckingPhase):
         return self.doubts.doubted(self.policies)
 
     @property
+    def kept(self) -> Collection[int]:
+        return self.doubts.kept(self.policies)
+
+    @property
     def at_restart_point(self) -> bool:
         """Whether a rediscovery has learnt nothing yet, so that ``to_state`` says all there is."""
         return (self._rediscovery.fresh and self._here is None
