@@ -116,6 +116,7 @@ def test_a_policy_takes_the_time_of_its_actions() -> None:
 @pytest.mark.parametrize(('trust', 'known', 'least'), [
     (None, True, Trust.PROVEN), (None, False, None), (Trust.PROVEN, True, Trust.PROVEN),
     (Trust.PROVEN, False, None), (Trust.CERTIFIED, True, Trust.PROVEN),
+    (Trust.KEPT, True, Trust.PROVEN), (Trust.KEPT, False, None),
     (Trust.CERTIFIED, False, Trust.CERTIFIED), (Trust.ASSUMED, False, Trust.ASSUMED),
     (Trust.DOUBTED, True, Trust.DOUBTED), (Trust.DOUBTED, False, Trust.DOUBTED)])
 def test_how_much_may_be_asked_for_to_follow_a_policy(
@@ -205,7 +206,7 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
     problem.support.declared = problem.support.declared.audited()
     problem.support.refute(1, 0, 4)
     assert told()[3] == (Trust.PROVEN, 3)    # it may come to 4 now, and go on from there
-    mnm.checking.doubted = {}
+    mnm.doubted = {}
     assert told()[4] == (Trust.PROVEN, 1)
     with pytest.raises(ValueError, match='declared'):
         from_json('{"version": [1, 3], "states": {"3": {"trust": "proven", "given": '
