@@ -13,20 +13,16 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Union
+from typing import Annotated, Union
 
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
     by_state,
     integer,
-    listed,
-    load,
-    maybe,
     number,
     one_line,
-    read_object,
-    text,
+    read_json,
     value,
 )
 
@@ -36,6 +32,11 @@ KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fau
 
 
 _REMEMBERED = 10_000    # steps, in which the beginning of a change is looked for
+
+
+_time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
+              float)
+_followers = by_state('next state', integer)
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,10 @@ class PairChange:
 
     state: int
     action: int
-    before: Mapping[int, int]
-    after: Mapping[int, int]
+    before: Annotated[Mapping[int, int], _followers]
+    after: Annotated[Mapping[int, int], _followers]
     step: Union[int, None] = None
-    time: Union[float, None] = None
+    time: Union[Annotated[float, _time], None] = None
 
     @property
     def closed(self) -> bool:
@@ -115,8 +116,8 @@ class Event:
     kind: str = 'decision'
     change: Union[PairChange, None] = None
     ways: Union[WaysChange, None] = None
-    time: float = 0.0
-    seconds: Union[Mapping[int, float], None] = None
+    time: Annotated[float, _time] = 0.0
+    seconds: Union[Annotated[Mapping[int, float], by_state('action', number)], None] = None
     by: Union[str, None] = None
     user: Union[str, None] = None
     what: Union[str, None] = None
@@ -138,31 +139,7 @@ class Event:
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        return cls(**{'step': 0, 'text': '', **read_object('event', load('event', told), {
-            'step': integer, 'text': text, 'kind': text, 'time': _time,
-            'change': maybe(_change), 'ways': maybe(_ways),
-            'seconds': maybe(by_state('action', number)),
-            **dict.fromkeys(('by', 'user', 'what', 'name', 'robot'), maybe(text)),
-            **dict.fromkeys(('state', 'goal', 'target', 'count'), maybe(integer))})})
-
-
-_time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
-              float)
-
-
-def _change(what: str, found: Any) -> PairChange:
-    return PairChange(**{'state': 0, 'action': 0, 'before': {}, 'after': {}, **read_object(
-        what, found, {
-            'state': integer, 'action': integer, 'before': by_state('next state', integer),
-            'after': by_state('next state', integer), 'step': maybe(integer),
-            'time': maybe(_time)})})
-
-
-def _ways(what: str, found: Any) -> WaysChange:
-    states = listed(integer)
-    return WaysChange(**read_object(what, found, {
-        **dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states),
-        'away': by_state('state', number), 'radius': number}))
+        return read_json(cls, 'event', told)
 
 
 class LastPairs:

@@ -16,11 +16,8 @@ from mnm_ros.core.progress.json_values import (
     integer,
     listed,
     load,
-    maybe,
-    number,
     read_object,
-    text,
-    value,
+    reader_of,
     wrong,
 )
 
@@ -141,19 +138,8 @@ def from_json(message: str) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
 
 
 def _told(what: str, found: Any) -> PolicyTrust:
-    given = read_object(what, found, {
-        'trust': _trust, 'expected_steps': maybe(number), 'at_most_steps': maybe(number),
-        'since_step': integer, 'why': text, 'expected_seconds': maybe(number), 'given': _given})
-    if 'trust' not in given:
-        raise wrong(what, found, 'an entry "trust"')
-    rests_on = given.pop('given', {})
-    return PolicyTrust(**{'expected_steps': None, 'at_most_steps': None, 'since_step': 0,
-                          'why': '', **given, **rests_on})
-
-
-def _given(what: str, found: Any) -> dict[str, int]:
-    return read_object(what, found, {'declared': integer})
-
-
-_NAMES = [trust.value for trust in Trust]
-_trust = value(f'one of {", ".join(_NAMES)}', lambda found: found in _NAMES, Trust)
+    if isinstance(found, dict):
+        found = {**found, 'declared': 0, **read_object(
+            f'{what}: given', found.get('given', {}), {'declared': integer})}
+    told: PolicyTrust = reader_of(PolicyTrust)(what, found)
+    return told

@@ -22,7 +22,6 @@ from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
-from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.named import named, named_values
 from mnm_ros.view.shapes import Caption
 from mnm_ros.view.telemetry import NOT_KEPT
@@ -121,7 +120,7 @@ class Publishers:
         :param link: to its robots.
         """
         self._learnt.publish_due(now)
-        names = self._names
+        names = self._profile().names
         phase, decided = exploration.phase, _status(exploration, link.missing(now))
         status = '; '.join(filter(None, (self._events.in_words(decided, names), self.closed)))
         phase_before, status_before = self._said
@@ -143,30 +142,31 @@ class Publishers:
 
     def event(self, event: Event) -> Event:
         """Publish a decision, and log it; return it as it is told."""
-        event = self._events.tell(event, self._names)
+        event = self._events.tell(event, self._profile().names)
         self._node.get_logger().info(f'step {event.step}: {event.text}')
         return event
 
     def asked(self, event: Event) -> None:
         """Publish what somebody has asked for, and log it."""
-        event = self._events.tell(event, self._names)
+        event = self._events.tell(event, self._profile().names)
         if event.count != 0:    # else it is only counted
             self._node.get_logger().info(event.text)
 
     def restarted(self, step: int) -> None:
         """Tell that it goes on from what was kept."""
-        self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
+        self._events.tell(
+            Event(step, f'going on from step {step:,}', 'restart'), self._profile().names)
 
     def kept(self, found: Iterable[str], step: int) -> None:
         """Tell what was found wrong with what is kept; the log has it, too."""
         for each in found:
-            self._events.tell(Event(step, each, 'restart'), self._names)
+            self._events.tell(Event(step, each, 'restart'), self._profile().names)
 
     def declared(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
         self._trust.republish()
         self._node.get_logger().info(sentence)
-        self._events.tell(Event(step, sentence), self._names)
+        self._events.tell(Event(step, sentence), self._profile().names)
         self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
@@ -187,7 +187,7 @@ class Publishers:
         self._counted = exploration.steps, now
         timeouts = link.loop.timeouts
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
-        names = self._names
+        names = self._profile().names
         level, text = diagnosis(
             exploration, self._events.in_words(_status(exploration, link.missing(now)), names),
             link.standing_by, disk, asked_again, refused)
@@ -207,7 +207,7 @@ class Publishers:
         """Publish how the robots are now, with what ``diagnostics`` has found out last."""
         known, unanswered = self._diagnosed, round(link.unanswered(now), 1)
         robots = link.robots
-        self._events.watch(robots, self._counted[0], self._names)
+        self._events.watch(robots, self._counted[0], self._profile().names)
         self._diagnostics.publish(DiagnosticArray(
             header=Header(stamp=self._node.get_clock().now().to_msg()),
             status=[DiagnosticStatus(
@@ -221,7 +221,7 @@ class Publishers:
                  DiagnosticStatus.WARN)
         return DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
-            message=named(robot.status, self._names), values=_key_values(robot.values))
+            message=named(robot.status, self._profile().names), values=_key_values(robot.values))
 
     def while_busy(self, now: float) -> None:
         """Publish what waits, and show a new viewer what was drawn last, while a plan is made."""
@@ -233,10 +233,6 @@ class Publishers:
     def _publish(self, publisher: Publisher[_MsgT], message: _MsgT) -> None:
         self._latest[publisher] = message
         publisher.publish(message)
-
-    @property
-    def _names(self) -> RobotDescription:
-        return self._profile().names
 
     def _is_stop(self, phase: Phase, status: str) -> bool:
         """Return whether it starts, stops or waits, unlike in each phase of the search."""
@@ -277,7 +273,7 @@ class Publishers:
         """Publish the stops that wait, unless it may still be heard who has asked for them."""
         while due and self._untold:
             event, why = self._untold.pop(0)
-            self._events.tell(event, self._names, why)
+            self._events.tell(event, self._profile().names, why)
 
 
 def way_back(exploration: Exploration) -> str:
