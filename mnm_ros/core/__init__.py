@@ -59,12 +59,19 @@ if TYPE_CHECKING:
         WorkObservation,
     )
     from mnm_ros.core.knowledge.knowledge import Knowledge, KnownOfState, StateKind, Transition
-    from mnm_ros.core.mnm.base import (
-        BaseAlgorithm,
-        BaseFactory,
+    from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
+    from mnm_ros.core.mnm.capabilities import (
         CarriedPair,
+        Certifies,
+        Foresees,
+        Learns,
         ProvisionalPolicy,
-        Recollection,
+        Recollects,
+        Relearns,
+        Reports,
+        Samples,
+        Steered,
+        TakesTurns,
     )
     from mnm_ros.core.mnm.checking_phase import NearlyBest
     from mnm_ros.core.mnm.options import Settings
@@ -92,19 +99,20 @@ if TYPE_CHECKING:
     from mnm_ros.core.view import View
 
 __all__ = [
-    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
-    'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay',
-    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError',
-    'FileError', 'Fleet', 'Homing', 'Hypothesis', 'ImproveInput', 'IncrementalBase',
-    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
-    'KnownOfState', 'LaunchError', 'LookInput', 'Member', 'MessageError', 'MissingPackageError',
-    'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError', 'OPTIONS',
-    'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy',
-    'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange', 'ParameterError', 'PausableTask',
-    'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory', 'Policy', 'PolicyDetector',
-    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError',
-    'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation', 'RunState', 'Settings',
-    'SnapshotError', 'StateKind', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support',
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'Certifies',
+    'CheckpointError', 'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory',
+    'DirectWay', 'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
+    'ExportError', 'FileError', 'Fleet', 'Foresees', 'Homing', 'Hypothesis', 'ImproveInput',
+    'IncrementalBase', 'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError',
+    'Knowledge', 'KnownOfState', 'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError',
+    'MissingPackageError', 'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError',
+    'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner',
+    'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange',
+    'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory',
+    'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem', 'Progress',
+    'ProtocolError', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Recollects', 'Relearns',
+    'Relocation', 'Reports', 'RunState', 'Samples', 'Settings', 'SnapshotError', 'StateKind',
+    'Steered', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support', 'TakesTurns',
     'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError',
     'Update', 'View', 'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
 _NAMES = {
@@ -118,7 +126,9 @@ _NAMES = {
     'inputs': 'DeclarationInput ImproveInput InputListener Interruption LookInput Observation '
               'Preference Relocation TimesInput Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
-    'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair ProvisionalPolicy Recollection',
+    'mnm.base': 'BaseAlgorithm BaseFactory Recollection',
+    'mnm.capabilities': 'CarriedPair Certifies Foresees Learns ProvisionalPolicy Recollects '
+                        'Relearns Reports Samples Steered TakesTurns',
     'mnm.checking_phase': 'NearlyBest',
     'mnm.options': 'Settings',
     'model.counts': 'Counts NextStates',

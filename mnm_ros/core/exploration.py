@@ -33,6 +33,7 @@ from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
+from mnm_ros.core.mnm.capabilities import Reports
 from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
@@ -191,7 +192,8 @@ class Exploration(PausableTask):
     @property
     def candidates(self) -> tuple[int, ...]:
         """States that the active run has met and does not know yet."""
-        return self._mnm.active.candidates if self._mnm.active is not None else ()
+        active = self._mnm.active
+        return active.candidates if isinstance(active, Reports) else ()
 
     @property
     def lost(self) -> tuple[int, ...]:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, Union
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Steered
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
@@ -201,18 +202,19 @@ class CheckingPhase(ABC):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return len(self.policies) > FEW_STATES or self.base.may_plan(action, state)
+        return len(self.policies) > FEW_STATES or may_plan(self.base, action, state)
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Find out anew what rests on where the pairs may lead."""
-        self.base.support_changed(pairs)
+        if isinstance(self.base, Relearns):
+            self.base.support_changed(pairs)
 
     def prefer(self, states: Sequence[int]) -> None:
         """Try the policy to the last of these states soon if it is doubted; optional."""
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        """Let the rediscovery try a pair that is declared, see ``BaseAlgorithm``."""
-        return self.base.request_audit(tries)
+        """Let the rediscovery try a pair that is declared, see ``Steered``."""
+        return self.base.request_audit(tries) if isinstance(self.base, Steered) else None
 
     @abstractmethod
     def interrupt(self) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
+from mnm_ros.core.mnm.capabilities import Recollects, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import (
     ChangeLog,
     CheckingPhase,
@@ -390,8 +391,10 @@ class Mnm(PhaseMachine):
             for state, action, end in remembered.steps:
                 if end is not None and self.support.refuted_by(state, action, end):
                     self.refute(state, action, end)
-                    run.support_changed([(state, action)])
-            run.load_transitions(remembered.steps)
+                    if isinstance(run, Relearns):
+                        run.support_changed([(state, action)])
+            if isinstance(run, Recollects):
+                run.load_transitions(remembered.steps)
         return run
 
     def _tell_recollection(self) -> None:
@@ -416,7 +419,7 @@ class Mnm(PhaseMachine):
         self.runs += 1
         run = self._new_base(replace(self._settings, problem=problem), self.home,
                              np.random.default_rng([self._seed, self.runs]), policies)
-        if self._preferred:
+        if self._preferred and isinstance(run, Steered):
             run.prefer(self._preferred)
         return run
 

@@ -80,7 +80,7 @@ class UcbExplore(IncrementalBase):
     def activity(self) -> PhaseActivity:
         test, attempts = self._evaluation, self._attempts
         if not self.evaluating or test is None or attempts is None:
-            return super().activity()
+            return PhaseActivity('sampling', 'sampling the known states')
         target = attempts.policy.target
         return PhaseActivity(
             'testing',

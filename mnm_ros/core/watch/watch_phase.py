@@ -40,6 +40,7 @@ from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.mnm.capabilities import activity_of, Learns, Relearns, Reports
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -153,7 +154,8 @@ class WatchPhase(CheckingPhase):
         else:
             if seen:
                 self._rediscovery.fresh = False
-                self.base.add_transition(*seen)
+                if isinstance(self.base, Learns):
+                    self.base.add_transition(*seen)
                 self.doubts.observe(*seen, self.policies)
             if self._improving:
                 self._improve(seen[:2] if seen else None)
@@ -166,10 +168,12 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.fresh = False
         if after is None:
             self._reach.add_censored(state, action)
-            self.base.add_censored(state, action)
+            if isinstance(self.base, Learns):
+                self.base.add_censored(state, action)
             return
         self._count((state, action))
-        self.base.add_transition(state, action, after)
+        if isinstance(self.base, Learns):
+            self.base.add_transition(state, action, after)
         self.doubts.observe(state, action, after, self.policies)
         self._heed_falls()
 
@@ -186,7 +190,8 @@ class WatchPhase(CheckingPhase):
             self._reach.add_censored(self._here, self._asked)
             if not self.rediscovering:
                 self._rediscovery.fresh = False
-                self.base.add_censored(self._here, self._asked)
+                if isinstance(self.base, Learns):
+                    self.base.add_censored(self._here, self._asked)
         self.base.interrupt()
         self._here = self._asked = None
         self._checks.interrupt()
@@ -246,7 +251,7 @@ class WatchPhase(CheckingPhase):
 
     def _shown_activity(self) -> PhaseActivity:
         return checking_activity(
-            self.base.activity() if self.rediscovering else None, self._checks.target,
+            activity_of(self.base) if self.rediscovering else None, self._checks.target,
             self._rediscovery.number, self._rediscovery.evidence,
             self._checks.monitor.detectors, self.transitions.evidence)
 
@@ -352,8 +357,9 @@ class WatchPhase(CheckingPhase):
         self.doubts.look_around()
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
+        estimates = self.base.estimates if isinstance(self.base, Reports) else {}
         if self._round.log.open and any(
-                self.base.estimates.get(target, 0.0) <= self._round.problem.radius
+                estimates.get(target, 0.0) <= self._round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
             self.doubts.notice_all(self.policies)
         self._round.log.tell_states(
@@ -517,7 +523,8 @@ class WatchPhase(CheckingPhase):
         self._round.log.tell_states(
             self._round.number, targets, 'no longer reached by its policy, deleted',
             'no longer reached by their policies, deleted', 'change')
-        if explained and not self.base.finished and self.base.revise(self.policies):
+        if (explained and not self.base.finished and isinstance(self.base, Relearns)
+                and self.base.revise(self.policies)):
             self._begin_quantum()
         else:
             self._rediscover_again()
