@@ -69,10 +69,15 @@ def was_imported(kind: str, name: str) -> bool:
     return (kind, name) in _imported
 
 
-def _import(kind: str, name: str) -> Any:
+def imported(name: str) -> Any:
+    """Return what a ``module:factory`` names."""
     module, _, factory = name.partition(':')
+    return getattr(importlib.import_module(module), factory)
+
+
+def _import(kind: str, name: str) -> Any:
     try:
-        found = getattr(importlib.import_module(module), factory)
+        found = imported(name)
     # The module is foreign code; it may raise anything, or end the program.
     except (Exception, SystemExit) as error:
         raise InvalidValueError(

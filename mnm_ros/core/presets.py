@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from mnm_ros.core import plug_ins
-from mnm_ros.core.components import CHECKS, part, PARTS
+from mnm_ros.core.components import part, PARTS
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
@@ -245,5 +245,5 @@ def new_mnm(resolved: Settings, seed: int = 0,
     return Mnm(
         resolved, seed, base_factory(resolved.base),
         new_schedule=lambda: new_schedule(resolved.streams, resolved.stream_exponent),
-        new_checking=CHECKS[resolved.checks](resolved), on_event=on_event, resume=resume,
+        new_checking=part('checks', resolved.checks)(resolved), on_event=on_event, resume=resume,
         recollection=recollection)

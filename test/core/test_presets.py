@@ -7,8 +7,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from mnm_ros.core import components as parts
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.paper import plug_in
 from mnm_ros.core.paper.kl_optimism import KlOptimism
 from mnm_ros.core.presets import (
     new_base,
@@ -79,7 +79,7 @@ def test_the_counts_are_dealt_as_the_planner_asks_for_it(
         sets = 5
 
     monkeypatch.setitem(
-        parts.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
+        plug_in.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
     resolved = settings(PROBLEM, 'onboard', {'base': 'ucb_explore'})
     assert new_base(resolved, home=0).parts.counts.sets == 5  # type: ignore[attr-defined]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Union
+from typing import Any, Protocol, Union
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
@@ -160,8 +160,10 @@ class CheckingPhase(ABC):
     def leave_closed(self) -> None:
         """Leave closed pairs alone from now on, until it is told to look; optional."""
 
-    can_improve: ClassVar[bool] = False
-    """Whether it does what ``improve`` says."""
+    @property
+    def can_improve(self) -> bool:
+        """Whether it does what ``improve`` says."""
+        return False
 
     def improve(self, target: int | None, within: float) -> None:
         """

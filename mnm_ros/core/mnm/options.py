@@ -54,12 +54,16 @@ class Settings:
         'base algorithm, or the module:factory of one', parameter=True,
         onboard='disco', paper='ucb_explore')
     evaluation: str = option(
-        'how a policy is evaluated', onboard='betting', paper='monte_carlo')
+        'how a policy is evaluated', choices=('betting', 'monte_carlo'),
+        onboard='betting', paper='monte_carlo')
     planner: str = option(
         'what rules states out in disco', onboard='optimistic', paper='optimistic')
-    optimism: str = option('bonus and planner', onboard='kl', paper='split_samples')
+    optimism: str = option(
+        'bonus and planner', choices=('kl', 'split_samples'),
+        onboard='kl', paper='split_samples')
     discovery: str = option(
-        'how known states are sampled', onboard='on_the_way', paper='per_visit')
+        'how known states are sampled', choices=('on_the_way', 'per_visit'),
+        onboard='on_the_way', paper='per_visit')
     checks: str = option('how a hypothesis is checked', onboard='watch', paper='hoeffding')
     detector: str = option(
         'test by which the watch checks delete a policy', onboard='betting', paper='betting')

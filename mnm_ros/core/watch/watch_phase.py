@@ -34,7 +34,6 @@ one, and the base can go on (``revise``), with what it is told in ``doubts``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Union
 
@@ -47,6 +46,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
@@ -63,17 +63,18 @@ class WatchPhase(CheckingPhase):
     :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
+    :param new_background: makes what is done at rest beside checking; None for nothing.
     :ivar transitions: the detectors of the pairs.
     :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
-    can_improve = True
-    ADDED = ('_blocked', '_closed', '_improvements', '_improving', '_pauses')
+    ADDED = ('_background', '_blocked', '_closed', '_in_background', '_pauses')
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
-                 look_again: float = 1.0, new_detector: DetectorFactory = Detector) -> None:
+                 look_again: float = 1.0, new_detector: DetectorFactory = Detector,
+                 new_background: Callable[[], BackgroundTask] | None = None) -> None:
         self.refuted = False
         self.rediscovering = True
         self._round = round_
@@ -81,12 +82,12 @@ class WatchPhase(CheckingPhase):
         self._here: int | None = None
         self._asked: int | None = None
         self._parts = parts = WatchParts.of(
-            round_, self.policies, state, look_again, new_detector)
+            round_, self.policies, state, look_again, new_detector, new_background)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._pauses, self._closed = parts.pauses, parts.closed
-        self._improvements, self._improving = parts.improvements, False
+        self._background, self._in_background = parts.background, False
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
                                        parts.rediscovery, parts.closed, quanta)
@@ -103,6 +104,11 @@ class WatchPhase(CheckingPhase):
     def parts(self) -> WatchParts:
         """Return what the phase consists of; all but the phase only looks at it."""
         return self._parts
+
+    @property
+    def round(self) -> Round:    # noqa: A003
+        """Return what the phase is made from."""
+        return self._round
 
     @property
     def cut_offs(self) -> int:
@@ -132,8 +138,8 @@ class WatchPhase(CheckingPhase):
     def next_action(self) -> int:
         if self.rediscovering:
             self._asked = self.base.next_action()
-        elif self._improving:
-            self._asked = self._improvements.action(self._here)
+        elif self._background and self._in_background:
+            self._asked = self._background.action(self._here)
         else:
             self._asked = RESET if self._here is None else self._checks.attempts.action(
                 self._here)
@@ -157,11 +163,11 @@ class WatchPhase(CheckingPhase):
                 if isinstance(self.base, Learns):
                     self.base.add_transition(*seen)
                 self.doubts.observe(*seen, self.policies)
-            if self._improving:
-                self._improve(seen[:2] if seen else None)
+            if self._in_background:
+                self._go_on_in_background(seen[:2] if seen else None)
             else:
                 self._check(state)
-        self._heed_falls()
+        self._tell_background()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """Learn from it as from a step of an attempt, but that it is part of none."""
@@ -175,7 +181,7 @@ class WatchPhase(CheckingPhase):
         if isinstance(self.base, Learns):
             self.base.add_transition(state, action, after)
         self.doubts.observe(state, action, after, self.policies)
-        self._heed_falls()
+        self._tell_background()
 
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
@@ -212,7 +218,7 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice(self.policies, declared=True)
             self.doubts.doubt(concerned)
         super().support_changed(pairs)
-        self._heed_falls(anew=True)
+        self._tell_background(anew=True)
 
     @property
     def closed(self) -> Mapping[Pair, int]:
@@ -220,11 +226,16 @@ class WatchPhase(CheckingPhase):
 
     def improve(self, target: int | None, within: float) -> None:
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
-        self._improvements.ask(target, within)
+        if self._background:
+            self._background.ask(target, within)
+
+    @property
+    def can_improve(self) -> bool:
+        return self._background is not None
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
-        return self._improvements.proven
+        return self._background.proven if self._background else {}
 
     def leave_closed(self) -> None:
         self.doubts.leave_closed()
@@ -242,18 +253,15 @@ class WatchPhase(CheckingPhase):
         return super().request_audit(tries)
 
     def may_plan(self, action: int, state: int) -> bool:
-        return self._improving or super().may_plan(action, state)
+        return self._in_background or super().may_plan(action, state)
 
     def activity(self) -> PhaseActivity:
-        shown = self._shown_activity()
-        return shown if not self._improving else replace(
-            shown, target=self._improvements.target, sentence=self._improvements.doing)
-
-    def _shown_activity(self) -> PhaseActivity:
-        return checking_activity(
+        shown = checking_activity(
             activity_of(self.base) if self.rediscovering else None, self._checks.target,
             self._rediscovery.number, self._rediscovery.evidence,
             self._checks.monitor.detectors, self.transitions.evidence)
+        return self._background.shown(shown) if (
+            self._background and self._in_background) else shown
 
     @property
     def sweep(self) -> tuple[int, int]:
@@ -274,7 +282,7 @@ class WatchPhase(CheckingPhase):
                 'failures': f'{evidence:.1f} nats against the policy for state {target}',
                 'failure_threshold': round(threshold, 1)}
 
-    def _adopt(self, policies: tuple[Policy, ...]) -> None:
+    def adopt(self, policies: tuple[Policy, ...]) -> None:
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
@@ -295,7 +303,7 @@ class WatchPhase(CheckingPhase):
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
-        self.rediscovering, self._improving = True, False
+        self.rediscovering, self._in_background = True, False
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
             pair for pair in self.transitions.raised
@@ -350,7 +358,7 @@ class WatchPhase(CheckingPhase):
         found = [policy for policy in self.base.policies if policy.target not in known]
         if not found:
             return
-        self._adopt((*self.policies, *found))
+        self.adopt((*self.policies, *found))
         self._rediscovery.limit.set(self.base.step_bound(len(self.policies)))
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.notice()
@@ -399,7 +407,7 @@ class WatchPhase(CheckingPhase):
     def _take(self, old: Policy, better: Policy) -> None:
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
-        self._adopt(tuple(better if policy is old else policy for policy in self.policies))
+        self.adopt(tuple(better if policy is old else policy for policy in self.policies))
         self._round.log.tell(f'round {self._round.number}: another way is taken to state '
                              f'{old.target}')
 
@@ -413,66 +421,38 @@ class WatchPhase(CheckingPhase):
         """Let the policy for a target make an attempt, or others go on if None."""
         if target is None or self._checks.patrol.passes(target, self._pauses.resting):
             self._checks.turns.prefer(() if target is None else (target,))
-            self._begin_improving()
+            self._begin_background()
             return
         self._here = None
         self.rediscovering = False
         self._checks.begin(target, self.policies)
 
-    def _begin_improving(self) -> None:
-        """Make twice as many steps for what is to be improved as for all else, if there is any."""
-        if self._improvements.wanted and self._may_improve:
-            self._look_at_best()
-        if self._improvements.target is None or not self._may_improve:
+    def _begin_background(self) -> None:
+        """Make twice as many steps in the background as for all else, if there is any need."""
+        turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
+        if not (self._background and self._at_rest
+                and self._background.begin(self, 2 * (turn + turn // 2))):
             self._begin_quantum()
             return
-        turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
-        self._improvements.left = 2 * (turn + turn // 2)
         self._here = None
-        self.rediscovering, self._rediscovery.fresh, self._improving = False, False, True
+        self.rediscovering, self._rediscovery.fresh, self._in_background = False, False, True
 
     @property
-    def _may_improve(self) -> bool:
+    def _at_rest(self) -> bool:
         """Whether nothing is suspected."""
         return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
 
-    def _improve(self, pair: Pair | None) -> None:
-        """Judge a step for what is to be improved."""
-        if self._improvements.executed(pair, self._reach):
-            self._look_at_best()
-        ahead = self._here, self._improvements.action(self._here)
-        if (self._improvements.target is None or self._improvements.left <= 0
-                or not self._may_improve or ahead in self._pauses.stopping):
+    def _go_on_in_background(self, pair: Pair | None) -> None:
+        """Judge a step that was made in the background."""
+        assert self._background is not None
+        goes_on = self._background.executed(self, pair)
+        ahead = self._here, self._background.action(self._here)
+        if not goes_on or not self._at_rest or ahead in self._pauses.stopping:
             self._begin_quantum()
 
-    def _look_at_best(self) -> None:
-        """Take what is proven to be nearly the best."""
-        self._heed_falls()
-        while (found := self._improvements.look(
-                self.policies, self._closed_alone, self._round.problem, self._reach)) is not None:
-            if found.new is not found.old:
-                self._adopt(tuple(found.new if policy is found.old else policy
-                                  for policy in self.policies))
-            self._round.log.tell(
-                f'round {self._round.number}: the policy to state {found.new.target} is within '
-                f'{found.proof.within:.0%} of the best, at most {found.proof.at_most:.2f} steps '
-                f'({f"{found.before:.2f} -> " * (found.new is not found.old)}{found.after:.2f} '
-                f'by what was seen; {found.steps:,} steps were made for it)')
-
-    def _heed_falls(self, anew: bool = False) -> None:
-        """Tell if what is proven to be nearly the best is so no more."""
-        if self._improvements.wanted:
-            fallen = self._improvements.fall(
-                self.policies[0].states, self._closed_alone, self._reach, anew)
-            if fallen:
-                anew_as = 'to be improved anew, as the world has changed, or what is known of it'
-                self._round.log.tell_states(
-                    self._round.number, fallen, f'is {anew_as}', f'are {anew_as}')
-
-    @property
-    def _closed_alone(self) -> Collection[Pair]:
-        """Return the pairs that are closed, where looks are told."""
-        return tuple(self._closed.looks) if self._closed.told else ()
+    def _tell_background(self, anew: bool = False) -> None:
+        if self._background:
+            self._background.heed(self, anew)
 
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
@@ -509,7 +489,7 @@ class WatchPhase(CheckingPhase):
         left = tuple(policy for policy in self.policies if policy.target not in targets)
         # Where another one may come to their targets by chance, it plays a RESET from now on.
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
-        self._adopt(left)
+        self.adopt(left)
         self.transitions.leave(targets)
         self._closed.leave(targets)
         for target in targets:
