@@ -14,7 +14,7 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-from mnm_ros.core.components import PARTS
+from mnm_ros.core.components import OPTION_SETS, PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -220,7 +220,8 @@ def test_nothing_but_a_name_leads_to_a_plug_in() -> None:
                 and room_of(each.module) not in (room_of(each.imported), *SHOWN)]
     named = {room_of(name.partition(':')[0]) for parts in PARTS.values()
              for name in parts.values() if isinstance(name, str)}
-    assert named == {*PLUG_INS}
+    with_options = {room_of(name.partition(':')[0]) for name in OPTION_SETS}
+    assert with_options < named == {*PLUG_INS}
 
 
 def test_rooms_lead_downwards_only() -> None:

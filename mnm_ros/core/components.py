@@ -107,6 +107,10 @@ PARTS: Mapping[str, Mapping[str, Any]] = {
 """The parts that can be chosen, by the name of the option and by their own."""
 
 
+OPTION_SETS = ('mnm_ros.core.paper.options:PaperOptions',)
+"""Dataclasses of plug-ins whose fields are options, beside those of ``Settings``."""
+
+
 def part(kind: str, name: str) -> Any:
     """
     Return a part by the name of its option and its own, also one that another package brings.

@@ -24,6 +24,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
 from mnm_ros.core.paper.kl_optimism import KlOptimism
 from mnm_ros.core.paper.optimism import Optimism, SplitSamples
+from mnm_ros.core.paper.options import PaperOptions
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation, UcbExplore, UcbParts
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Evaluation, longest
@@ -68,26 +69,27 @@ DISCOVERIES: Mapping[str, Callable[[Settings, float, Counts], Discovery]] = {
 
 def hoeffding(settings: Settings) -> CheckingPhaseFactory:
     """Return what makes the checking phase as printed."""
+    options = PaperOptions.of(settings)
     return partial(
         WindowPhase,
         new_tests=lambda problem, known: HoeffdingTests(
-            problem, known, settings.check_window, settings.addition_test == 'printed'),
-        new_evaluation=lambda problem, known: EVALUATIONS[settings.evaluation](
+            problem, known, options.check_window, options.addition_test == 'printed'),
+        new_evaluation=lambda problem, known: EVALUATIONS[options.evaluation](
             replace(settings, problem=problem), known, problem.delta, True))
 
 
 def ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
                 policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     """Return a run of UcbExplore, see ``BaseFactory``."""
-    third = settings.problem.delta / 3
-    optimism = OPTIMISMS[settings.optimism](settings, third, rng)
+    third, options = settings.problem.delta / 3, PaperOptions.of(settings)
+    optimism = OPTIMISMS[options.optimism](settings, third, rng)
     counts = Counts(optimism.sets)
-    evaluation = EVALUATIONS[settings.evaluation]
+    evaluation = EVALUATIONS[options.evaluation]
     return UcbExplore(settings.problem, home, UcbParts(
         horizon=settings.steps_horizon,
         counts=counts,
         optimism=optimism,
-        discovery=DISCOVERIES[settings.discovery](settings, third, counts),
+        discovery=DISCOVERIES[options.discovery](settings, third, counts),
         step_bound=partial(part('step_bound', settings.step_bound), settings),
         # Test number i gets its part of a sum that converges to the third.
         evaluate=lambda known, i: evaluation(settings, known, third / (i * (i + 1)), False),
@@ -100,7 +102,7 @@ def printed_step_bound(settings: Settings, known: int) -> int:
 
     Source: Gajane et al. 2019.
     """
-    problem = settings.problem
+    problem, c2 = settings.problem, PaperOptions.of(settings).c2
     size = known * problem.all_actions * problem.radius
-    log = math.log(settings.c2 * size / (problem.epsilon * problem.delta))
+    log = math.log(c2 * size / (problem.epsilon * problem.delta))
     return math.ceil(settings.c1 * size * problem.radius ** 2 / problem.epsilon ** 3 * log ** 3)
