@@ -73,13 +73,18 @@ if TYPE_CHECKING:
         Steered,
         TakesTurns,
     )
-    from mnm_ros.core.mnm.checking_phase import NearlyBest
+    from mnm_ros.core.mnm.checking_phase import (
+        CheckingPhase,
+        ChecksFactory,
+        NearlyBest,
+        Round,
+    )
     from mnm_ros.core.mnm.options import Settings
     from mnm_ros.core.model.counts import Counts, NextStates
     from mnm_ros.core.model.declaration import Declaration
     from mnm_ros.core.model.direct_way import DirectWay
     from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations
-    from mnm_ros.core.model.policy import Hypothesis, Policy
+    from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
     from mnm_ros.core.model.problem import Problem, RESET
     from mnm_ros.core.model.step_times import StepCosts, StepTimes
     from mnm_ros.core.model.support import Support
@@ -100,21 +105,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'Certifies',
-    'CheckpointError', 'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory',
-    'DirectWay', 'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration',
-    'ExportError', 'FileError', 'Fleet', 'Foresees', 'Homing', 'Hypothesis', 'ImproveInput',
-    'IncrementalBase', 'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError',
-    'Knowledge', 'KnownOfState', 'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError',
-    'MissingPackageError', 'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError',
-    'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner',
-    'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange',
-    'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory',
-    'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem', 'Progress',
-    'ProtocolError', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Recollects', 'Relearns',
-    'Relocation', 'Reports', 'RunState', 'Samples', 'Settings', 'SnapshotError', 'StateKind',
-    'Steered', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support', 'TakesTurns',
-    'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError',
-    'Update', 'View', 'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
+    'CheckingPhase', 'CheckpointError', 'ChecksFactory', 'Counts', 'Declaration',
+    'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay', 'Discovery', 'EmpiricalModel',
+    'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError', 'FileError', 'Fleet',
+    'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'IncrementalBase', 'InputListener',
+    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
+    'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError', 'MissingPackageError',
+    'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError', 'OPTIONS',
+    'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy',
+    'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange', 'ParameterError', 'PausableTask',
+    'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory', 'Policy', 'PolicyDetector',
+    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError', 'ProvisionalPolicy',
+    'RESET', 'Recollection', 'Recollects', 'Relearns', 'Relocation', 'Reports', 'Round',
+    'RunState', 'Samples', 'Settings', 'SnapshotError', 'StateKind', 'Steered', 'StepCosts',
+    'StepTask', 'StepTimes', 'StepsToGo', 'Support', 'TakesTurns', 'TimesInput', 'Transition',
+    'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'View',
+    'WaysChange', 'WorkObservation', 'new_base', 'over_own_targets', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -129,13 +135,13 @@ _NAMES = {
     'mnm.base': 'BaseAlgorithm BaseFactory Recollection',
     'mnm.capabilities': 'CarriedPair Certifies Foresees Learns ProvisionalPolicy Recollects '
                         'Relearns Reports Samples Steered TakesTurns',
-    'mnm.checking_phase': 'NearlyBest',
+    'mnm.checking_phase': 'CheckingPhase ChecksFactory NearlyBest Round',
     'mnm.options': 'Settings',
     'model.counts': 'Counts NextStates',
     'model.declaration': 'Declaration',
     'model.direct_way': 'DirectWay',
     'model.empirical_model': 'EmpiricalModel Equations',
-    'model.policy': 'Hypothesis Policy',
+    'model.policy': 'Hypothesis Policy over_own_targets',
     'model.problem': 'Problem RESET',
     'model.step_times': 'StepCosts StepTimes',
     'model.support': 'Support',

@@ -25,7 +25,7 @@ from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.disco.disco import Disco, DiscoParts
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
-from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory
+from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory, ChecksFactory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
@@ -55,9 +55,9 @@ def _watch(settings: Settings) -> CheckingPhaseFactory:
         new_background=part('background', 'improve'))
 
 
-CHECKS: Mapping[str, Part[Callable[[Settings], CheckingPhaseFactory]]] = {
+CHECKS: Mapping[str, Part[ChecksFactory]] = {
     'hoeffding': f'{_PAPER}:hoeffding', 'watch': _watch}
-"""From the settings."""
+"""From what ``ChecksFactory`` names."""
 
 BACKGROUNDS: Mapping[str, Part[Callable[[], BackgroundTask]]] = {
     'improve': 'mnm_ros.core.improve.improvements:Improvements'}

@@ -17,6 +17,7 @@ from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import new_schedule
+from mnm_ros.core.mnm.checking_phase import ChecksFactory
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.problem import Problem
@@ -187,7 +188,8 @@ def check_option(option: Option, value: Value) -> None:
 
 
 _FACTORIES: Mapping[str, Any] = MappingProxyType({
-    'base': BaseFactory, 'planner': PlannerFactory, 'detector': DetectorFactory})
+    'base': BaseFactory, 'planner': PlannerFactory, 'detector': DetectorFactory,
+    'checks': ChecksFactory})
 
 
 def base_factory(name: str) -> BaseFactory:

@@ -12,6 +12,7 @@ from typing import Any, Protocol, Union
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Steered
+from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
@@ -242,3 +243,10 @@ class CheckingPhaseFactory(Protocol):
     def __call__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None) -> CheckingPhase:
         """Return a phase for a new hypothesis, or the one that ``to_state`` was called on."""
+
+
+class ChecksFactory(Protocol):
+    """Chooses the checking phases of an exploration."""
+
+    def __call__(self, settings: Settings) -> CheckingPhaseFactory:
+        """Return what makes the phase of each round."""
