@@ -22,6 +22,7 @@ from mnm_ros.core.mnm.capabilities import (
     Steered,
     TakesTurns,
 )
+from mnm_ros.core.mnm.directives import Directives, Prefer, Wish
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
@@ -320,11 +321,11 @@ class BuildingPhase:
             if isinstance(stream, Relearns):
                 stream.support_changed(pairs)
 
-    def prefer(self, states: Sequence[int]) -> None:
-        """Let all streams certify the ways to these states before others."""
-        for stream in self.learning:
+    def heed(self, directives: Directives, wish: Wish) -> None:
+        """Let all streams certify the ways to preferred states before others."""
+        for stream in self.learning if isinstance(wish, Prefer) else ():
             if isinstance(stream, Steered):
-                stream.prefer(states)
+                stream.prefer(directives.preferred)
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the active stream try a pair that is declared, see ``Steered``."""

@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, Union
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Steered
+from mnm_ros.core.mnm.directives import Directives, Wish
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
@@ -155,23 +156,17 @@ class CheckingPhase(ABC):
         """Return the pairs that are closed, and how often it was looked again in vain."""
         return {}
 
-    def look(self, pair: Pair | None) -> None:
-        """Look again at a pair that is closed, or at all that are if None; optional."""
+    def heed(self, directives: Directives, wish: Wish) -> None:
+        """
+        Do what is wished, as far as the phase can; optional.
 
-    def leave_closed(self) -> None:
-        """Leave closed pairs alone from now on, until it is told to look; optional."""
+        :param directives: what all wishes come to, with this one.
+        """
 
     @property
     def can_improve(self) -> bool:
-        """Whether it does what ``improve`` says."""
+        """Whether it heeds ``Improve``."""
         return False
-
-    def improve(self, target: int | None, within: float) -> None:
-        """
-        Go on until the policy takes at most ``1 + within`` times the steps of the best; optional.
-
-        It waits for a policy where there is none. None ends all that was to be improved.
-        """
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
@@ -211,9 +206,6 @@ class CheckingPhase(ABC):
         """Find out anew what rests on where the pairs may lead."""
         if isinstance(self.base, Relearns):
             self.base.support_changed(pairs)
-
-    def prefer(self, states: Sequence[int]) -> None:
-        """Try the policy to the last of these states soon if it is doubted; optional."""
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the rediscovery try a pair that is declared, see ``Steered``."""

@@ -41,6 +41,7 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.mnm.capabilities import activity_of, Learns, Relearns, Reports
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
+from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
@@ -224,10 +225,20 @@ class WatchPhase(CheckingPhase):
     def closed(self) -> Mapping[Pair, int]:
         return self._closed.looks
 
-    def improve(self, target: int | None, within: float) -> None:
-        self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
-        if self._background:
-            self._background.ask(target, within)
+    def heed(self, directives: Directives, wish: Wish) -> None:
+        if isinstance(wish, Prefer):
+            self._checks.turns.prefer([
+                state for state in directives.preferred[-1:] if state in self.doubted])
+        elif isinstance(wish, LeaveClosed):
+            self.doubts.leave_closed()
+        elif isinstance(wish, Look):
+            self.doubts.look(wish.pair)
+            if self._closed.due:    # in another order than that of a run that is made anew
+                self._rediscovery.fresh = False
+        else:
+            self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
+            if self._background:
+                self._background.ask(wish.target, wish.within)
 
     @property
     def can_improve(self) -> bool:
@@ -236,17 +247,6 @@ class WatchPhase(CheckingPhase):
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
         return self._background.proven if self._background else {}
-
-    def leave_closed(self) -> None:
-        self.doubts.leave_closed()
-
-    def look(self, pair: Pair | None) -> None:
-        self.doubts.look(pair)
-        if self._closed.due:    # in another order than that of a run that is made anew
-            self._rediscovery.fresh = False
-
-    def prefer(self, states: Sequence[int]) -> None:
-        self._checks.turns.prefer([state for state in states[-1:] if state in self.doubted])
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
