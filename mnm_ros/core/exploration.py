@@ -33,7 +33,9 @@ from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
+from mnm_ros.core.mnm.capabilities import Reports
 from mnm_ros.core.mnm.checking_phase import NearlyBest
+from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair, TransitionRecord
@@ -191,7 +193,8 @@ class Exploration(PausableTask):
     @property
     def candidates(self) -> tuple[int, ...]:
         """States that the active run has met and does not know yet."""
-        return self._mnm.active.candidates if self._mnm.active is not None else ()
+        active = self._mnm.active
+        return active.candidates if isinstance(active, Reports) else ()
 
     @property
     def lost(self) -> tuple[int, ...]:
@@ -427,7 +430,7 @@ class Exploration(PausableTask):
 
         For whoever has a clock: the exploration has none.
         """
-        return None if self._mnm.looks_are_told else self.take(LookInput(None, RESET))
+        return None if self._mnm.directives.looks_are_told else self.take(LookInput(None, RESET))
 
     def look(self, state: int | None = None, action: int = 0) -> Update:
         """
@@ -568,13 +571,13 @@ class Exploration(PausableTask):
         elif isinstance(made, WorkObservation):
             self._take_work(made)
         elif isinstance(made, Preference):
-            mnm.prefer(made.state)
+            mnm.direct(Prefer(made.state))
         elif isinstance(made, LookInput):
-            self._take_look(made)
+            mnm.direct(_wish_of(made))
         elif isinstance(made, TimesInput):
             mnm.learn_times(made.times)
         elif isinstance(made, ImproveInput):
-            mnm.improve(made.state, made.within)
+            mnm.direct(Improve(made.state, made.within))
         else:
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()
@@ -613,14 +616,6 @@ class Exploration(PausableTask):
             steps = tuple(self._watch.steps())
             self._observed.keep_only(steps)
             self._mnm.begin_again(Recollection(self.home, steps))
-
-    def _take_look(self, made: LookInput) -> None:
-        if made.state is not None:
-            self._mnm.look((made.state, made.action))
-        elif made.action == RESET:
-            self._mnm.leave_closed()
-        else:
-            self._mnm.look(None)
 
     def _take_work(self, made: WorkObservation) -> None:
         state, action, after = made.state, made.action, made.after
@@ -681,6 +676,12 @@ def understudy(exploration: Exploration) -> Mnm | None:
         return None
     return new_mnm(
         exploration._settings, exploration._seed, resume=exploration._mnm.to_state())
+
+
+def _wish_of(made: LookInput) -> Wish:
+    if made.state is None:
+        return LeaveClosed() if made.action == RESET else Look(None)
+    return Look((made.state, made.action))
 
 
 def _point(resume: Any) -> Mapping[str, Any]:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnm_ros.core.knowledge.expected_plays import ExpectedPlays, Following, Plays, steps_of
+from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.checking_phase import KEPT_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
@@ -127,8 +128,8 @@ class TrustLedger:
         doubted = {**self._certified}
         for place, (number, stream) in enumerate(streams.items()):
             has_turn = at_most is None or place == self._turn % len(streams)
-            policies, self._looked[number] = stream.provisional(
-                self._looked[number], at_most if has_turn else 0)
+            policies, self._looked[number] = provisional_of(
+                stream, self._looked[number], at_most if has_turn else 0)
             for found in policies:
                 if found.certified:
                     self._certified[found.policy.target] = found.policy

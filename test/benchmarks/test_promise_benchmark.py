@@ -10,8 +10,8 @@ from pathlib import Path
 
 from batch import Engine, run_batch
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
-from mnm_ros.core.mnm.base import ProvisionalPolicy
 from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from binomial import binomial_tail
-from mnm_ros.core.components import BASES, CHECKS
+from mnm_ros.core.components import CHECKS, part
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
@@ -132,7 +132,7 @@ def star(base: str, seed: int, steps: int, tries: float) -> tuple[int, int]:
     def new_base(problem: Problem, policies: tuple[Policy, ...]):    # noqa: ANN202
         nonlocal runs
         runs += 1
-        return BASES[base](replace(resolved, problem=problem), HOME,
+        return part('base', base)(replace(resolved, problem=problem), HOME,
                            np.random.default_rng([seed, runs]), policies)
 
     home = Policy(HOME, resolved.steps_horizon, (HOME,), ((RESET,),))

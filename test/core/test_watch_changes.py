@@ -8,7 +8,7 @@ from dataclasses import replace
 import json
 import math
 
-from mnm_ros.core.components import BASES
+from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
@@ -378,7 +378,7 @@ def test_a_policy_that_has_become_a_little_too_slow_is_noticed(before: float, mo
 
         def new_base(problem: Problem, policies: tuple[Policy, ...], seed: int = seed
                      ) -> BaseAlgorithm:
-            return BASES['ucb_explore'](
+            return part('base', 'ucb_explore')(
                 replace(resolved, problem=problem), HOME, np.random.default_rng(seed), policies)
 
         phase = WatchPhase(

@@ -12,6 +12,7 @@ from typing import Any
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
+from mnm_ros.core.mnm.capabilities import Recollects, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import (
     ChangeLog,
     CheckingPhase,
@@ -20,6 +21,7 @@ from mnm_ros.core.mnm.checking_phase import (
     NOT_PROVEN_SINCE,
     Round,
 )
+from mnm_ros.core.mnm.directives import Directives, Wish
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
@@ -37,7 +39,6 @@ from mnm_ros.core.task.step_task import PhaseMachine
 import numpy as np
 
 _SHOWN = 5    # actions, of those whose declaration is not true
-_MOST_PREFERRED = 1000    # states, the last ones
 
 
 class MnmPhase(Enum):
@@ -80,7 +81,7 @@ class Mnm(PhaseMachine):
     :ivar runs: runs of the base algorithm so far.
     :ivar home: the state after the first RESET; None before.
     :ivar hypothesis: the one published; None before the first.
-    :ivar looks_are_told: whether what is closed is left alone until it is told to look.
+    :ivar directives: what people wish.
     :ivar building, checking: the phase under way; None for the other one.
     """
 
@@ -115,9 +116,7 @@ class Mnm(PhaseMachine):
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
         self._doubted: dict[int, str] = {}    # when the last round ended
-        self._preferred: tuple[int, ...] = ()
-        self._improved: dict[int, float] = {}    # what they are to be within, by target
-        self.looks_are_told = False
+        self.directives = Directives()
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
 
@@ -155,17 +154,15 @@ class Mnm(PhaseMachine):
                if self.building and not self.at_restart_point else {}),
             **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
             **({'times': self.costs.times.to_json()} if self.costs.times.any_known else {}),
-            **({'preferred': list(self._preferred)} if self._preferred else {}),
-            **({'looks': True} if self.looks_are_told else {}),
-            **({'improve': [*map(list, self._improved.items())]} if self._improved else {}),
+            **({'directives': snapshot.take(self.directives)}
+               if self.directives != Directives() else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
         self._settings = replace(self._settings, former=state.get('former', True))
-        self._preferred = tuple(state.get('preferred', ()))
-        self.looks_are_told = state.get('looks', False)
-        self._improved = dict(state.get('improve', ()))
+        if 'directives' in state:
+            self.directives = snapshot.put(state['directives'])
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
@@ -294,31 +291,16 @@ class Mnm(PhaseMachine):
         driver = self.checking or self.building
         return None if driver is None else driver.request_audit(tries)
 
-    def prefer(self, state: int) -> None:
-        """
-        Look first into the ways to a state, and to those that were preferred before.
-
-        While policies are checked, one that is doubted is tried soon.
-        """
-        if state not in self._preferred:
-            self._preferred = (*self._preferred, state)[-_MOST_PREFERRED:]
+    def direct(self, wish: Wish) -> None:
+        """Take a wish, and let the phase under way heed it."""
+        self.directives = self.directives.after(wish)
         driver = self.checking or self.building
         if driver is not None:
-            driver.prefer(self._preferred)
+            driver.heed(self.directives, wish)
 
     def learn_times(self, times: StepTimes) -> None:
         """Choose what is played by these times, too, from now on."""
         self.costs.learn(times)
-
-    def improve(self, target: int | None, within: float) -> None:
-        """
-        Go on until the policy to a state takes at most ``1 + within`` times the least.
-
-        It begins anew after each change, and waits for a policy if need be; None ends all that.
-        """
-        self._improved = {} if target is None else {**self._improved, target: within}
-        if self.checking is not None:
-            self.checking.improve(target, within)
 
     def begin_again(self, recollection: Recollection) -> None:
         """Begin another round with these steps alone, as others were reported falsely."""
@@ -357,18 +339,6 @@ class Mnm(PhaseMachine):
     def closed(self) -> Mapping[Pair, int]:
         """Return the pairs that are closed, and how often it was looked again in vain."""
         return self.checking.closed if self.checking else {}
-
-    def leave_closed(self) -> None:
-        """Leave closed pairs alone from now on, until it is told to look."""
-        self.looks_are_told = True
-        if self.checking is not None:
-            self.checking.leave_closed()
-
-    def look(self, pair: Pair | None) -> None:
-        """Look again at a pair that is closed, or at all; others are left alone from now on."""
-        self.looks_are_told = True
-        if self.checking is not None:
-            self.checking.look(pair)
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
@@ -437,8 +407,10 @@ class Mnm(PhaseMachine):
             for state, action, end in remembered.steps:
                 if end is not None and self.support.refuted_by(state, action, end):
                     self.refute(state, action, end)
-                    run.support_changed([(state, action)])
-            run.load_transitions(remembered.steps)
+                    if isinstance(run, Relearns):
+                        run.support_changed([(state, action)])
+            if isinstance(run, Recollects):
+                run.load_transitions(remembered.steps)
         return run
 
     def _tell_recollection(self) -> None:
@@ -463,8 +435,8 @@ class Mnm(PhaseMachine):
         self.runs += 1
         run = self._new_base(replace(self._settings, problem=problem), self.home,
                              np.random.default_rng([self._seed, self.runs]), policies)
-        if self._preferred:
-            run.prefer(self._preferred)
+        if self.directives.preferred and isinstance(run, Steered):
+            run.prefer(self.directives.preferred)
         return run
 
     def _check_policies(self, policies: tuple[Policy, ...],
@@ -484,10 +456,8 @@ class Mnm(PhaseMachine):
         self.building = None
         self.log.settle()    # it rests on nothing from before what was noticed
         self.checking = self._check_policies(result.policies, transitions=transitions)
-        if self.looks_are_told:
-            self.checking.leave_closed()
-        for target, within in self._improved.items():
-            self.checking.improve(target, within)
+        for wish in self.directives.for_checks:
+            self.checking.heed(self.directives, wish)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 import math
 
+from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE, Round
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.policy import Policy
@@ -66,7 +67,7 @@ class Doubts:
                 policies: Sequence[Policy]) -> PairChange | None:
         """Take note of where a pair has led; return the change if it is the pair's alarm."""
         parts, pair = self._parts, (state, action)
-        base, transitions = parts.rediscovery.base, parts.transitions
+        transitions = parts.transitions
         parts.reach.add_transition(state, action, next_state)
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
@@ -89,7 +90,7 @@ class Doubts:
         if concerned:
             parts.checks.turns.prefer(concerned)
         if pair in parts.hints.open and not resting:    # it is tried again first
-            base.request_sample(*pair)
+            parts.rediscovery.sample(pair)
         return None
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
@@ -115,7 +116,8 @@ class Doubts:
         log.tell_changed(self._round.number, change)
         parts.hints.forget(pair)
         parts.reach.forget(*pair)
-        base.forget(*pair)
+        if isinstance(base, Relearns):
+            base.forget(*pair)
         self.sample(pair)
         if {policy.target for policy in policies}.issuperset(change.after):
             self.look_around()    # else what is new there comes first
@@ -247,13 +249,13 @@ class Doubts:
 
     def heed_pauses(self) -> None:
         """Let the run leave alone what rests or is closed, and try first what has rested."""
-        base, pauses, closed = (
-            self._parts.rediscovery.base, self._parts.pauses, self._parts.closed)
-        base.avoid(pauses.resting)
-        if closed.told:
-            base.leave_closed(closed.alone)
-        for pair in (*pauses.due, *closed.due):
-            base.request_sample(*pair)
+        rediscovery, pauses, closed = (
+            self._parts.rediscovery, self._parts.pauses, self._parts.closed)
+        if isinstance(rediscovery.base, Steered):
+            rediscovery.base.avoid(pauses.resting)
+            if closed.told:
+                rediscovery.base.leave_closed(closed.alone)
+        rediscovery.sample(*pauses.due, *closed.due)
 
     def look(self, pair: Pair | None) -> None:
         """Look at a pair that is closed, or at all that are if None."""
@@ -279,7 +281,7 @@ class Doubts:
     def sample(self, pair: Pair) -> None:
         """Have a pair tried soon, unless it is closed."""
         if pair not in self._parts.closed.alone:
-            self._parts.rediscovery.base.request_sample(*pair)
+            self._parts.rediscovery.sample(pair)
 
     @property
     def models_are_due(self) -> bool:
@@ -289,11 +291,13 @@ class Doubts:
     def too_slow(self, policies: Sequence[Policy]) -> list[Policy]:
         """Return the policies through changed pairs that are too slow for sure."""
         parts, limit, refuted = self._parts, self._round.problem.limit, []
+        base = parts.rediscovery.base
         for policy in policies[1:]:
             too_slow, likely = parts.reach.too_slow(policy, limit)
             parts.relearning.likely[policy.target] = likely
             if policy.target in parts.relearning.concerned and (
-                    too_slow or parts.rediscovery.base.lower_bound(policy) > limit):
+                    too_slow or isinstance(base, Certifies)
+                    and base.lower_bound(policy) > limit):
                 refuted.append(policy)
         return refuted
 
@@ -324,7 +328,7 @@ class Doubts:
             policy.target for policy in refuted}
         slow = [policy for policy in policies[1:] if policy.target in doubted
                 and likely[policy.target] > self._round.problem.radius]
-        if not slow or run.base.finished:
+        if not slow or run.base.finished or not isinstance(run.base, Certifies):
             return None
         old = slow[run.since % len(slow)]
         better = run.base.better(old)

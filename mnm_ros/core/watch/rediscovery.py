@@ -31,6 +31,7 @@ import math
 from typing import Any
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import Certifies, Foresees, Samples, TakesTurns
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -91,7 +92,15 @@ class Rediscovery:
     def renew(self) -> None:
         """Let the run certify by what it learns after this moment alone, too."""
         self.renewals += 1
-        self.base.restart_confidence(self._delta / (2 * self.renewals * (self.renewals + 1)))
+        if isinstance(self.base, Certifies):
+            self.base.restart_confidence(
+                self._delta / (2 * self.renewals * (self.renewals + 1)))
+
+    def sample(self, *pairs: Pair) -> None:
+        """Have pairs executed as soon as possible, if the run can do that."""
+        if isinstance(self.base, Samples):
+            for pair in pairs:
+                self.base.request_sample(*pair)
 
     def begin_turn(self, quanta: int, raised: Collection[Pair]) -> None:
         """
@@ -103,13 +112,12 @@ class Rediscovery:
         self.base.interrupt()
         self._following_up = bool(raised) and not self._following_up
         if self._following_up:
-            for pair in raised:
-                self.base.request_sample(*pair)
+            self.sample(*raised)
 
     def follow_up(self, pair: Pair, was_raised: bool) -> None:
         """Try a pair again whose alarm may be near."""
         if self._following_up or not was_raised:
-            self.base.request_sample(*pair)
+            self.sample(pair)
 
     def turn_over(self) -> bool:
         """
@@ -121,8 +129,10 @@ class Rediscovery:
         """
         self._steps += not self._following_up
         self._left -= 1
-        return self.base.finished or self.too_long or self._left <= 0 and (
-            self.base.episode_over or not self.base.evaluating or self.base.between_attempts)
+        base = self.base
+        return base.finished or self.too_long or self._left <= 0 and (
+            not isinstance(base, TakesTurns) or base.episode_over or not base.evaluating
+            or base.between_attempts)
 
     @property
     def too_long(self) -> bool:
@@ -137,8 +147,8 @@ class Rediscovery:
     @property
     def sweep(self) -> tuple[int, int]:
         """Return the steps since the run began, and those that it is likely to take."""
-        outlook = self.base.outlook
-        lacking = math.ceil(outlook.lacking) if outlook else 1
+        lacking = (math.ceil(self.base.outlook.lacking)
+                   if isinstance(self.base, Foresees) else 1)
         return self.since, max(self.likely, self.since + lacking)
 
     @property

@@ -34,19 +34,21 @@ one, and the base can go on (``revise``), with what it is told in ``doubts``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.mnm.capabilities import activity_of, Learns, Relearns, Reports
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
+from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
@@ -65,17 +67,18 @@ class WatchPhase(CheckingPhase):
     :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
+    :param new_background: makes what is done at rest beside checking; None for nothing.
     :ivar transitions: the detectors of the pairs.
     :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
-    can_improve = True
-    ADDED = ('_blocked', '_closed', '_improvements', '_improving', '_pauses')
+    ADDED = ('_background', '_blocked', '_closed', '_in_background', '_pauses')
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
-                 look_again: float = 1.0, new_detector: DetectorFactory = Detector) -> None:
+                 look_again: float = 1.0, new_detector: DetectorFactory = Detector,
+                 new_background: Callable[[], BackgroundTask] | None = None) -> None:
         self.refuted = False
         self.rediscovering = True
         self._round = round_
@@ -84,12 +87,12 @@ class WatchPhase(CheckingPhase):
         self._asked: int | None = None
         self._begun_with = len(policies)
         self._parts = parts = WatchParts.of(
-            round_, self.policies, state, look_again, new_detector)
+            round_, self.policies, state, look_again, new_detector, new_background)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._pauses, self._closed = parts.pauses, parts.closed
-        self._improvements, self._improving = parts.improvements, False
+        self._background, self._in_background = parts.background, False
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
                                        parts.rediscovery, parts.closed, quanta)
@@ -106,6 +109,11 @@ class WatchPhase(CheckingPhase):
     def parts(self) -> WatchParts:
         """Return what the phase consists of; all but the phase only looks at it."""
         return self._parts
+
+    @property
+    def round(self) -> Round:    # noqa: A003
+        """Return what the phase is made from."""
+        return self._round
 
     @property
     def cut_offs(self) -> int:
@@ -139,8 +147,8 @@ class WatchPhase(CheckingPhase):
     def next_action(self) -> int:
         if self.rediscovering:
             self._asked = self.base.next_action()
-        elif self._improving:
-            self._asked = self._improvements.action(self._here)
+        elif self._background and self._in_background:
+            self._asked = self._background.action(self._here)
         else:
             self._asked = RESET if self._here is None else self._checks.attempts.action(
                 self._here)
@@ -161,26 +169,29 @@ class WatchPhase(CheckingPhase):
             change = None
             if seen:
                 self._rediscovery.fresh = False
-                self.base.add_transition(*seen)
+                if isinstance(self.base, Learns):
+                    self.base.add_transition(*seen)
                 change = self.doubts.observe(*seen, self.policies)
-            if self._improving:
-                self._improve(seen[:2] if seen else None)
+            if self._in_background:
+                self._go_on_in_background(seen[:2] if seen else None)
             else:
                 self._check(state)
         self._remember(change)
-        self._heed_falls()
+        self._tell_background()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """Learn from it as from a step of an attempt, but that it is part of none."""
         self._rediscovery.fresh = False
         if after is None:
             self._reach.add_censored(state, action)
-            self.base.add_censored(state, action)
+            if isinstance(self.base, Learns):
+                self.base.add_censored(state, action)
             return
         self._count((state, action))
-        self.base.add_transition(state, action, after)
+        if isinstance(self.base, Learns):
+            self.base.add_transition(state, action, after)
         self._remember(self.doubts.observe(state, action, after, self.policies))
-        self._heed_falls()
+        self._tell_background()
 
     def _remember(self, change: PairChange | None) -> None:
         """Delete, and take back, what memory says of a change."""
@@ -195,7 +206,7 @@ class WatchPhase(CheckingPhase):
         """Take back the policies whose pairs lead again where they did."""
         recalled = self._round.memory.recall({policy.target for policy in self.policies})
         if recalled:
-            self._adopt((*self.policies, *recalled))
+            self.adopt((*self.policies, *recalled))
             targets = [policy.target for policy in recalled]
             self.doubts.doubt(targets)
             self._round.log.tell_states(
@@ -216,7 +227,8 @@ class WatchPhase(CheckingPhase):
             self._reach.add_censored(self._here, self._asked)
             if not self.rediscovering:
                 self._rediscovery.fresh = False
-                self.base.add_censored(self._here, self._asked)
+                if isinstance(self.base, Learns):
+                    self.base.add_censored(self._here, self._asked)
         self.base.interrupt()
         self._here = self._asked = None
         self._checks.interrupt()
@@ -237,30 +249,34 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice(self.policies, declared=True)
             self.doubts.doubt(concerned)
         super().support_changed(pairs)
-        self._heed_falls(anew=True)
+        self._tell_background(anew=True)
 
     @property
     def closed(self) -> Mapping[Pair, int]:
         return self._closed.looks
 
-    def improve(self, target: int | None, within: float) -> None:
-        self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
-        self._improvements.ask(target, within)
+    def heed(self, directives: Directives, wish: Wish) -> None:
+        if isinstance(wish, Prefer):
+            self._checks.turns.prefer([
+                state for state in directives.preferred[-1:] if state in self.doubted])
+        elif isinstance(wish, LeaveClosed):
+            self.doubts.leave_closed()
+        elif isinstance(wish, Look):
+            self.doubts.look(wish.pair)
+            if self._closed.due:    # in another order than that of a run that is made anew
+                self._rediscovery.fresh = False
+        else:
+            self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
+            if self._background:
+                self._background.ask(wish.target, wish.within)
+
+    @property
+    def can_improve(self) -> bool:
+        return self._background is not None
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
-        return self._improvements.proven
-
-    def leave_closed(self) -> None:
-        self.doubts.leave_closed()
-
-    def look(self, pair: Pair | None) -> None:
-        self.doubts.look(pair)
-        if self._closed.due:    # in another order than that of a run that is made anew
-            self._rediscovery.fresh = False
-
-    def prefer(self, states: Sequence[int]) -> None:
-        self._checks.turns.prefer([state for state in states[-1:] if state in self.doubted])
+        return self._background.proven if self._background else {}
 
     def request_sample(self, state: int, action: int) -> None:
         self._rediscovery.fresh = False
@@ -271,18 +287,15 @@ class WatchPhase(CheckingPhase):
         return super().request_audit(tries)
 
     def may_plan(self, action: int, state: int) -> bool:
-        return self._improving or super().may_plan(action, state)
+        return self._in_background or super().may_plan(action, state)
 
     def activity(self) -> PhaseActivity:
-        shown = self._shown_activity()
-        return shown if not self._improving else replace(
-            shown, target=self._improvements.target, sentence=self._improvements.doing)
-
-    def _shown_activity(self) -> PhaseActivity:
-        return checking_activity(
-            self.base.activity() if self.rediscovering else None, self._checks.target,
+        shown = checking_activity(
+            activity_of(self.base) if self.rediscovering else None, self._checks.target,
             self._rediscovery.number, self._rediscovery.evidence,
             self._checks.monitor.detectors, self.transitions.evidence)
+        return self._background.shown(shown) if (
+            self._background and self._in_background) else shown
 
     @property
     def sweep(self) -> tuple[int, int]:
@@ -303,7 +316,7 @@ class WatchPhase(CheckingPhase):
                 'failures': f'{evidence:.1f} nats against the policy for state {target}',
                 'failure_threshold': round(threshold, 1)}
 
-    def _adopt(self, policies: tuple[Policy, ...]) -> None:
+    def adopt(self, policies: tuple[Policy, ...]) -> None:
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
@@ -324,7 +337,7 @@ class WatchPhase(CheckingPhase):
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
-        self.rediscovering, self._improving = True, False
+        self.rediscovering, self._in_background = True, False
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
             pair for pair in self.transitions.raised
@@ -398,15 +411,16 @@ class WatchPhase(CheckingPhase):
         found = [policy for policy in self.base.policies if policy.target not in known]
         if not found:
             return
-        self._adopt((*self.policies, *found))
+        self.adopt((*self.policies, *found))
         self._rediscovery.limit.set(self.base.step_bound(len(self.policies)))
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.notice()
         self.doubts.look_around()
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
+        estimates = self.base.estimates if isinstance(self.base, Reports) else {}
         if self._round.log.open and any(
-                self.base.estimates.get(target, 0.0) <= self._round.problem.radius
+                estimates.get(target, 0.0) <= self._round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
             self.doubts.notice_all(self.policies)
         self._round.log.tell_states(
@@ -450,7 +464,7 @@ class WatchPhase(CheckingPhase):
     def _take(self, old: Policy, better: Policy) -> None:
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
-        self._adopt(tuple(better if policy is old else policy for policy in self.policies))
+        self.adopt(tuple(better if policy is old else policy for policy in self.policies))
         self._round.log.tell(f'round {self._round.number}: another way is taken to state '
                              f'{old.target}')
 
@@ -464,66 +478,38 @@ class WatchPhase(CheckingPhase):
         """Let the policy for a target make an attempt, or others go on if None."""
         if target is None or self._checks.patrol.passes(target, self._pauses.resting):
             self._checks.turns.prefer(() if target is None else (target,))
-            self._begin_improving()
+            self._begin_background()
             return
         self._here = None
         self.rediscovering = False
         self._checks.begin(target, self.policies)
 
-    def _begin_improving(self) -> None:
-        """Make twice as many steps for what is to be improved as for all else, if there is any."""
-        if self._improvements.wanted and self._may_improve:
-            self._look_at_best()
-        if self._improvements.target is None or not self._may_improve:
+    def _begin_background(self) -> None:
+        """Make twice as many steps in the background as for all else, if there is any need."""
+        turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
+        if not (self._background and self._at_rest
+                and self._background.begin(self, 2 * (turn + turn // 2))):
             self._begin_quantum()
             return
-        turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
-        self._improvements.left = 2 * (turn + turn // 2)
         self._here = None
-        self.rediscovering, self._rediscovery.fresh, self._improving = False, False, True
+        self.rediscovering, self._rediscovery.fresh, self._in_background = False, False, True
 
     @property
-    def _may_improve(self) -> bool:
+    def _at_rest(self) -> bool:
         """Whether nothing is suspected."""
         return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
 
-    def _improve(self, pair: Pair | None) -> None:
-        """Judge a step for what is to be improved."""
-        if self._improvements.executed(pair, self._reach):
-            self._look_at_best()
-        ahead = self._here, self._improvements.action(self._here)
-        if (self._improvements.target is None or self._improvements.left <= 0
-                or not self._may_improve or ahead in self._pauses.stopping):
+    def _go_on_in_background(self, pair: Pair | None) -> None:
+        """Judge a step that was made in the background."""
+        assert self._background is not None
+        goes_on = self._background.executed(self, pair)
+        ahead = self._here, self._background.action(self._here)
+        if not goes_on or not self._at_rest or ahead in self._pauses.stopping:
             self._begin_quantum()
 
-    def _look_at_best(self) -> None:
-        """Take what is proven to be nearly the best."""
-        self._heed_falls()
-        while (found := self._improvements.look(
-                self.policies, self._closed_alone, self._round.problem, self._reach)) is not None:
-            if found.new is not found.old:
-                self._adopt(tuple(found.new if policy is found.old else policy
-                                  for policy in self.policies))
-            self._round.log.tell(
-                f'round {self._round.number}: the policy to state {found.new.target} is within '
-                f'{found.proof.within:.0%} of the best, at most {found.proof.at_most:.2f} steps '
-                f'({f"{found.before:.2f} -> " * (found.new is not found.old)}{found.after:.2f} '
-                f'by what was seen; {found.steps:,} steps were made for it)')
-
-    def _heed_falls(self, anew: bool = False) -> None:
-        """Tell if what is proven to be nearly the best is so no more."""
-        if self._improvements.wanted:
-            fallen = self._improvements.fall(
-                self.policies[0].states, self._closed_alone, self._reach, anew)
-            if fallen:
-                anew_as = 'to be improved anew, as the world has changed, or what is known of it'
-                self._round.log.tell_states(
-                    self._round.number, fallen, f'is {anew_as}', f'are {anew_as}')
-
-    @property
-    def _closed_alone(self) -> Collection[Pair]:
-        """Return the pairs that are closed, where looks are told."""
-        return tuple(self._closed.looks) if self._closed.told else ()
+    def _tell_background(self, anew: bool = False) -> None:
+        if self._background:
+            self._background.heed(self, anew)
 
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
@@ -564,7 +550,7 @@ class WatchPhase(CheckingPhase):
                 [policy for policy in self.policies if policy.target in targets],
                 self._relearning.changed)
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
-        self._adopt(left)
+        self.adopt(left)
         self.transitions.leave(targets)
         self._closed.leave(targets)
         for target in targets:
@@ -578,7 +564,8 @@ class WatchPhase(CheckingPhase):
         self._round.log.tell_states(
             self._round.number, targets, 'no longer reached by its policy, deleted',
             'no longer reached by their policies, deleted', 'change')
-        if explained and not self.base.finished and self.base.revise(self.policies):
+        if (explained and not self.base.finished and isinstance(self.base, Relearns)
+                and self.base.revise(self.policies)):
             self._begin_quantum()
         else:
             self._rediscover_again()
