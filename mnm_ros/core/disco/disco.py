@@ -93,7 +93,6 @@ class Disco(PhaseMachine, BaseAlgorithm):
     """
 
     state: DiscoPhase
-    ADDED = ('_preferred', '_homeward')
     _outdated = False    # whether the last plan says no more what is to be done
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,

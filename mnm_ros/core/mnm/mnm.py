@@ -138,7 +138,6 @@ class Mnm(PhaseMachine):
             'round': self.round, 'home': self.home,
             # A phase that is made again makes its runs of the base algorithm again.
             'runs': self.runs - (len(self.building.learning) if self.building else 1),
-            'former': self._settings.former,
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
             'steps_taken': self._steps_taken,
@@ -154,7 +153,6 @@ class Mnm(PhaseMachine):
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
-        self._settings = replace(self._settings, former=state.get('former', True))
         self._preferred = tuple(state.get('preferred', ()))
         self.looks_are_told = state.get('looks', False)
         self._improved = dict(state.get('improve', ()))

@@ -42,9 +42,6 @@ class Settings:
 
     :ivar problem: with the delta of the whole exploration, or of one run of the base algorithm.
     :ivar preset: the name of the preset that was resolved.
-    :ivar former: whether a rediscovery has the budgets that it had before ranks went by what is
-        given: an exploration from a checkpoint of then goes on as it has begun, as the inputs that
-        follow it have to fit.
     :raises ValueError: if the streams would never take turns, or if an attempt would be too long.
     """
 
@@ -98,7 +95,6 @@ class Settings:
     look_again: float = option(
         'share of the steps of the watch checks for pairs known to be blocked; 1 is no limit',
         minimum=0.001, maximum=1, parameter=True, onboard=0.025, paper=0.025)
-    former: bool = False
 
     def __post_init__(self) -> None:
         if not self.stream_exponent > 1:

@@ -53,7 +53,6 @@ class IncrementalBase(PhaseMachine, BaseAlgorithm):
     """
 
     _parts: BaseParts
-    ADDED = ('_news',)
 
     def __init__(self, problem: Problem, home: int, parts: BaseParts,
                  policies: tuple[Policy, ...]) -> None:

@@ -68,7 +68,6 @@ class WatchPhase(CheckingPhase):
     """
 
     can_improve = True
-    ADDED = ('_blocked', '_closed', '_improvements', '_improving', '_pauses')
 
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
