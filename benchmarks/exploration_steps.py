@@ -70,7 +70,7 @@ def names(configuration: Configuration, task: Task) -> dict[str, object]:
     resolved = (configuration.scaled if method == 'scaled' else configuration.settings)(1)
     return {'scenario': name, 'seed': seed, 'method': method, **asdict(configuration),
             'preset': resolved.preset,
-            **{option.name: getattr(resolved, option.name) for option in OPTIONS},
+            **{option.name: resolved.value_of(option.name) for option in OPTIONS},
             'delta_1': configuration.delta_1}
 
 

@@ -85,7 +85,7 @@ def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     problem, horizon = settings.problem, settings.steps_horizon
     counts, (ruling_out, by_model) = Counts(), (2 / 3, 1 / 2) if policies else (1 / 2, 1 / 5)
-    given = () if settings.former else [policy.target for policy in policies]
+    given = [policy.target for policy in policies]
     new_planner: PlannerFactory = part('planner', settings.planner)
     return Disco(problem, home, DiscoParts(
         horizon=horizon,

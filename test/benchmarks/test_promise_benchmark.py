@@ -65,7 +65,7 @@ def test_a_pair_that_has_gone_from_0_45_to_0_2_is_noticed() -> None:
     outcome = trials.run('changing_chain', 70014, Configuration(base='ucb_explore', budget=10_000))
     noticed, = (line for line in outcome.log if 'action 1 in state 10 leads elsewhere' in line)
     assert 4402 < int(noticed.split()[0].replace(',', '')) < 10_000
-    assert not outcome.alarms and outcome.end == 'not relearnt'
+    assert not outcome.alarms and outcome.end == 'relearnt'
 
 
 def test_the_base_alone_in_the_first_setting() -> None:

@@ -103,7 +103,6 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     """
 
     state: DiscoPhase
-    ADDED = ('_preferred', '_homeward')
     _outdated = False    # whether the last plan says no more what is to be done
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,

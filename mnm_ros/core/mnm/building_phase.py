@@ -158,8 +158,6 @@ class BuildingPhase:
     Source: Gajane et al. 2019, section 4.
     """
 
-    ADDED = ('withdrawn', 'worked')    # since the first snapshots
-
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  new_schedule: Callable[[], Schedule], shared: bool,
                  transitions: TransitionMonitor | None = None,

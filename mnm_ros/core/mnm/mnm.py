@@ -144,7 +144,6 @@ class Mnm(PhaseMachine):
             'round': self.round, 'home': self.home,
             # A phase that is made again makes its runs of the base algorithm again.
             'runs': self.runs - (len(self.building.learning) if self.building else 1),
-            'former': self._settings.former,
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
             'steps_taken': self._steps_taken, 'memory': snapshot.take(self._memory),
@@ -160,7 +159,6 @@ class Mnm(PhaseMachine):
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
-        self._settings = replace(self._settings, former=state.get('former', True))
         if 'directives' in state:
             self.directives = snapshot.put(state['directives'])
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
@@ -250,8 +248,7 @@ class Mnm(PhaseMachine):
         lost = self._memory.lost(change, held[1:])
         self._memory.keep(lost, [(change.state, change.action)])
         left = tuple(policy for policy in held if policy not in lost)
-        self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in left
-                             if policy.plays(frozenset([(change.state, change.action)])))
+        self._doubt(self.hypothesis, frozenset([(change.state, change.action)]))
         recalled = self._memory.recall({policy.target for policy in left})
         self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in recalled)
         if lost or recalled:
@@ -309,6 +306,8 @@ class Mnm(PhaseMachine):
             self.log.notice()
             self.trigger('hypothesis_refuted')
         self._begin_round()
+        self._doubted = dict.fromkeys(
+            self.hypothesis.targets if self.hypothesis else (), NOT_PROVEN_SINCE)
         assert self.building is not None
         self.building.worked = True    # it is not what it is when it begins
 
@@ -368,8 +367,14 @@ class Mnm(PhaseMachine):
         found = self.hypothesis
         if found is not None and any(policy.plays(forbidden) for policy in found.policies):
             # It stays until another one is found, but its readers must not go that way, either.
+            self._doubt(found, forbidden)
             self.hypothesis = replace(found, revision=found.revision + 1, policies=tuple(
                 _without(policy, forbidden) for policy in found.policies))
+
+    def _doubt(self, held: Hypothesis, pairs: frozenset[Pair]) -> None:
+        """Doubt the policies that play any of these pairs until the round is over."""
+        self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in held.policies
+                             if policy.plays(pairs))
 
     @property
     def _known_policies(self) -> Iterator[Policy]:

@@ -43,9 +43,6 @@ class Settings:
 
     :ivar problem: with the delta of the whole exploration, or of one run of the base algorithm.
     :ivar preset: the name of the preset that was resolved.
-    :ivar former: whether a rediscovery has the budgets that it had before ranks went by what is
-        given: an exploration from a checkpoint of then goes on as it has begun, as the inputs that
-        follow it have to fit.
     :ivar of_plug_ins: the values of options that a plug-in declares, by name.
     :raises ValueError: if the streams would never take turns, or if an attempt would be too long.
     """
@@ -90,7 +87,6 @@ class Settings:
     look_again: float = option(
         'share of the steps of the watch checks for pairs known to be blocked; 1 is no limit',
         minimum=0.001, maximum=1, parameter=True, onboard=0.025, paper=0.025)
-    former: bool = False
     of_plug_ins: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -102,6 +98,13 @@ class Settings:
                 f'an attempt would take {self.steps_horizon} steps with radius '
                 f'{self.problem.radius:g}, epsilon {self.problem.epsilon:g} and accuracy_divisor '
                 f'{self.accuracy_divisor:g}, expected at most {MAX_HORIZON}')
+
+    def value_of(self, name: str) -> Value:
+        """Return what an option is set to, also one that a plug-in has brought."""
+        if name in self.of_plug_ins:
+            return self.of_plug_ins[name]
+        value: Value = getattr(self, name)
+        return value
 
     @property
     def accuracy(self) -> float:

@@ -9,10 +9,8 @@ are frozen, are made by the name of their class, without running any of its code
 classes of the core. So a snapshot from elsewhere may hold nonsense, but cannot run anything.
 
 It is for any moment, and for the version that has taken it: a class that is divided otherwise
-later refuses it, unless all that it lacks are attributes that the class names in ``ADDED``, which
-stay as in the fresh object. What is to be read by later
-versions, at the moments at which there is little to say, is told by the ``to_state`` of each class
-instead (``at_restart_point``).
+later refuses it. At the moments at which there is little to save, the ``to_state`` of each class
+saves less (``at_restart_point``).
 
 What is the same object stays the same object, dictionaries keep their order and numbers their
 type and every bit, so that what goes on from a snapshot does the same as the original would.
@@ -218,8 +216,7 @@ class _Reader:
         kind = _class(name, object)
         given = _held(fresh) if type(fresh) is kind else {}
         lacking = [each for each, value in given.items()
-                   if each not in held and each not in getattr(kind, 'ADDED', ())
-                   and not isinstance(value, _FUNCTIONS)
+                   if each not in held and not isinstance(value, _FUNCTIONS)
                    and not _is_given(value)]
         if lacking:    # it was divided otherwise then, and would be half of it now
             raise SnapshotError(f'a snapshot of {name} lacks {lacking[0]}')
@@ -228,9 +225,8 @@ class _Reader:
             thing = object.__new__(kind)
         self._used.add(id(thing))
         self._met.append(thing)
-        values = {each: given[each] for each in getattr(kind, 'ADDED', ()) if each in given}
-        values |= {attribute: self.value(data, given.get(attribute))
-                   for attribute, data in held.items()}
+        values = {attribute: self.value(data, given.get(attribute))
+                  for attribute, data in held.items()}
         for attribute, value in values.items():
             object.__setattr__(thing, attribute, value)    # some are frozen
         return thing

@@ -62,7 +62,6 @@ class IncrementalBase(
     """
 
     _parts: BaseParts
-    ADDED = ('_news',)
 
     def __init__(self, problem: Problem, home: int, parts: BaseParts,
                  policies: tuple[Policy, ...]) -> None:

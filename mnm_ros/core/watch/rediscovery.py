@@ -230,8 +230,6 @@ class Relearning:
     :ivar unseen: pairs to be looked at because of the change, and how often they still are.
     """
 
-    ADDED = ('unseen',)
-
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         self.unseen: dict[Pair, int] = {}
         self.joined: dict[Pair, None] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
@@ -49,8 +49,6 @@ class WatchParts:
     :ivar closed: those of them that led on until a change was noticed.
     :ivar background: what is done at rest beside all that; None for nothing.
     """
-
-    ADDED: ClassVar = ('background', 'blocked', 'closed', 'pauses')
 
     transitions: TransitionMonitor
     checks: PolicyChecks

@@ -73,8 +73,6 @@ class WatchPhase(CheckingPhase):
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
-    ADDED = ('_background', '_blocked', '_closed', '_in_background', '_pauses')
-
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
                  look_again: float = 1.0, new_detector: DetectorFactory = Detector,
