@@ -72,7 +72,8 @@ def make(request: Request, path: Path) -> MadePlaces:
     if len(points) < 2:
         raise InvalidValueError(
             f'{request.map_file}: home, {on.plan.home[0]:g}, {on.plan.home[1]:g}, has room for '
-            f'one place alone, expected two that are {spacing:g} m apart; a smaller --robot-radius, or another --home')
+            f'one place alone, expected two that are {spacing:g} m apart; a smaller '
+            '--robot-radius, or another --home')
     if spacing != request.spacing:
         count = f'more than {MAX_STATES:,}' if spacing > request.spacing else 'one alone'
         said.append(f'places are {spacing:.2g} m apart, because with {request.spacing:g} m there '

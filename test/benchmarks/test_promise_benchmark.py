@@ -83,6 +83,11 @@ def test_a_robot_that_is_interrupted(family: str) -> None:
     assert alone.end == 'found' and alone.interruptions > 0
 
 
+def test_others_work_and_look_meanwhile() -> None:
+    outcome = trials.run('worked_star', 1, replace(QUICK, radius=2.0, looks=50))
+    assert outcome.end == 'found' and not outcome.broken
+
+
 def test_no_other_robot_is_interrupted() -> None:
     assert trials.run('random_graph', 1, QUICK).interruptions == 0
 
