@@ -113,7 +113,7 @@ def test_a_running_explorer_takes_back_what_came_from_one_source_and_goes_on(
     taken = forget(source='/peer')
     assert taken.successful and taken.reason == (
         f'{given} transitions reported by /peer were taken back')
-    # Who has asked for it is told later.
+    # The event with the requester comes later.
     peer.wait_for(lambda: any(taken.reason in each.data for each in events), 'the event')
     peer.call(SetBool, 'explore', SetBool.Request(data=True))
     count = len(robot.executed)
