@@ -99,13 +99,6 @@ class Settings:
                 f'{self.problem.radius:g}, epsilon {self.problem.epsilon:g} and accuracy_divisor '
                 f'{self.accuracy_divisor:g}, expected at most {MAX_HORIZON}')
 
-    def value_of(self, name: str) -> Value:
-        """Return what an option is set to, also one that a plug-in has brought."""
-        if name in self.of_plug_ins:
-            return self.of_plug_ins[name]
-        value: Value = getattr(self, name)
-        return value
-
     @property
     def accuracy(self) -> float:
         """Return the inner accuracy ``e = min(epsilon, 1) / accuracy_divisor``."""
