@@ -160,7 +160,7 @@ def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | 
                    ) -> Iterator[TrustedPolicy]:
     if mnm.hypothesis is None:
         return
-    doubted, kept = mnm.doubted, mnm.kept
+    doubted, kept = mnm.doubted, {*mnm.kept}
     for policy in mnm.hypothesis.policies[1:]:
         steps = steps_of(expected_plays.get(policy.target))
         if policy.target in doubted:

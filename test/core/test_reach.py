@@ -80,7 +80,7 @@ def test_what_is_near_only_by_way_of_states_beyond_the_radius_tells_of_no_change
     reach = Reach(4.0, 0.001)
     policies = through_five(reach, 2000)
     reach.enter((5, 7))
-    assert reach._bounded(policies[1]) and reach._bounded(policies[2])
+    assert reach.within(policies[1], 4.0) and reach.within(policies[2], 4.0)
     assert reach.found(policies) == []
     # Where the radius is larger, both are within it.
     reach = Reach(9.0, 0.001)

@@ -72,7 +72,7 @@ class ChangeLog:
         """Tell that a pair leads elsewhere than before."""
         self.tell(f'round {round_number}: action {change.action} in state {change.state} leads '
                   'elsewhere than before', 'change', change)
-        self.outdate(change.state, change.action)
+        self.outdate(*change.pair)
 
     def settle(self) -> None:
         """Take note that nothing is at odds with the hypothesis any more."""

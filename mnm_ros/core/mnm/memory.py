@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What was known before a change, for the time when it is undone, or comes again.
+Remember the policies that changes have deleted, for changes that are undone or that recur.
 
-A door that closes every evening takes the same policies away each time. They are kept with the
-ends that the pairs on their way had before. Once all of these lead there again, the policies are
-taken back at once: they need their proof, but not their discovery. When a pair leads again where
-it led when policies were deleted, policies through it to the same states are deleted at once.
+``Mnm`` has one memory for all rounds, and its phases use it at each change. A door that closes
+every evening deletes the same policies each time. The memory keeps a deleted policy with the usual
+successors that the changed pairs on its way had before the change. Once all these pairs lead to
+these successors again, the policy returns at once: the policy needs its proof, but no discovery.
+If a pair changes as it did when policies were deleted, the policies through the pair to the same
+states are deleted at once.
 
-Memory chooses what is tried, and proves nothing: what is taken back is doubted until it is proven,
-and what is deleted is looked for by the next rediscovery, as after any change.
+The memory proves nothing, so that it takes no delta. A policy that returns is doubted until its
+proof. A state without a policy is searched for by the next rediscovery, as after any change.
 """
 
 from __future__ import annotations
@@ -37,14 +39,14 @@ class Memory:
         self._lost: dict[tuple[Pair, int | None], dict[int, None]] = {}    # targets by setting
 
     def note(self, change: PairChange) -> None:
-        """Take note that a pair leads elsewhere than before."""
-        pair = change.state, change.action
+        """Record that a pair leads elsewhere than before."""
+        pair = change.pair
         self._before[pair] = self._now.get(pair, usual(change.before))
         self._now[pair] = usual(change.after)
         self._changes[pair] = self._changes.get(pair, 0) + 1
 
     def step(self) -> Pair | None:
-        """Take note of a step; return a pair that changes again and again if a look is due."""
+        """Count a step; return a pair that has changed more than once if it is to be tried."""
         self._steps += 1
         if self._steps % _LOOK_EVERY:
             return None
@@ -73,16 +75,15 @@ class Memory:
                          self._now.get(each) == end for each, end in needed.items()))
 
     def reached(self, targets: Collection[int]) -> None:
-        """Take it that pairs which led to these states before do so again, as they are found."""
+        """Record that pairs lead again to these states, because the states were found."""
         for _, needed in self._kept.values():
             self._now.update({pair: end for pair, end in needed.items() if end in targets})
 
     def lost(self, change: PairChange, policies: Iterable[Policy]) -> list[Policy]:
         """Return those of the policies that were deleted when the pair had changed like that."""
-        pair = change.state, change.action
-        targets = self._lost.get((pair, self._now[pair]), {})
+        targets = self._lost.get((change.pair, self._now[change.pair]), {})
         return [policy for policy in policies
-                if policy.target in targets and policy.plays(frozenset([pair]))]
+                if policy.target in targets and policy.plays(frozenset([change.pair]))]
 
 
 def _shorten(kept: dict[Any, Any]) -> None:

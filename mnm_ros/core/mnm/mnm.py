@@ -129,10 +129,14 @@ class Mnm(PhaseMachine):
         return building is not None and building.steps_taken == 0 and not building.worked
 
     @property
+    def _driver(self) -> CheckingPhase | BuildingPhase | None:
+        """Return the phase under way; None before the first RESET."""
+        return self.checking or self.building
+
+    @property
     def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called even so, at a higher price."""
-        driver = self.checking or self.building
-        return driver is not None and driver.can_snapshot
+        return self._driver is not None and self._driver.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
         """
@@ -193,22 +197,20 @@ class Mnm(PhaseMachine):
 
     def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
-        driver = self.checking or self.building
-        return driver.activity() if driver else PhaseActivity(
+        return self._driver.activity() if self._driver else PhaseActivity(
             'sampling', 'going home for the first time')
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
-        driver = self.checking or self.building
-        return RESET if driver is None else as_action(
-            driver.next_action(), self._settings.problem.actions,
+        return RESET if self._driver is None else as_action(
+            self._driver.next_action(), self._settings.problem.actions,
             'next action of the base algorithm')
 
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
         due = self._memory.step()
-        if due is not None and (driver := self.checking or self.building) is not None:
-            driver.request_sample(*due)
+        if due is not None and self._driver is not None:
+            self._driver.request_sample(*due)
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
@@ -246,9 +248,9 @@ class Mnm(PhaseMachine):
             return
         held = self.hypothesis.policies
         lost = self._memory.lost(change, held[1:])
-        self._memory.keep(lost, [(change.state, change.action)])
+        self._memory.keep(lost, [change.pair])
         left = tuple(policy for policy in held if policy not in lost)
-        self._doubt(self.hypothesis, frozenset([(change.state, change.action)]))
+        self._doubt(self.hypothesis, frozenset([change.pair]))
         recalled = self._memory.recall({policy.target for policy in left})
         self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in recalled)
         if lost or recalled:
@@ -258,14 +260,12 @@ class Mnm(PhaseMachine):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        driver = self.checking or self.building
-        return driver is not None and driver.may_plan(action, state)
+        return self._driver is not None and self._driver.may_plan(action, state)
 
     def interrupt(self) -> None:
         """Make RESET the next action, as the robot may be anywhere."""
-        driver = self.checking or self.building
-        if driver is not None:
-            driver.interrupt()
+        if self._driver is not None:
+            self._driver.interrupt()
 
     def refute(self, state: int, action: int, end: int) -> None:
         """Take note that a pair has led to where it is not declared to lead."""
@@ -285,15 +285,13 @@ class Mnm(PhaseMachine):
         :param tries: how often a pair was tried.
         :returns: The pair; None if nothing can be tried now.
         """
-        driver = self.checking or self.building
-        return None if driver is None else driver.request_audit(tries)
+        return None if self._driver is None else self._driver.request_audit(tries)
 
     def direct(self, wish: Wish) -> None:
         """Take a wish, and let the phase under way heed it."""
         self.directives = self.directives.after(wish)
-        driver = self.checking or self.building
-        if driver is not None:
-            driver.heed(self.directives, wish)
+        if self._driver is not None:
+            self._driver.heed(self.directives, wish)
 
     def learn_times(self, times: StepTimes) -> None:
         """Choose what is played by these times, too, from now on."""
@@ -385,9 +383,8 @@ class Mnm(PhaseMachine):
                 yield from stream.policies
 
     def _support_changed(self, pairs: Collection[Pair]) -> None:
-        driver = self.checking or self.building
-        if driver is not None:
-            driver.support_changed(pairs)
+        if self._driver is not None:
+            self._driver.support_changed(pairs)
 
     def _begin_round(self) -> None:
         if self.checking is not None:

@@ -57,10 +57,20 @@ class PairChange:
     time: Union[Annotated[float, _time], None] = None
 
     @property
+    def pair(self) -> Pair:
+        """Return the state and the action."""
+        return self.state, self.action
+
+    @property
+    def led_to(self) -> Union[int, None]:
+        """Return the other state that usually followed before; None if there was none."""
+        end = usual(self.before)
+        return None if end == self.state else end
+
+    @property
     def closed(self) -> bool:
         """Return whether the action led to another state before, and usually stays since."""
-        return (usual(self.after) == self.state
-                and usual(self.before) not in (None, self.state))
+        return usual(self.after) == self.state and self.led_to is not None
 
 
 @dataclass(frozen=True)
@@ -155,7 +165,7 @@ class LastPairs:
     def begun(self, change: PairChange) -> int | None:
         """Return the step of the first execution since a change; None if it is too long ago."""
         steps = (step for state, action, step in reversed(self._last)
-                 if (state, action) == (change.state, change.action))
+                 if (state, action) == change.pair)
         return next(islice(steps, max(0, sum(change.after.values()) - 1), None), None)
 
 

@@ -31,7 +31,7 @@ class BackgroundTask(ABC):
 
     @abstractmethod
     def ask(self, target: int | None, within: float) -> None:
-        """Take a wish: a policy to a state that is within so much of the best; None ends all."""
+        """Improve the policy to a state until it is within so much of the best; None ends all."""
 
     @property
     @abstractmethod
@@ -41,9 +41,9 @@ class BackgroundTask(ABC):
     @abstractmethod
     def heed(self, phase: WatchPhase, anew: bool = False) -> None:
         """
-        Take note that the phase has learnt something.
+        React to a step of the phase.
 
-        :param anew: whether it is declared anew where pairs lead.
+        :param anew: whether the declaration has changed.
         """
 
     @abstractmethod
@@ -57,7 +57,7 @@ class BackgroundTask(ABC):
     @abstractmethod
     def executed(self, phase: WatchPhase, pair: Pair | None) -> bool:
         """
-        Take note of a step; return whether the turn goes on.
+        Count a step; return whether the turn goes on.
 
         :param pair: None for a RESET.
         """

@@ -16,7 +16,7 @@ import math
 
 from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE, Round
-from mnm_ros.core.model.counts import Pair, usual
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.watch.watch_parts import WatchParts
@@ -57,15 +57,19 @@ class Doubts:
 
     def kept(self, policies: Sequence[Policy]) -> list[int]:
         """Return the targets of policies without a proof that nothing speaks against."""
-        if not (self._round.log.open and self._parts.relearning.all_doubted):
-            return []
-        doubted = self.doubted(policies)
-        return [target for target in self._parts.checks.monitor.unproven_targets
-                if target not in doubted]
+        unexplained = self._unexplained
+        doubted = self.doubted(policies) if unexplained else ()
+        return [target for target in unexplained if target not in doubted]
+
+    @property
+    def _unexplained(self) -> Collection[int]:
+        """Return the targets without a proof since a change that no pair explains."""
+        return self._parts.checks.monitor.unproven_targets if (
+            self._round.log.open and self._parts.relearning.all_doubted) else ()
 
     def observe(self, state: int, action: int, next_state: int,
                 policies: Sequence[Policy]) -> PairChange | None:
-        """Take note of where a pair has led; return the change if it is the pair's alarm."""
+        """Record where a pair has led; return the change if that raises the pair's alarm."""
         parts, pair = self._parts, (state, action)
         transitions = parts.transitions
         parts.reach.add_transition(state, action, next_state)
@@ -95,7 +99,7 @@ class Doubts:
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Take note that a pair leads elsewhere than before."""
-        parts, pair = self._parts, (change.state, change.action)
+        parts, pair = self._parts, change.pair
         base, log = parts.rediscovery.base, self._round.log
         concerned = parts.transitions.concerned(pair, policies)
         if not log.open:
@@ -103,16 +107,14 @@ class Doubts:
         parts.closed.notice(change)
         self._round.memory.note(change)
         if self._joins(change):
-            self._join(pair, concerned)
+            self._join(concerned)
         else:
             self.notice(policies)
             self.doubt(concerned)
             parts.relearning.steps = 0
-        led = usual(change.before)
-        if led not in (None, change.state):
-            assert led is not None
+        if change.led_to is not None:
             parts.relearning.changed[pair] = (
-                change.after.get(led, 0), sum(change.after.values()))
+                change.after.get(change.led_to, 0), sum(change.after.values()))
         log.tell_changed(self._round.number, change)
         parts.hints.forget(pair)
         parts.reach.forget(*pair)
@@ -127,11 +129,12 @@ class Doubts:
         Return whether what has changed is part of the change that is open.
 
         It is if the pair seems to have shown nothing but its new ends since that was noticed: then
-        nothing that was learnt since rests on what has changed.
+        nothing that was learnt since rests on what has changed. The second alarm of a pair since
+        then is another change.
         """
-        parts, pair = self._parts, (change.state, change.action)
-        return (self._round.log.open and pair not in parts.relearning.joined
-                and sum(change.after.values()) >= parts.reach.counts.visits(*pair))
+        counts = self._parts.reach.counts
+        return (self._round.log.open and not counts.times_forgotten(*change.pair)
+                and sum(change.after.values()) >= counts.visits(*change.pair))
 
     @property
     def everywhere(self) -> bool:
@@ -141,11 +144,10 @@ class Doubts:
         A move is a pair that led on before; what stayed where it was may do so for a wall. The
         others are asked whether they rather go on as before, or as those do by now.
         """
-        parts = self._parts
-        changed = parts.relearning.changed
-        worked, executions = map(sum, zip(*changed.values())) if changed else (0, 0)
+        parts, changed = self._parts, self._parts.relearning.changed
         if len(changed) < _SEVERAL:
             return False
+        worked, executions = map(sum, zip(*changed.values()))
         now = (worked + _PRIOR) / (executions + 2 * _PRIOR)
         speaks = 0.0    # for that, in nats
         for pair, since in parts.reach.counts.by_pair.items():
@@ -158,12 +160,15 @@ class Doubts:
                 (1 - now) / (1 - before))
         return speaks > _SURE
 
-    def _join(self, pair: Pair, concerned: Collection[int]) -> None:
-        """Take a pair as one more of the change that is open: what was proven since stands."""
+    def _join(self, concerned: Collection[int]) -> None:
+        """
+        Add a pair to the change that is open; the proofs since then stand.
+
+        :param concerned: the targets of the policies that may execute the pair.
+        """
         parts = self._parts
         if parts.relearning.swept:
             parts.relearning.notice()
-        parts.relearning.joined[pair] = None
         parts.relearning.concern(concerned)
         unproven = parts.checks.monitor.unproven_targets
         parts.checks.turns.prefer([target for target in concerned if target in unproven])
@@ -210,7 +215,6 @@ class Doubts:
         parts.pauses.clear()
         self.heed_pauses()
         parts.relearning.notice()
-        parts.relearning.joined = {}
         parts.checks.monitor.notice()
         self._round.log.notice()
 
@@ -302,7 +306,7 @@ class Doubts:
         return refuted
 
     def prove(self, policies: Sequence[Policy]) -> None:
-        """Look whether a model shows of some policies without a proof that they work."""
+        """Prove by a model that some of the policies without a proof work, if they do."""
         parts, limit = self._parts, self._round.problem.limit
         unproven = parts.checks.monitor.unproven_targets
         waiting = [policy for policy in policies[1:] if policy.target in unproven
@@ -324,9 +328,9 @@ class Doubts:
         :param refuted: policies that are deleted anyway.
         """
         run, likely = self._parts.rediscovery, self._parts.relearning.likely
-        doubted = {*self.doubted(policies), *self.kept(policies)} - {
+        unproven = {*self.doubted(policies), *self._unexplained} - {
             policy.target for policy in refuted}
-        slow = [policy for policy in policies[1:] if policy.target in doubted
+        slow = [policy for policy in policies[1:] if policy.target in unproven
                 and likely[policy.target] > self._round.problem.radius]
         if not slow or run.base.finished or not isinstance(run.base, Certifies):
             return None

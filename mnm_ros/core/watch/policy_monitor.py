@@ -49,13 +49,12 @@ class PolicyMonitor:
         self._proofs = proofs
         self._made = self._begun = 0
         self._modelled: dict[int, Policy] = {}    # proven by a model since the last change
-        if state is not None:
-            self._modelled = snapshot.put(state['modelled'])
         if state is None:
             self.detectors: dict[int, PolicyDetector] = {
                 target: self._new_detector() for target in targets}
         else:
             self._made, self._begun = state['made'], state['begun']
+            self._modelled = snapshot.put(state['modelled'])
             self.detectors = {
                 int(target): new_detector.from_state(limit, horizon, detector)
                 for target, detector in state['detectors'].items()}
@@ -70,15 +69,15 @@ class PolicyMonitor:
     @property
     def unproven(self) -> bool:
         """Whether some policy has not shown since the last change that it works."""
-        return any(True for _ in self._unproven)
+        return bool(self._unproven)
 
     @property
-    def _unproven(self) -> Iterator[tuple[int, PolicyDetector]]:
-        return ((target, detector) for target, detector in self.detectors.items()
-                if not detector.proven and target not in self._modelled)
+    def _unproven(self) -> dict[int, PolicyDetector]:
+        return {target: detector for target, detector in self.detectors.items()
+                if not detector.proven and target not in self._modelled}
 
     def prove(self, policy: Policy) -> None:
-        """Take it that a model has shown since the last change that a policy works."""
+        """Record that a model has proven since the last change that a policy works."""
         self._modelled[policy.target] = policy
 
     def doubtful(self, targets: Iterable[int]) -> bool:
@@ -90,7 +89,7 @@ class PolicyMonitor:
         """Return the targets without a proof, and how much each still lacks, in nats."""
         first = -math.log(self._proofs * share(self._begun + 1))
         return {target: detector.proof[1] - detector.proof[0] if detector.proving else first
-                for target, detector in self._unproven}
+                for target, detector in self._unproven.items()}
 
     def attempts_lacking(self, likely: Mapping[int, float], limit: float) -> dict[int, float]:
         """

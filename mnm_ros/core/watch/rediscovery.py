@@ -224,20 +224,20 @@ class Relearning:
     :ivar concerned: targets of policies through pairs that have changed.
     :ivar deleted: targets of policies that were deleted since the change was noticed.
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
-    :ivar joined: pairs that have raised the alarm since the change was noticed, as part of it.
+    :ivar changed: for each move that has raised the alarm, how often it has arrived since its
+        change as before, and how often it was executed.
     :ivar steps: since the change was noticed.
-    :ivar look: at whose proof by a model it was looked last.
+    :ivar look: the place of the policy that a model was last asked about.
     :ivar unseen: pairs to be looked at because of the change, and how often they still are.
     """
 
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         self.unseen: dict[Pair, int] = {}
-        self.joined: dict[Pair, None] = {}
         self.changed: dict[Pair, tuple[int, int]] = {}
         self.look = self.steps = 0
         if state is not None:
             self.look, self.steps = state['look'], state['steps']
-            self.joined, self.changed = snapshot.put(state['pairs'])
+            self.changed = snapshot.put(state['changed'])
         self.swept = bool(state and state['swept'])
         self.all_doubted = bool(state and state['all_doubted'])
         self.concerned: dict[int, None] = dict.fromkeys(state['concerned'] if state else ())
@@ -251,7 +251,7 @@ class Relearning:
                 'concerned': list(self.concerned), 'deleted': list(self.deleted),
                 'likely': [list(each) for each in self.likely.items()],
                 'look': self.look, 'steps': self.steps,
-                'pairs': snapshot.take([self.joined, self.changed])}
+                'changed': snapshot.take(self.changed)}
 
     def begin_rediscovery(self) -> None:
         """Take note that a rediscovery is begun, which looks at all pairs in any case."""
@@ -288,5 +288,4 @@ class Relearning:
     def settle(self) -> None:
         """Take note that the change is relearnt."""
         self.concerned, self.deleted, self.likely, self.unseen = {}, {}, {}, {}
-        self.all_doubted, self.steps = False, 0
-        self.joined, self.changed = {}, {}
+        self.all_doubted, self.steps, self.changed = False, 0, {}

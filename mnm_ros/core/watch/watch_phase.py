@@ -158,22 +158,19 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
         self._count(seen[:2] if seen else None)
-        if self.rediscovering:
+        if self.rediscovering or seen:
             self._rediscovery.fresh = False
+        if self.rediscovering:
             self.base.observe(action, state)
-            change = self.doubts.observe(*seen, self.policies) if seen else None
+        elif seen and isinstance(self.base, Learns):
+            self.base.add_transition(*seen)
+        change = self.doubts.observe(*seen, self.policies) if seen else None
+        if self.rediscovering:
             self._rediscover()
+        elif self._in_background:
+            self._go_on_in_background(seen[:2] if seen else None)
         else:
-            change = None
-            if seen:
-                self._rediscovery.fresh = False
-                if isinstance(self.base, Learns):
-                    self.base.add_transition(*seen)
-                change = self.doubts.observe(*seen, self.policies)
-            if self._in_background:
-                self._go_on_in_background(seen[:2] if seen else None)
-            else:
-                self._check(state)
+            self._check(state)
         self._remember(change)
         self._tell_background()
 
@@ -261,10 +258,10 @@ class WatchPhase(CheckingPhase):
             self.doubts.leave_closed()
         elif isinstance(wish, Look):
             self.doubts.look(wish.pair)
-            if self._closed.due:    # in another order than that of a run that is made anew
+            if self._closed.due:    # a restarted run would have another order
                 self._rediscovery.fresh = False
         else:
-            self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
+            self._rediscovery.fresh = False    # a restarted run would not know the wish
             if self._background:
                 self._background.ask(wish.target, wish.within)
 
@@ -360,43 +357,40 @@ class WatchPhase(CheckingPhase):
             self._rediscover_again()
         elif too_long:
             if self._rediscovery.limit.cut_off(self._rediscovery.number):
-                self._refute()
+                self._round.log.notice()
+                self._round.log.outdate()
+                times = self._rediscovery.limit.in_a_row
+                self._end_round(f'rediscovery took more than {self.check_steps} steps {times} '
+                                'times in a row')
                 return
             self._rediscover_again()
-        if self._anew():
+        if why := self._dearer_than_a_round:
+            self._end_round(why)
             return
         self._begin_patrol()
 
-    def _anew(self) -> bool:
-        """Begin a new round where that costs less than to go on; return whether it does."""
+    @property
+    def _dearer_than_a_round(self) -> str:
+        """Return why the next round probably costs less than this one; empty if it does not."""
         if not self._round.log.open:
-            return False
+            return ''
         if self.doubts.everywhere:
-            why = 'most of what the robot does leads elsewhere than before'
-        elif not self._closed.alone and self._relearning.steps > self._round.patience * max(
+            return 'most of what the robot does leads elsewhere than before'
+        if not self._closed.alone and self._relearning.steps > self._round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
-            why = (f'a change is open for {self._relearning.steps} steps, longer than it took to '
-                   'learn')
-        else:
-            return False
+            return (f'a change is open for {self._relearning.steps} steps, longer than it took to '
+                    'learn')
+        return ''
+
+    def _end_round(self, why: str) -> None:
         self.refuted = True
         number = self._round.number
         self._round.log.tell(f'round {number}: {why}, round {number + 1} begins', 'change')
-        return True
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
         stopping = self._pauses.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
-
-    def _refute(self) -> None:
-        self.refuted = True
-        self._round.log.notice()
-        self._round.log.outdate()
-        number, times = self._round.number, self._rediscovery.limit.in_a_row
-        self._round.log.tell(
-            f'round {number}: rediscovery took more than {self.check_steps} steps {times} times '
-            f'in a row, round {number + 1} begins', 'change')
 
     def _add_new_states(self) -> None:
         """
