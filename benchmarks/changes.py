@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Exploration steps after each kind of change, beside those of who begins anew.
+Compare the exploration steps after each kind of change with those of a restart.
 
-An exploration step is one at which what is held is not good enough. ``restart`` is the base alone,
-begun anew exactly at each change, of which the simulator tells it; it holds nothing until it has
-ended. ``x restart`` is the ratio of the means, ``worst`` that of one seed. ``open`` are the steps
-in which the change was not relearnt yet, and ``doubted`` the mean number of policies that goals do
-not take, in these. The exit status is 0 if the mean of the ratios is at most {mean:g}, and no seed
-of any family has more than {most:g}.
+An exploration step is a step at which the published hypothesis is not good enough. ``restart`` is
+the base alone, restarted exactly at each change, which the simulator announces; it has no
+hypothesis until it ends. ``x restart`` is the ratio of the means, ``worst`` the largest ratio of a
+seed. ``open`` is the number of steps in which a change was not relearnt yet, ``doubted`` the mean
+number of doubted policies in these steps. The exit status is 0 if the mean of the ratios is at
+most {mean:g}, and no seed of any family has more than {most:g}.
 
 {families}
 """

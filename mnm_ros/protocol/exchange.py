@@ -32,8 +32,8 @@ REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
 
 SLOW = 1.0
-"""Mean seconds of a move from which on a robot is told to take time: what is faster is simulated,
-and does the same in each run only as long as nothing depends on its times."""
+"""Mean seconds of a move, from which on the times of a robot are used. A faster robot is a
+simulated one, whose runs are repeatable only if nothing depends on its times."""
 
 FIRST = 20           # executions until the times are told, RESET and another action among them
 _MORE = 1.5          # times the executions, until they are told again
@@ -186,7 +186,7 @@ class PairTimes:
         self._next = FIRST
 
     def add(self, state: int, action: int, seconds: float) -> None:
-        """Take note of one execution."""
+        """Record an execution."""
         self._executions += 1
         if action in self._actions:
             seconds = min(seconds, _LONGEST * self._actions[action])

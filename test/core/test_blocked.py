@@ -45,7 +45,7 @@ class Plain(Samples):
 
 
 class Base(Plain, Steered):
-    """A run that carries what it is told."""
+    """A run that records the counts that it begins with."""
 
     request_audit = prefer = avoid = leave_closed = None    # type: ignore[assignment]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A change is one thing: what joins it, what proves anew, what it may cost, what is remembered."""
+"""A change: the alarms that join it, the proofs after it, its cost, and the memory of it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIRST = 1_500    # steps, in which the first setting is learnt
 
 
 class Explored:
-    """MNM in a world that changes when it is told to."""
+    """MNM in a world that changes on request."""
 
     def __init__(self, *cmps: object, seed: int = 0) -> None:
         self.scenario = scenario_of(*cmps)    # type: ignore[arg-type]

@@ -29,7 +29,7 @@ Step = tuple[int, int, Optional[int]]
 @dataclass(frozen=True)
 class CarriedPair:
     """
-    What a run is told of a pair that is known to be blocked.
+    The counts of a blocked pair that a run begins with.
 
     :ivar tally: how often each next state has followed since the detector of the pair was made.
     :ivar delta: of the pair, for all ranks of a missing state together.
@@ -139,7 +139,7 @@ class Learns(ABC):
     @abstractmethod
     def add_censored(self, state: int, action: int) -> None:
         """
-        Take note of a step of another run that was broken off; it is no RESET.
+        Record a step of another run that was broken off; the step is no RESET.
 
         It is not known where it led. A base whose certificates rest on the steps of others has to
         count such steps as its own.
@@ -185,7 +185,7 @@ class Relearns(ABC):
     @abstractmethod
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """
-        Find out anew what was concluded from where pairs were declared to lead.
+        Repeat the conclusions from the declared successors of pairs.
 
         The support of the problem is another now: of these pairs it rules out less than before,
         and of any others perhaps more. All that was counted stays.

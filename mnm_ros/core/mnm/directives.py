@@ -27,7 +27,7 @@ class Prefer:
 
 @dataclass(frozen=True)
 class LeaveClosed:
-    """Leave closed pairs alone from now on, until a look is told."""
+    """Do not execute closed pairs from now on, unless a ``Look`` asks for it."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Improve:
     """
     Go on until the policy to a state takes at most ``1 + within`` times the least.
 
-    It begins anew after each change, and waits for a policy if need be; None ends all that.
+    This is repeated after each change, and waits for a policy if there is none. None ends it.
     """
 
     target: int | None
@@ -58,7 +58,7 @@ class Directives:
     What all wishes so far come to, as one value that the next wish replaces.
 
     :ivar preferred: states, in the order in which they were first preferred.
-    :ivar looks_are_told: whether closed pairs are left alone until a look is told.
+    :ivar looks_are_told: whether closed pairs are not executed unless a ``Look`` asks for it.
     :ivar improved: what policies are to be within of the best, by target.
     """
 
