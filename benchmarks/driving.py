@@ -32,7 +32,7 @@ from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
 from mnm_ros.driving.pose import Pose, Transform
 from mnm_ros.driving.sight import seen_points, Sight
 from mnm_ros.parameters import NODES
-from mnm_ros.protocol.pair_times import PairTimes
+from mnm_ros.protocol.exchange import PairTimes
 from mnm_ros.simulation.diff_drive import body_of, DiffDrive, occupancy
 from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import World

@@ -68,9 +68,9 @@ def names(configuration: Configuration, task: Task) -> dict[str, object]:
     """Return the columns of a row that tell its trial from all others."""
     method, name, seed = task
     resolved = (configuration.scaled if method == 'scaled' else configuration.settings)(1)
+    values = {**vars(resolved), **resolved.of_plug_ins}
     return {'scenario': name, 'seed': seed, 'method': method, **asdict(configuration),
-            'preset': resolved.preset,
-            **{option.name: getattr(resolved, option.name) for option in OPTIONS},
+            'preset': resolved.preset, **{option.name: values[option.name] for option in OPTIONS},
             'delta_1': configuration.delta_1}
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.mnm.directives import Look, Prefer
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.problem import RESET
@@ -71,7 +72,10 @@ class Worker:
     def work(self, learner: Mnm | Exploration) -> None:
         """Work for some steps, to a place that is to be looked into first."""
         simulator, counts = self._simulator, self._counts
-        learner.prefer(simulator.state)
+        if isinstance(learner, Mnm):
+            learner.direct(Prefer(simulator.state))
+        else:
+            learner.prefer(simulator.state)
         for _ in range(self._LONGEST):
             here, action = self._choose(simulator.state)
             after = simulator.step(action)
@@ -121,9 +125,11 @@ class Player:
     def step(self, learner: Learner) -> None:
         """Play one action."""
         simulator, incidents = self._simulator, self._incidents
-        if self._looks and self._steps % self._looks == 0 and isinstance(
-                learner, (Mnm, Exploration)):
-            learner.look(None)
+        if self._looks and self._steps % self._looks == 0:
+            if isinstance(learner, Mnm):
+                learner.direct(Look(None))
+            elif isinstance(learner, Exploration):
+                learner.look()
         self._steps += 1
         action, before = learner.next_action(), simulator.state
         state = simulator.step(action)

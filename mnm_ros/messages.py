@@ -45,7 +45,7 @@ from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import load
-from mnm_ros.core.progress.trust import from_json, PolicyTrust, Trust
+from mnm_ros.core.progress.trust import from_json, LEAST, PolicyTrust, Trust
 from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
@@ -266,7 +266,7 @@ def encode_request(goal_id: int, state: int, least: Trust | None = None) -> Int6
 
 def decode_request(message: Int64MultiArray) -> tuple[int, int, Trust | None]:
     """Return ``(goal id, state, least trust)``, None for that of the navigator."""
-    trusts, last = list(Trust), message.layout.data_offset + 2
+    trusts, last = LEAST, message.layout.data_offset + 2
     if len(message.data) != last + 1:
         return (*_pair('goal/request', '[goal id, state]', message), None)
     goal_id, state, rank = message.data[last - 2:]

@@ -14,6 +14,8 @@ import subprocess
 import sys
 from typing import NamedTuple
 
+from mnm_ros.core.components import OPTION_SETS, PARTS
+
 ROOT = Path(__file__).resolve().parents[1]
 
 ROOMS = {
@@ -32,9 +34,14 @@ ROOMS = {
     'core/mnm': 'core/model core/task core/statistics core/progress core/detection',
     'core/watch': 'core/model core/statistics core/progress core/detection core/mnm',
     'core/disco': 'core/model core/task core/statistics core/progress core/planning core/mnm',
-    'core/paper': 'core/model core/task core/statistics core/progress core/mnm',
-    'core': 'core/model core/task core/detection core/progress core/knowledge core/mnm core/watch'
-            ' core/disco core/paper core/statistics core/planning',
+    'core/components': 'core/plug_ins core/model core/statistics core/detection core/planning'
+                       ' core/mnm core/watch core/disco',
+    'core/plug_ins': '',
+    'core/improve': 'core/model core/statistics core/progress core/mnm core/watch',
+    'core/paper': 'core/components core/model core/task core/statistics core/progress core/mnm',
+    'core': 'core/components core/plug_ins core/model core/task core/detection core/progress'
+            ' core/knowledge core/mnm core/watch core/disco core/statistics core/planning',
+    'core/__main__': 'core/disco core/mnm core/paper core/task',
     'core/fleet': 'core core/model core/task core/progress core/mnm',
     'core/__init__': 'core core/detection core/fleet core/knowledge core/mnm core/model'
                      ' core/paper core/planning core/progress core/task',
@@ -101,6 +108,12 @@ may import a room from beside it may import the rooms within it, too.
 """
 
 CORE = tuple(room for room in ROOMS if room.startswith('core/'))
+
+PLUG_INS = ('core/paper', 'core/improve')
+"""Rooms of the core that are named as ``module:factory``, as those of another package are."""
+
+SHOWN = ('core/__init__', 'core/__main__')
+"""The face, whose names are imported once asked for, and what draws all state machines."""
 
 WITHOUT_ROS = (
     *CORE, 'files', 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
@@ -199,6 +212,16 @@ def test_rooms_without_ros_and_those_of_the_core_import_no_others() -> None:
     assert {room_of(module) for module in modules(ROOT)} == set(ROOMS)
     assert not set().union(*map(may_import, WITHOUT_ROS)) - set(WITHOUT_ROS)
     assert not [room for room in CORE if not may_import(room) <= {*CORE, 'core'}]
+
+
+def test_nothing_but_a_name_leads_to_a_plug_in() -> None:
+    """``components.PARTS`` names its parts, and the core without them imports neither."""
+    assert not [str(each) for each in imports(ROOT) if room_of(each.imported) in PLUG_INS
+                and room_of(each.module) not in (room_of(each.imported), *SHOWN)]
+    named = {room_of(name.partition(':')[0]) for parts in PARTS.values()
+             for name in parts.values() if isinstance(name, str)}
+    with_options = {room_of(name.partition(':')[0]) for name in OPTION_SETS}
+    assert with_options < named == {*PLUG_INS}
 
 
 def test_rooms_lead_downwards_only() -> None:

@@ -9,7 +9,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages, PolicySet
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.progress.trust import LEAST
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.messages import (
     decode_goals,
@@ -198,7 +198,7 @@ def test_malformed_policies(malformed: Int64MultiArray, complaint: str) -> None:
 
 def test_request_there_and_back() -> None:
     assert decode_request(encode_request(2**62, -3)) == (2**62, -3, None)
-    for least in Trust:
+    for least in LEAST:
         assert decode_request(encode_request(7, 5, least)) == (7, 5, least)
     with pytest.raises(MessageError, match='least trust is 4, expected 0 to 3'):
         decode_request(message([1, 2, 4]))

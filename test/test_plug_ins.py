@@ -47,7 +47,8 @@ def test_each_place_to_plug_in_has_a_row_and_a_group() -> None:
     assert all(f'`{group}`' in text for group in GROUPS.values())
     assert {kind: [*installed(kind)] for kind in GROUPS} == {
         'base': ['broken', 'homebody', 'no_base'], 'planner': ['cautious'],
-        'detector': ['counting'], 'robot_side': ['still'], 'format': ['no_format', 'states']}
+        'detector': ['counting'], 'checks': ['trusting'], 'robot_side': ['still'],
+        'format': ['no_format', 'states']}
 
 
 def test_a_base_algorithm(own_parts: Any) -> None:
@@ -85,6 +86,16 @@ def test_a_detector(name: str, own_parts: Any) -> None:
         exploration.hypothesis and exploration.hypothesis.targets)
 
 
+@pytest.mark.parametrize('name', ['trusting', 'own_parts:trusting'])
+def test_checks(name: str) -> None:
+    exploration = explored(3000, checks=name)
+    assert exploration.activity().sentence == 'trusting all policies'
+    assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
+    assert not exploration.at_restart_point and not exploration.can_snapshot
+    with pytest.raises(InvalidValueError, match='policies are not improved'):
+        exploration.improve(1)
+
+
 def test_an_export(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     log = InputLog.create(tmp_path / 'explorer.log.sqlite', {
         'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 3.0, 'epsilon': 1.0,
@@ -116,6 +127,7 @@ def test_an_export(tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]) -
     ({'planner': 'own_parts:missing'}, "is 'own_parts:missing', expected a module:factory"),
     ({'planner': 'own_parts:STATES'}, r'STATES cannot be called as factory\('),
     ({'detector': 'own_parts:count_states'}, r'factory\(limit, horizon, delta\)$'),
+    ({'checks': 'own_parts:STATES'}, r'STATES cannot be called as factory\(settings\)$'),
     ({'detector': 'none'}, "detector is 'none', expected one of betting, counting, a module:"
                            'factory, or an entry point of the group mnm_ros.detectors$')])
 def test_what_is_none_is_refused(overrides: dict[str, str], said: str) -> None:

@@ -24,7 +24,8 @@ from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Observation, PLACING, Update, WorkObservation
-from mnm_ros.core.mnm.base import Recollection, Step
+from mnm_ros.core.mnm.base import Recollection
+from mnm_ros.core.mnm.capabilities import Recollects, Step
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
 import numpy as np
@@ -90,7 +91,7 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
             f'{wanted["actions"]}')
     settings = settings_by_name(wanted)
     base = base_factory(settings.base)(settings, 0, np.random.default_rng(0))
-    if not base.load_transitions(()):
+    if not isinstance(base, Recollects):
         raise CheckpointError(
             f'the base {settings.base} cannot begin with a log, as its tests are of '
             'attempts with policies of its own; expected disco')

@@ -51,7 +51,7 @@ def check(package: str, installed: str) -> None:
 def follow(listener: Listener, graph: RouteGraph, receiver: Receiver,
            closed: Collection[Transition] = ()) -> None:
     """
-    Keep a receiver up to date until Ctrl-C; one that comes later is told all, too.
+    Keep a receiver up to date until Ctrl-C, also a receiver that starts later.
 
     :param closed: edges that are closed until the explorer says otherwise.
     """

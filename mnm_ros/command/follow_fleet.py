@@ -95,7 +95,7 @@ class FleetAdapter:
         if self._adapters <= before:
             return False
         self._found = time.monotonic()
-        self.own |= self._opened    # an adapter that has started anew may say so, too
+        self.own |= self._opened    # an adapter that has restarted may say so, too
         self._confirmed, self._missing, self._opened = set(), set(), set()
         return True
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 ROUTE_SERVER = 'route_server/DynamicEdgesScorer/adjust_edges'
 """As ``nav2_route/src/plugins/edge_cost_functions/dynamic_edges_scorer.cpp`` names it."""
 
-_SAID = [trust.value for trust in (Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)]
+_SAID = [trust.value for trust in (
+    Trust.KEPT, Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)]
 _WIDE = 200    # columns where the output is no terminal
 
 

@@ -63,7 +63,8 @@ def check(request: Request, path: Path, mask: Path | None,
     refuse_existing((), mask, overwrite)
     made = opened(request, path)
     wrong = place_findings(made.rules, made.graph)
-    for line in (*_told(made), *findings_told(wrong)):
+    for line in (*_told(made), *(f'look at: {each}' for each in made.graph.warnings),
+                 *findings_told(wrong)):
         print(line)
     _finish(request, made, wrong, mask)
     return made, any(finding.fatal for finding in wrong)

@@ -78,6 +78,8 @@ class LiveRun:
                     'be taken for the one that starts here: end it, or choose another '
                     'ROS_DOMAIN_ID or --namespace. `mnm_ros watch` shows it.')
                 return 1
+            if self._options.scenario is not None:
+                self._print(*self._options.scenario.warnings)
             ended = 'the explorer' if self._options.scenario is None else 'all nodes'
             self._display = choose(self._out, Frame(
                 self._options.title, self._options.settings,
@@ -131,7 +133,8 @@ class LiveRun:
             time.sleep(TICK_S)
 
     def _print(self, *lines: str) -> None:
-        print('\n'.join(lines), file=self._out, flush=True)
+        if lines:
+            print('\n'.join(lines), file=self._out, flush=True)
 
     @property
     def _too_late(self) -> bool:

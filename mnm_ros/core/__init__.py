@@ -59,20 +59,32 @@ if TYPE_CHECKING:
         WorkObservation,
     )
     from mnm_ros.core.knowledge.knowledge import Knowledge, KnownOfState, StateKind, Transition
-    from mnm_ros.core.mnm.base import (
-        BaseAlgorithm,
-        BaseFactory,
+    from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
+    from mnm_ros.core.mnm.capabilities import (
         CarriedPair,
+        Certifies,
+        Foresees,
+        Learns,
         ProvisionalPolicy,
-        Recollection,
+        Recollects,
+        Relearns,
+        Reports,
+        Samples,
+        Steered,
+        TakesTurns,
     )
-    from mnm_ros.core.mnm.checking_phase import NearlyBest
+    from mnm_ros.core.mnm.checking_phase import (
+        CheckingPhase,
+        ChecksFactory,
+        NearlyBest,
+        Round,
+    )
     from mnm_ros.core.mnm.options import Settings
     from mnm_ros.core.model.counts import Counts, NextStates
     from mnm_ros.core.model.declaration import Declaration
     from mnm_ros.core.model.direct_way import DirectWay
     from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations
-    from mnm_ros.core.model.policy import Hypothesis, Policy
+    from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
     from mnm_ros.core.model.problem import Problem, RESET
     from mnm_ros.core.model.step_times import StepCosts, StepTimes
     from mnm_ros.core.model.support import Support
@@ -92,21 +104,23 @@ if TYPE_CHECKING:
     from mnm_ros.core.view import View
 
 __all__ = [
-    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'CheckpointError',
-    'Counts', 'Declaration', 'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay',
-    'Discovery', 'EmpiricalModel', 'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError',
-    'FileError', 'Fleet', 'Homing', 'Hypothesis', 'ImproveInput', 'IncrementalBase',
-    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
-    'KnownOfState', 'LaunchError', 'LookInput', 'Member', 'MessageError', 'MissingPackageError',
+    'Activity', 'BaseAlgorithm', 'BaseFactory', 'BaseParts', 'CarriedPair', 'Certifies',
+    'CheckingPhase', 'CheckpointError', 'ChecksFactory', 'Counts', 'Declaration',
+    'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay', 'Discovery', 'EmpiricalModel',
+    'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError', 'FileError', 'Fleet',
+    'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'IncrementalBase', 'InputListener',
+    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
+    'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError', 'MissingPackageError',
     'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError', 'OPTIONS',
     'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy',
     'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange', 'ParameterError', 'PausableTask',
     'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory', 'Policy', 'PolicyDetector',
-    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError',
-    'ProvisionalPolicy', 'RESET', 'Recollection', 'Relocation', 'RunState', 'Settings',
-    'SnapshotError', 'StateKind', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support',
-    'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError',
-    'Update', 'View', 'WaysChange', 'WorkObservation', 'new_base', 'play', 'settings']
+    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError', 'ProvisionalPolicy',
+    'RESET', 'Recollection', 'Recollects', 'Relearns', 'Relocation', 'Reports', 'Round',
+    'RunState', 'Samples', 'Settings', 'SnapshotError', 'StateKind', 'Steered', 'StepCosts',
+    'StepTask', 'StepTimes', 'StepsToGo', 'Support', 'TakesTurns', 'TimesInput', 'Transition',
+    'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'View',
+    'WaysChange', 'WorkObservation', 'new_base', 'over_own_targets', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -118,14 +132,16 @@ _NAMES = {
     'inputs': 'DeclarationInput ImproveInput InputListener Interruption LookInput Observation '
               'Preference Relocation TimesInput Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
-    'mnm.base': 'BaseAlgorithm BaseFactory CarriedPair ProvisionalPolicy Recollection',
-    'mnm.checking_phase': 'NearlyBest',
+    'mnm.base': 'BaseAlgorithm BaseFactory Recollection',
+    'mnm.capabilities': 'CarriedPair Certifies Foresees Learns ProvisionalPolicy Recollects '
+                        'Relearns Reports Samples Steered TakesTurns',
+    'mnm.checking_phase': 'CheckingPhase ChecksFactory NearlyBest Round',
     'mnm.options': 'Settings',
     'model.counts': 'Counts NextStates',
     'model.declaration': 'Declaration',
     'model.direct_way': 'DirectWay',
     'model.empirical_model': 'EmpiricalModel Equations',
-    'model.policy': 'Hypothesis Policy',
+    'model.policy': 'Hypothesis Policy over_own_targets',
     'model.problem': 'Problem RESET',
     'model.step_times': 'StepCosts StepTimes',
     'model.support': 'Support',

@@ -33,7 +33,9 @@ from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
+from mnm_ros.core.mnm.capabilities import Reports
 from mnm_ros.core.mnm.checking_phase import NearlyBest
+from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair, TransitionRecord
@@ -50,8 +52,8 @@ from mnm_ros.core.progress.events import Event, LastPairs, PairChange
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
-    plain_reason,
-    read_reason,
+    known_said,
+    maybe_said,
     Reason,
     Said,
     SourceContradicts,
@@ -65,7 +67,7 @@ from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.view import View
 
 _BEGINNING: Mapping[str, Any] = MappingProxyType({
-    'counts': (), 'news': WaitingForHome().to_plain(), 'last_change': '', 'steps': 0,
+    'counts': (), 'news': WaitingForHome().to_plain(), 'last_change': None, 'steps': 0,
     'misses': 0, 'mnm': None, 'here': None})
 
 ALGORITHM = 10
@@ -132,8 +134,8 @@ class Exploration(PausableTask):
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[InputListener] = []
         self.last_state: int | None = point['here']
-        self._news = read_reason('news', point['news'])
-        self._last_change = read_reason('last_change', point['last_change'])
+        self._news = known_said('news', point['news'])
+        self._last_change: Said | None = maybe_said('last_change', point['last_change'])
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = point['steps']
         self.work: int = point.get('work', 0)
@@ -160,8 +162,8 @@ class Exploration(PausableTask):
         Only if ``at_restart_point`` or ``can_snapshot``.
         """
         return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
-                'here': self.last_state, 'news': plain_reason(self._news),
-                'last_change': plain_reason(self._last_change),
+                'here': self.last_state, 'news': self._news.to_plain(),
+                'last_change': self._last_change and self._last_change.to_plain(),
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'work': self.work} if self.work else {}),
                 **({'sources': dict(self.sources)} if self.sources else {}),
@@ -203,7 +205,8 @@ class Exploration(PausableTask):
     @property
     def candidates(self) -> tuple[int, ...]:
         """States that the active run has met and does not know yet."""
-        return self._mnm.active.candidates if self._mnm.active is not None else ()
+        active = self._mnm.active
+        return active.candidates if isinstance(active, Reports) else ()
 
     @property
     def lost(self) -> tuple[int, ...]:
@@ -440,7 +443,7 @@ class Exploration(PausableTask):
 
         For whoever has a clock: the exploration has none.
         """
-        return None if self._mnm.looks_are_told else self.take(LookInput(None, RESET))
+        return None if self._mnm.directives.looks_are_told else self.take(LookInput(None, RESET))
 
     def look(self, state: int | None = None, action: int = 0) -> Update:
         """
@@ -581,13 +584,13 @@ class Exploration(PausableTask):
         elif isinstance(made, WorkObservation):
             self._take_work(made)
         elif isinstance(made, Preference):
-            mnm.prefer(made.state)
+            mnm.direct(Prefer(made.state))
         elif isinstance(made, LookInput):
-            self._take_look(made)
+            mnm.direct(_wish_of(made))
         elif isinstance(made, TimesInput):
             mnm.learn_times(made.times)
         elif isinstance(made, ImproveInput):
-            mnm.improve(made.state, made.within)
+            mnm.direct(Improve(made.state, made.within))
         else:
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()
@@ -624,14 +627,6 @@ class Exploration(PausableTask):
             self._observed.keep_only(steps)
             self._mnm.begin_again(Recollection(self.home, steps))
 
-    def _take_look(self, made: LookInput) -> None:
-        if made.state is not None:
-            self._mnm.look((made.state, made.action))
-        elif made.action == RESET:
-            self._mnm.leave_closed()
-        else:
-            self._mnm.look(None)
-
     def _take_work(self, made: WorkObservation) -> None:
         state, action, after = made.state, made.action, made.after
         self.work += 1
@@ -662,7 +657,7 @@ class Exploration(PausableTask):
             'check_steps': checking.check_steps if checking else 0,
             'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
             **(checking.figures() if checking else {}),
-            'last_change': self._last_change,
+            'last_change': self._last_change or '',
             'changes_noticed': self.changes_noticed,
             'changes_relearnt': self.changes_relearnt,
             'quarantined': ', '.join(self.quarantined),
@@ -690,6 +685,12 @@ def understudy(exploration: Exploration) -> Mnm | None:
         return None
     return new_mnm(
         exploration._settings, exploration._seed, resume=exploration._mnm.to_state())
+
+
+def _wish_of(made: LookInput) -> Wish:
+    if made.state is None:
+        return LeaveClosed() if made.action == RESET else Look(None)
+    return Look((made.state, made.action))
 
 
 def _point(resume: Any) -> Mapping[str, Any]:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 GROUPS: Mapping[str, str] = MappingProxyType({
     'base': 'mnm_ros.base_algorithms', 'planner': 'mnm_ros.planners',
-    'detector': 'mnm_ros.detectors', 'robot_side': 'mnm_ros.robot_sides',
-    'format': 'mnm_ros.exports'})
+    'detector': 'mnm_ros.detectors', 'checks': 'mnm_ros.checks',
+    'robot_side': 'mnm_ros.robot_sides', 'format': 'mnm_ros.exports'})
 """The group of entry points of each kind of part."""
 
-OPTIONS = ('base', 'planner', 'detector')
+OPTIONS = ('base', 'planner', 'detector', 'checks')
 """The kinds that are options of an exploration, and may be ``module:factory``."""
 
 _imported: set[tuple[str, str]] = set()
@@ -69,10 +69,15 @@ def was_imported(kind: str, name: str) -> bool:
     return (kind, name) in _imported
 
 
-def _import(kind: str, name: str) -> Any:
+def imported(name: str) -> Any:
+    """Return what a ``module:factory`` names."""
     module, _, factory = name.partition(':')
+    return getattr(importlib.import_module(module), factory)
+
+
+def _import(kind: str, name: str) -> Any:
     try:
-        found = getattr(importlib.import_module(module), factory)
+        found = imported(name)
     # The module is foreign code; it may raise anything, or end the program.
     except (Exception, SystemExit) as error:
         raise InvalidValueError(

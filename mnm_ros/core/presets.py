@@ -7,15 +7,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 import inspect
+from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 from mnm_ros.core import plug_ins
-from mnm_ros.core.components import CHECKS, part, PARTS
+from mnm_ros.core.components import OPTION_SETS, part, PARTS
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import new_schedule
+from mnm_ros.core.mnm.checking_phase import ChecksFactory
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.problem import Problem
@@ -46,9 +48,9 @@ class Option:
 
 
 def _options() -> tuple[Option, ...]:
-    """Read the options off the fields of ``Settings``; the registries name the parts."""
+    """Read the options off ``Settings`` and plug-ins; the registries name the parts."""
     options = []
-    for each in fields(Settings):
+    for each in chain(fields(Settings), *map(fields, map(plug_ins.imported, OPTION_SETS))):
         if each.metadata:
             declared = dict(each.metadata)
             declared['choices'] = tuple(PARTS.get(each.name, declared['choices']))
@@ -59,6 +61,7 @@ def _options() -> tuple[Option, ...]:
 
 
 OPTIONS: tuple[Option, ...] = _options()
+_OWN = frozenset(each.name for each in fields(Settings))
 
 
 def presets(options: Sequence[Option]) -> Mapping[str, Mapping[str, Value]]:
@@ -103,7 +106,8 @@ def settings(problem: Problem, preset: str = DEFAULT,
         check_option(options[name], value)
     resolved: dict[str, Any] = {
         **PRESETS[preset], **{name: value for name, value in overrides.items() if value}}
-    return Settings(problem=problem, preset=preset, **resolved)
+    of_plug_ins = {name: resolved.pop(name) for name in options if name not in _OWN}
+    return Settings(problem=problem, preset=preset, of_plug_ins=of_plug_ins, **resolved)
 
 
 def override(text: str) -> tuple[str, Value]:
@@ -184,7 +188,8 @@ def check_option(option: Option, value: Value) -> None:
 
 
 _FACTORIES: Mapping[str, Any] = MappingProxyType({
-    'base': BaseFactory, 'planner': PlannerFactory, 'detector': DetectorFactory})
+    'base': BaseFactory, 'planner': PlannerFactory, 'detector': DetectorFactory,
+    'checks': ChecksFactory})
 
 
 def base_factory(name: str) -> BaseFactory:
@@ -245,5 +250,5 @@ def new_mnm(resolved: Settings, seed: int = 0,
     return Mnm(
         resolved, seed, base_factory(resolved.base),
         new_schedule=lambda: new_schedule(resolved.streams, resolved.stream_exponent),
-        new_checking=CHECKS[resolved.checks](resolved), on_event=on_event, resume=resume,
+        new_checking=part('checks', resolved.checks)(resolved), on_event=on_event, resume=resume,
         recollection=recollection)

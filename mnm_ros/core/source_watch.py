@@ -23,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 import zlib
 
-from mnm_ros.core.mnm.base import Step
+from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.contradiction import Contradiction, WINDOW
 import numpy as np

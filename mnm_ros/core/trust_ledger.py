@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from mnm_ros.core.knowledge.expected_plays import ExpectedPlays, Following, Plays, steps_of
+from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
@@ -20,14 +21,14 @@ from mnm_ros.core.progress.said import (
     BestSoFar,
     CertifiedBefore,
     CertifiedSoFar,
-    NotProvenSince,
+    KeptSince,
     OfHypothesis,
     OfHypothesisNearlyBest,
     OfReset,
 )
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 
-_PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.DOUBTED, Trust.ASSUMED)
+_PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.KEPT, Trust.DOUBTED, Trust.ASSUMED)
 """Of several policies to a state: what was proven before is better than what never was."""
 
 
@@ -133,8 +134,8 @@ class TrustLedger:
         doubted = {**self._certified}
         for place, (number, stream) in enumerate(streams.items()):
             has_turn = at_most is None or place == self._turn % len(streams)
-            policies, self._looked[number] = stream.provisional(
-                self._looked[number], at_most if has_turn else 0)
+            policies, self._looked[number] = provisional_of(
+                stream, self._looked[number], at_most if has_turn else 0)
             for found in policies:
                 if found.certified:
                     self._certified[found.policy.target] = found.policy
@@ -165,13 +166,14 @@ def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | 
                    ) -> Iterator[TrustedPolicy]:
     if mnm.hypothesis is None:
         return
-    doubted = (dict.fromkeys(mnm.hypothesis.targets, NotProvenSince())
-               if mnm.checking is None else mnm.checking.doubted)
+    doubted, kept = mnm.doubted, {*mnm.kept}
     for policy in mnm.hypothesis.policies[1:]:
         steps = steps_of(expected_plays.get(policy.target))
         if policy.target in doubted:
             yield TrustedPolicy(
                 Trust.DOUBTED, steps, None, 0, '', policy, said=doubted[policy.target])
+        elif policy.target in kept:
+            yield TrustedPolicy(Trust.KEPT, steps, None, 0, '', policy, said=KeptSince())
         else:
             best = mnm.nearly_best.get(policy.target)
             yield TrustedPolicy(

@@ -59,8 +59,8 @@ class FleetLanes:
 
     @cached_property
     def _edges(self) -> dict[Transition, Edge]:
-        along = {(edge.start, action): edge for edge, action in self._given.actions_of.items()}
-        return {each: along[each.state, each.action] for each in may_close(self.graph)}
+        return {each: self._given.outgoing(each.state)[each.action]
+                for each in may_close(self.graph)}
 
     def numbers(self, edge: Transition) -> tuple[int, ...]:
         """Return the numbers of the lanes along an edge; none if a fleet adapter has none."""

@@ -286,9 +286,7 @@ def edge_ids(graph: RouteGraph,
     :param edges: of the given graph, if they are not those of the graph itself.
     """
     if graph.given is not None:
-        keys = {(edge.start, action): edge.key
-                for edge, action in graph.given.actions_of.items()}
-        return {edge: int(keys[edge.state, edge.action])
+        return {edge: int(graph.given.outgoing(edge.state)[edge.action].key)
                 for edge in (graph.edges if edges is None else edges)}
     if _fits(graph):
         return {edge: _IDS - 1 - edge.state * _actions(graph) - edge.action

@@ -12,7 +12,7 @@ from mnm_ros.core.model.declaration import AUDIT
 from mnm_ros.core.model.problem import EPSILON, RADIUS
 from mnm_ros.core.presets import DEFAULT, Option, OPTIONS, PRESETS, VARIED
 from mnm_ros.core.progress.prediction import PROBE_STEPS
-from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core.progress.trust import LEAST, Trust
 from mnm_ros.core.task.rest_rules import SCALES
 from mnm_ros.driving.grid import FARTHEST
 from mnm_ros.driving.maneuvers import MOVES
@@ -179,7 +179,7 @@ NAVIGATOR: tuple[ParameterSpec, ...] = (
     ParameterSpec('goals_at_rest', True, 'whether goals are taken while the robot rests',
                   runtime=True),
     ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed',
-                  choices=tuple(trust.value for trust in Trust), runtime=True),
+                  choices=tuple(trust.value for trust in LEAST), runtime=True),
     ParameterSpec('dwell', 60.0, 's, for which the robot stays at a goal, before exploration goes '
                   'on; 0 for not at all', minimum=0.0, maximum=1e6, runtime=True),
     ParameterSpec('base_frame', 'base_link', "frame of the robot, whose pose nav2's clients hear"),

@@ -38,7 +38,12 @@ def home_on(map_: Map, wished: Pose | None, radius: float) -> Home:
     :param radius: how far around home everything has to be free in m.
     :raises InvalidValueError: if nothing is free.
     """
-    depth = depth_of(is_free(map_))
+    free_at_all = is_free(map_)
+    if not free_at_all.any():
+        raise InvalidValueError(
+            'no pixel of the map is free, expected one for home: another free_thresh, negate or '
+            'mode of its file')
+    depth = depth_of(free_at_all)
     least = radius / map_.resolution + CORNER
     free = depth > least
     if not free.any():

@@ -71,8 +71,9 @@ def make(request: Request, path: Path) -> MadePlaces:
             spacing /= 2
     if len(points) < 2:
         raise InvalidValueError(
-            f'{request.map_file}: home has room for one place alone, expected two that are '
-            f'{spacing:g} m apart; a smaller --robot-radius, or another --home')
+            f'{request.map_file}: home, {on.plan.home[0]:g}, {on.plan.home[1]:g}, has room for '
+            f'one place alone, expected two that are {spacing:g} m apart; a smaller '
+            '--robot-radius, or another --home')
     if spacing != request.spacing:
         count = f'more than {MAX_STATES:,}' if spacing > request.spacing else 'one alone'
         said.append(f'places are {spacing:.2g} m apart, because with {request.spacing:g} m there '

@@ -11,10 +11,9 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
-from mnm_ros.protocol.exchange import AnswerTimes, REPORT, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import AnswerTimes, PairTimes, REPORT, StateMeaning, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
 from mnm_ros.protocol.order_numbers import SequenceNumbers
-from mnm_ros.protocol.pair_times import PairTimes
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
 _GRACE = 0.3

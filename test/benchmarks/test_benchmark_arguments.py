@@ -18,9 +18,9 @@ import steps
 from tiers import thorough
 
 BENCHMARKS = Path(fleet.__file__).parent
-EXPLORING = ('blocked', 'checkpoint', 'doors', 'exploration_steps', 'false_alarms', 'fleet',
-             'grids', 'growth', 'lower_bound', 'memory', 'navigation', 'prediction', 'progress',
-             'promise', 'steps', 'study', 'work')
+EXPLORING = ('blocked', 'changes', 'checkpoint', 'doors', 'exploration_steps', 'false_alarms',
+             'fleet', 'grids', 'growth', 'lower_bound', 'memory', 'navigation', 'prediction',
+             'progress', 'promise', 'steps', 'study', 'work')
 
 
 @pytest.mark.parametrize('name', EXPLORING)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from batch import Engine, run_batch
 from mnm_ros.core.disco.provisional import ProvisionalPolicies
-from mnm_ros.core.mnm.base import ProvisionalPolicy
 from mnm_ros.core.mnm.building_phase import BuildingPhase
+from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
 from mnm_ros.core.presets import PRESETS
 from mnm_ros.simulation.ground_truth import Verdict
 import promise
@@ -65,7 +65,7 @@ def test_a_pair_that_has_gone_from_0_45_to_0_2_is_noticed() -> None:
     outcome = trials.run('changing_chain', 70014, Configuration(base='ucb_explore', budget=10_000))
     noticed, = (line for line in outcome.log if 'action 1 in state 10 leads elsewhere' in line)
     assert 4402 < int(noticed.split()[0].replace(',', '')) < 10_000
-    assert not outcome.alarms and outcome.end == 'not relearnt'
+    assert not outcome.alarms and outcome.end == 'relearnt'
 
 
 def test_the_base_alone_in_the_first_setting() -> None:
@@ -81,6 +81,11 @@ def test_a_robot_that_is_interrupted(family: str) -> None:
     assert outcome.end == 'found' and outcome.interruptions > 0
     alone = trials.run(family, 1, replace(configuration, alone=True))
     assert alone.end == 'found' and alone.interruptions > 0
+
+
+def test_others_work_and_look_meanwhile() -> None:
+    outcome = trials.run('worked_star', 1, replace(QUICK, radius=2.0, looks=50))
+    assert outcome.end == 'found' and not outcome.broken
 
 
 def test_no_other_robot_is_interrupted() -> None:

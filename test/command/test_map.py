@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+import json
 import os
 from pathlib import Path
 import re
@@ -132,6 +133,14 @@ def test_a_graph_that_was_edited_is_checked_and_drawn_anew(
     assert 'WRONG: home (2.05, 1.20) has less than 0.225 m' in capsys.readouterr().out
     assert 'class="wrong"' in (folder / 'flat.svg').read_text()
     assert path.read_text() == text.replace(f'[{x}, {y}]', '[2.05, 1.2]')
+    features = json.loads(text)
+    edges = [each['properties'] for each in features['features'] if (
+        each['geometry']['type'] != 'Point')]
+    edges[1]['id'] = edges[0]['id']
+    path.write_text(json.dumps(features))
+    assert main(['map', 'flat.yaml', '--graph', 'flat.geojson']) == 0
+    assert f'look at: flat.geojson: several edges have the id {edges[0]["id"]}' in (
+        capsys.readouterr().out)
 
 
 def number(text: str) -> int:

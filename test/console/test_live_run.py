@@ -127,9 +127,9 @@ class Run:
         self.children.append(make(*arguments))
         return self.children[-1]
 
-    def end(self, *words: str) -> tuple[int, str]:
+    def end(self, *words: str, scenario: str = 'corridor') -> tuple[int, str]:
         """Return the exit status and the last line, once all processes have ended."""
-        options = parse(['corridor', *words])
+        options = parse([scenario, *words])
         status = live_run.LiveRun(options, self._interrupt, self.out).run()
         assert all(child.status is not None for child in self.children)
         return status, self.out.getvalue().splitlines()[-1]
@@ -142,6 +142,16 @@ class Run:
 def test_what_a_signal_means(monkeypatch: pytest.MonkeyPatch, words: list[str],
                              number: signal.Signals, end: tuple[int, str]) -> None:
     assert Run(monkeypatch, 1, number).end(*words) == end
+
+
+def test_what_may_be_a_mistake_in_a_scenario_is_said_first(
+        monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    path = tmp_path / 'stuck.yaml'
+    path.write_text('actions: [east]\nstart: 0\nsettings: [{transitions: {0: {east: {0: 1}}}}]\n')
+    run = Run(monkeypatch, 1, signal.SIGINT)
+    assert run.end(scenario=str(path))[0] == 0
+    assert 'stuck.yaml' in (first := run.out.getvalue().splitlines()[0]) and (
+        'no action leaves the start state 0' in first)
 
 
 def test_what_was_missing_when_the_time_was_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,7 +57,8 @@ def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / 'scripts').symlink_to(ROOT / 'scripts')
     (tmp_path / 'python3').write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tmp_path / 'python3').chmod(0o755)
-    given = {**os.environ, 'MNM_PYTHON': sys.executable,
+    # In a home of its own no other explorer has left a pause.
+    given = {**os.environ, 'MNM_PYTHON': sys.executable, 'HOME': str(tmp_path),
              'PATH': f'{tmp_path}{os.pathsep}{os.environ["PATH"]}'}
 
     def typed(command: str) -> str:

@@ -4,11 +4,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+import math
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import (
+    Certifies,
+    Learns,
+    Relearns,
+    Reports,
+    Samples,
+    TakesTurns,
+)
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 
@@ -36,7 +47,7 @@ class ScriptedEvaluation(Evaluation):
         return Decision.BAD if failed else Decision.GOOD
 
 
-class ScriptedBase(BaseAlgorithm):
+class BareBase(BaseAlgorithm):
     """Finishes after ``life`` steps of its own with the given targets; never if ``life`` is 0."""
 
     quantum = QUANTUM
@@ -47,8 +58,6 @@ class ScriptedBase(BaseAlgorithm):
         self.bound = bound
         self.steps = 0
         self.interruptions = 0
-        self.seen: list[tuple[int, int, int]] = []
-        self.missed: list[tuple[int, int]] = []
 
     @property
     def finished(self) -> bool:
@@ -80,6 +89,52 @@ class ScriptedBase(BaseAlgorithm):
     def interrupt(self) -> None:
         """Count the interruption."""
         self.interruptions += 1
+
+
+class ScriptedBase(BareBase, TakesTurns, Reports, Learns, Relearns, Samples, Certifies):
+    """Can be asked for much of what a base may do, and does nothing of that."""
+
+    between_attempts = True
+    candidates = ()
+    estimates: Mapping[int, float] = {}
+
+    def __init__(self, life: int, targets: Iterable[int] = (HOME,), bound: int = 100) -> None:
+        super().__init__(life, targets, bound)
+        self.seen: list[tuple[int, int, int]] = []
+        self.missed: list[tuple[int, int]] = []
+
+    def activity(self) -> PhaseActivity:
+        """Return the same whatever it does."""
+        return PhaseActivity('sampling', 'sampling the known states')
+
+    def may_plan(self, action: int, state: int) -> bool:
+        """Return True, as that is never wrong."""
+        return True
+
+    def forget(self, state: int, action: int) -> bool:
+        """Return that it cannot."""
+        return False
+
+    def revise(self, policies: tuple[Policy, ...]) -> bool:
+        """Return that it cannot."""
+        return False
+
+    def support_changed(self, pairs: Collection[Pair]) -> None:
+        """Do nothing, as it has concluded nothing."""
+
+    def request_sample(self, state: int, action: int) -> None:
+        """Do nothing."""
+
+    def restart_confidence(self, delta: float) -> None:
+        """Do nothing, as it certifies nothing."""
+
+    def better(self, policy: Policy) -> Policy | None:
+        """Return none."""
+        return None
+
+    def lower_bound(self, policy: Policy) -> float:
+        """Return what says nothing."""
+        return -math.inf
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         """Remember it."""

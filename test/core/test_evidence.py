@@ -8,11 +8,12 @@ import math
 from typing import Any
 
 from binomial import binomial_tail
-from mnm_ros.core.components import BASES, EVALUATIONS
+from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper import plug_in
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
@@ -189,7 +190,7 @@ def test_a_check_of_a_policy_ends_without_an_objection_and_its_first_test_does_n
         epsilon: float, episodes: int) -> None:
     """After so many episodes for each step of the horizon."""
     resolved = settings(Problem(actions=2, radius=4.0, epsilon=epsilon, delta=0.1))
-    check, test = (EVALUATIONS['betting'](resolved, 3, 0.01, checking)
+    check, test = (plug_in.EVALUATIONS['betting'](resolved, 3, 0.01, checking)
                    for checking in (True, False))
     length = round(resolved.problem.limit)    # at the limit nothing speaks for it or against it
     for number in range(1, episodes * resolved.steps_horizon + 1):

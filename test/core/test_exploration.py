@@ -10,6 +10,7 @@ from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import StatesAdded
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -175,7 +176,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
     assert phases == {'building/discovery', 'building/evaluation', 'checking/rediscovery',
                       'checking/evaluation'}
     figures = exploration.diagnostics()
-    assert figures['changes_noticed'] == 2 and 'found, added' in sentence(figures['last_change'])
+    assert figures['changes_noticed'] == 2 and isinstance(figures['last_change'].said, StatesAdded)
 
 
 def until_it_is_under_way(exploration: Exploration, simulator: Simulator) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.mnm.base import FEW_STATES
+from mnm_ros.core.mnm.capabilities import FEW_STATES
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES

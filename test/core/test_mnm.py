@@ -10,8 +10,9 @@ import math
 from typing import Any
 
 from mnm_ros.core.components import CHECKS
-from mnm_ros.core.mnm.base import BaseAlgorithm, Recollection, Step
+from mnm_ros.core.mnm.base import BaseAlgorithm, Recollection
 from mnm_ros.core.mnm.building_phase import DoublingSchedule, Schedule, StreamSchedule
+from mnm_ros.core.mnm.capabilities import Recollects, Step
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings, Value
 from mnm_ros.core.model.policy import Policy
@@ -217,14 +218,13 @@ def test_the_checks_of_all_rounds_together_have_an_eighth_of_delta() -> None:
         0.1 / 8, rel=1e-4)
 
 
-class Recalling(ScriptedBase):
+class Recalling(ScriptedBase, Recollects):
     """Keeps what it is told to recall."""
 
     recalled: tuple[Step, ...] | None = None
 
-    def load_transitions(self, steps: Sequence[Step]) -> bool:
+    def load_transitions(self, steps: Sequence[Step]) -> None:
         self.recalled = tuple(steps)
-        return True
 
 
 @pytest.mark.parametrize('home', [HOME, 7])

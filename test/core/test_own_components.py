@@ -4,19 +4,28 @@
 
 from __future__ import annotations
 
-import math
-
+from mnm_ros.core import components
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.building_phase import Schedule
+from mnm_ros.core.mnm.capabilities import (
+    activity_of,
+    may_plan,
+    provisional_of,
+    ProvisionalPolicy,
+)
 from mnm_ros.core.mnm.checking_phase import CheckingPhase
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism
+from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.said import Sampling
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation
 import pytest
-from scripted import HOME, policy, ScriptedBase
+from scripted import BareBase, HOME, policy, ScriptedBase
 from test_mnm import checking_of, hypothesis_of, PROBLEM
 
 REQUIRED = {
@@ -42,13 +51,32 @@ def test_what_lacks_something_is_refused_when_it_is_made(kind: type) -> None:
     assert object.__new__(type('Own', (kind,), dict.fromkeys(names)))
 
 
-def test_what_a_base_leaves_out_promises_nothing() -> None:
-    base = ScriptedBase(0)
-    assert base.may_plan(0, HOME) and base.between_attempts and not base.episode_over
-    assert (base.candidates, base.estimates, base.outlook) == ((), {}, None)
-    assert base.load_transitions([(HOME, 1, 2)]) is False and base.revise((policy(HOME),)) is False
-    assert base.lower_bound(policy(3)) == -math.inf
-    assert base.activity() == PhaseActivity('sampling', Sampling())
+def test_a_base_without_capabilities_is_done_without() -> None:
+    base = BareBase(0, (HOME, 3))
+    members = {name for name in dir(BaseAlgorithm) if not name.startswith('_')} | {'quantum'}
+    assert members == {*REQUIRED[BaseAlgorithm], 'quantum'} and len(members) <= 8
+    assert may_plan(base, 0, HOME)
+    assert activity_of(base) == PhaseActivity('sampling', Sampling())
+    assert provisional_of(base) == ([ProvisionalPolicy(policy(3), True, None, None)], None)
+
+
+def test_such_a_base_is_built_from_and_checked_with(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever happens meanwhile: work of others, interruptions, declarations and wishes."""
+    monkeypatch.setitem(components.BASES, 'bare', lambda *_: BareBase(6, (HOME, 3)))
+    exploration = Exploration(settings(PROBLEM, overrides={'base': 'bare'}), 0)
+    for step in range(400):
+        action = exploration.next_action()
+        exploration.observe(action, HOME if action == RESET else 3 if step < 200 else 4)
+        if step % 9 == 5:
+            exploration.observe_work(HOME, 3, HOME, '')
+        if step % 11 == 5:
+            exploration.prefer(3)
+            exploration.lose_place()
+        if step == 100:
+            exploration.declare(Declaration({HOME: tuple(
+                (end + 3, HOME) for end in range(PROBLEM.actions))}))
+        assert exploration.activity().doing and not exploration.candidates
+    assert exploration.hypothesis is not None and exploration.trust()
 
 
 def test_what_checks_leave_out_promises_nothing() -> None:

@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from mnm_ros.core import components as parts
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.paper import plug_in
 from mnm_ros.core.paper.kl_optimism import KlOptimism
+from mnm_ros.core.paper.options import PaperOptions
 from mnm_ros.core.presets import (
     new_base,
     new_mnm,
@@ -30,7 +31,7 @@ PROBLEM = Problem(2, 3.0, 1.0, 0.1)
 
 def test_the_printed_constants() -> None:
     paper = settings(PROBLEM, 'paper')
-    assert (paper.c1, paper.c2) == (216 * 15 ** 2 + 61, 225)
+    assert (paper.c1, PaperOptions.of(paper).c2) == (216 * 15 ** 2 + 61, 225)
     assert paper.accuracy == 1 / 8 and paper.steps_horizon == 27
     assert settings(Problem(2, 3.0, 0.5, 0.1), 'paper').accuracy == 1 / 16
     assert settings(Problem(2, 3.0, 7.0, 0.1), 'paper').accuracy == 1 / 8
@@ -61,7 +62,7 @@ def other(option: Option) -> Value:
 @pytest.mark.parametrize('preset', PRESETS)
 def test_every_option_can_be_overridden_and_the_result_runs(preset: str, option: Option) -> None:
     resolved = settings(PROBLEM, preset, {option.name: other(option)})
-    assert getattr(resolved, option.name) == other(option)
+    assert {**vars(resolved), **resolved.of_plug_ins}[option.name] == other(option)
     base, mnm = new_base(resolved, home=0), new_mnm(resolved)
     for step in range(strength(60, 300)):
         if not base.finished:
@@ -73,13 +74,19 @@ def test_an_empty_value_leaves_the_preset_as_it_is() -> None:
     assert settings(PROBLEM, 'onboard', {'base': '', 'c1': 0.0, 'horizon': 0}) == settings(PROBLEM)
 
 
+def test_the_choices_of_a_plug_in_are_its_parts() -> None:
+    choices = {option.name: option.choices for option in OPTIONS}
+    assert (*map(choices.get, ('evaluation', 'optimism', 'discovery')),) == (
+        (*plug_in.EVALUATIONS,), (*plug_in.OPTIMISMS,), (*plug_in.DISCOVERIES,))
+
+
 def test_the_counts_are_dealt_as_the_planner_asks_for_it(
         monkeypatch: pytest.MonkeyPatch) -> None:
     class Planner(KlOptimism):
         sets = 5
 
     monkeypatch.setitem(
-        parts.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
+        plug_in.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
     resolved = settings(PROBLEM, 'onboard', {'base': 'ucb_explore'})
     assert new_base(resolved, home=0).parts.counts.sets == 5  # type: ignore[attr-defined]
 
@@ -128,7 +135,7 @@ def test_a_checkpoint_names_every_option_whichever_way_it_is_given() -> None:
 
 @pytest.mark.parametrize(('overrides', 'text'), [
     ('c1=many', "c1 is 'many', expected a number"), ('c1', "c1 is '', expected a number"),
-    ('base=disco', "parameter 'overrides' has 'base', expected name=value with one of evaluation"),
+    ('base=disco', "parameter 'overrides' has 'base', expected name=value with one of planner"),
     ('planner=os:system', "'overrides' has planner=os:system, expected a name without a module"),
     ('c1=3, c2=1', "c1 is '3,', expected a number"), ('C1=3', "'overrides' has 'C1', expected")])
 def test_overrides_that_are_none_are_refused(overrides: str, text: str) -> None:

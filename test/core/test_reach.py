@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from binomial import binomial_tail
-from mnm_ros.core.components import BASES, CHECKS
+from mnm_ros.core.components import CHECKS, part
 from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
@@ -80,7 +80,7 @@ def test_what_is_near_only_by_way_of_states_beyond_the_radius_tells_of_no_change
     reach = Reach(4.0, 0.001)
     policies = through_five(reach, 2000)
     reach.enter((5, 7))
-    assert reach._bounded(policies[1]) and reach._bounded(policies[2])
+    assert reach.within(policies[1], 4.0) and reach.within(policies[2], 4.0)
     assert reach.found(policies) == []
     # Where the radius is larger, both are within it.
     reach = Reach(9.0, 0.001)
@@ -132,7 +132,7 @@ def star(base: str, seed: int, steps: int, tries: float) -> tuple[int, int]:
     def new_base(problem: Problem, policies: tuple[Policy, ...]):    # noqa: ANN202
         nonlocal runs
         runs += 1
-        return BASES[base](replace(resolved, problem=problem), HOME,
+        return part('base', base)(replace(resolved, problem=problem), HOME,
                            np.random.default_rng([seed, runs]), policies)
 
     home = Policy(HOME, resolved.steps_horizon, (HOME,), ((RESET,),))
@@ -187,9 +187,12 @@ def test_a_notice_begins_the_sets_anew_and_an_alarm_forgets_its_pair() -> None:
     assert log.open and not reach.counts.visits(HOME, 3)
     for _ in range(50):
         checking.observe(action := checking.next_action(), world.step(action))
-    before = reach.counts.visits(HOME, 3)
-    checking.doubts.notice(checking.policies)    # it belongs to the same change
-    assert before and reach.counts.visits(HOME, 3) == before
+    assert reach.counts.visits(HOME, 3)
+    checking.doubts.notice(checking.policies)    # so that what is proven by them is since then
+    assert not reach.counts.visits(HOME, 3)
+    for _ in range(50):
+        checking.observe(action := checking.next_action(), world.step(action))
+    assert reach.counts.visits(HOME, 3)
     checking.transitions.record = alarm    # type: ignore[method-assign]
     checking.doubts.observe(HOME, 3, 3, checking.policies)
     assert not reach.counts.visits(HOME, 3)

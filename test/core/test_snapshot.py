@@ -19,7 +19,6 @@ from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.watch.rediscovery import Relearning
 import numpy as np
 import pytest
 
@@ -108,16 +107,6 @@ def test_what_was_divided_otherwise_then_is_refused() -> None:
     del old[2]['quanta']
     with pytest.raises(SnapshotError, match='DoublingSchedule lacks quanta'):
         snapshot.put(old, DoublingSchedule())
-
-
-def test_what_was_added_since_is_as_in_a_fresh_object() -> None:
-    relearning = Relearning()
-    relearning.deleted = {7: None}
-    old = snapshot.take(relearning)
-    del old[2]['unseen']
-    assert 'unseen' in Relearning.ADDED
-    read = snapshot.put(old, Relearning())
-    assert (read.deleted, read.unseen) == ({7: None}, {})
 
 
 def test_only_what_the_core_holds() -> None:

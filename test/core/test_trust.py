@@ -18,6 +18,7 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.said import NotProvenSince
 from mnm_ros.core.progress.trust import (
     from_json,
+    LEAST,
     may_follow,
     PolicyTrust,
     to_json,
@@ -117,14 +118,15 @@ def test_a_policy_takes_the_time_of_its_actions() -> None:
 @pytest.mark.parametrize(('trust', 'known', 'least'), [
     (None, True, Trust.PROVEN), (None, False, None), (Trust.PROVEN, True, Trust.PROVEN),
     (Trust.PROVEN, False, None), (Trust.CERTIFIED, True, Trust.PROVEN),
+    (Trust.KEPT, True, Trust.PROVEN), (Trust.KEPT, False, None),
     (Trust.CERTIFIED, False, Trust.CERTIFIED), (Trust.ASSUMED, False, Trust.ASSUMED),
     (Trust.DOUBTED, True, Trust.DOUBTED), (Trust.DOUBTED, False, Trust.DOUBTED)])
 def test_how_much_may_be_asked_for_to_follow_a_policy(
         trust: Trust | None, known: bool, least: Trust | None) -> None:
     """None is for never; what was told as proven of a state not known is of before."""
     told = trust and PolicyTrust(trust, None, None, 0, '')
-    assert [each for each in Trust if may_follow(told, known, each)] == (
-        [] if least is None else [*Trust][least.rank:])
+    assert [each for each in LEAST if may_follow(told, known, each)] == (
+        [] if least is None else [*LEAST[least.rank:]])
 
 
 def test_to_look_changes_nothing() -> None:
@@ -187,7 +189,7 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
              3: (0, 0, 0, RESET, 1), 4: (1, 0, 0, 0, RESET)}
     mnm = SimpleNamespace(
         home=0, round=1, building=None, nearly_best={},
-        checking=SimpleNamespace(doubted={4: NotProvenSince()}),
+        doubted={4: NotProvenSince()}, kept=(),
         support=problem.support, hypothesis=Hypothesis(1, 3, 20, tuple(
             Policy(target, 20, states, (played,)) for target, played in moves.items())))
     ledger = TrustLedger()
@@ -206,7 +208,7 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
     problem.support.declared = problem.support.declared.audited()
     problem.support.refute(1, 0, 4)
     assert told()[3] == (Trust.PROVEN, 3)    # it may come to 4 now, and go on from there
-    mnm.checking.doubted = {}
+    mnm.doubted = {}
     assert told()[4] == (Trust.PROVEN, 1)
     with pytest.raises(ValueError, match='declared'):
         from_json('{"version": [1, 3], "states": {"3": {"trust": "proven", "given": '
@@ -220,7 +222,7 @@ def test_a_policy_that_is_doubted_is_told_before_one_that_is_only_declared() -> 
     doubted = Policy(1, 20, (0, 1), ((0, RESET),))
     hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
     hypothesis = Hypothesis(1, 3, 20, (Policy(0, 20, (0, 1), ((RESET, RESET),)), doubted))
-    mnm = SimpleNamespace(home=0, round=1, checking=None, building=None,
+    mnm = SimpleNamespace(home=0, round=1, building=None, doubted={1: 'why'}, kept=(),
                           support=problem.support, hypothesis=hypothesis)
     told = TrustLedger().policies(
         cast(Any, mnm), settings(problem), 5, {1: None}, lambda state, action: {})

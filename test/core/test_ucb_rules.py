@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from base_runs import finish
-from mnm_ros.core import components
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.paper import plug_in
 from mnm_ros.core.paper.discovery import Discovery
 from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
@@ -112,7 +112,7 @@ def start(plans: Plans, evaluations: list[Recorder],
 
 def ucb(*policies: Policy) -> UcbExplore:
     """Return a run as the checks make it."""
-    run = components.BASES['ucb_explore'](
+    run = plug_in.ucb_explore(
         settings(PROBLEM), 0, np.random.default_rng(0), policies)
     assert isinstance(run, UcbExplore)
     return run
@@ -254,9 +254,9 @@ def test_what_is_new_after_a_change_is_tested_before_all_is_sampled(changed: boo
 
 def test_the_delta_is_shared_out_as_documented(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, list[float]] = {}
-    for table, name, place in ((components.EVALUATIONS, 'betting', 2),
-                               (components.OPTIMISMS, 'kl', 1),
-                               (components.DISCOVERIES, 'on_the_way', 1)):
+    for table, name, place in ((plug_in.EVALUATIONS, 'betting', 2),
+                               (plug_in.OPTIMISMS, 'kl', 1),
+                               (plug_in.DISCOVERIES, 'on_the_way', 1)):
         def make(*arguments: object, real: Callable = table[name], name: str = name,
                  place: int = place) -> object:
             given.setdefault(name, []).append(arguments[place])
@@ -274,7 +274,7 @@ def test_the_delta_is_shared_out_as_documented(monkeypatch: pytest.MonkeyPatch) 
 def test_a_policy_is_given_up_above_the_radius_and_in_a_check_above_the_limit() -> None:
     for length, checking, decision in ((6, False, Decision.BAD), (6, True, Decision.GOOD),
                                        (7, True, Decision.GOOD), (9, True, Decision.BAD)):
-        evaluation = components.EVALUATIONS['betting'](settings(PROBLEM), 3, 0.1, checking)
+        evaluation = plug_in.EVALUATIONS['betting'](settings(PROBLEM), 3, 0.1, checking)
         while (found := evaluation.record(length, False)) is Decision.UNDECIDED:
             assert evaluation.played < 5000
         assert found is decision, (length, checking)

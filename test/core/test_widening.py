@@ -106,17 +106,6 @@ def test_it_is_as_it_was_after_it_was_written_and_read() -> None:
     assert declared.is_to_keep and not declared
 
 
-def test_what_was_withdrawn_before_ends_were_added_is_read_as_it_was() -> None:
-    former = {'declared': {'successors': GRID.to_json()['successors']}, 'withdrawn': [[MIDDLE, 0]]}
-    declared = Support.from_state(former)
-    assert declared.ends(MIDDLE, 0) is None and declared.declared.audit is None
-    assert declared.refute(MIDDLE, 1, 24) == () and declared.ends(MIDDLE, 1) is None
-    # It is declared anew when it is heard again, from now on with what is done today.
-    opened, wrong = declared.declare(GRID, lambda *pair: (24,) if pair == (MIDDLE, 1) else ())
-    assert wrong == [(MIDDLE, 1)] and declared.ends(MIDDLE, 0) == GRID.successors[MIDDLE][0]
-    assert opened == []
-
-
 def falsified() -> Lists:
     """Return lists of the grid of a scenario in which no move is said to slip."""
     lists = support(load('grid_3x3').settings[0].cmp).successors
@@ -195,6 +184,9 @@ def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
                          for text in texts)
     point = exploration.to_state()
     assert 'audits' not in point and point['mnm']['support']['added'] == []
+    again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
+    for state, action in point['mnm']['support']['withdrawn']:
+        assert again.support.ends(state, action) is None
     taken = exploration.declare(Declaration(falsified()))    # as the robot side says it again
     assert taken is not None and point['mnm']['support']['withdrawn']
     assert exploration.support.to_state()['withdrawn'] == []

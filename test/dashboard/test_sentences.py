@@ -18,7 +18,7 @@ import pytest
 NAMED = RobotDescription(
     ('east', 'west'), 23, names={23: 'r3c2', 7: 'door', 8: 'hall', 4: 'cell', 5: 'cell', 6: '12'})
 _EXAMPLES = {'int': 7, 'float': 1.5, 'str': 'r1', 'States': (7, 8), 'Pairs': ((7, 1),),
-             'Said': said.HomeFound(23)}
+             'Nested': said.HomeFound(23)}
 
 
 def example(kind: type[Said]) -> Said:

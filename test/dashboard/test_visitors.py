@@ -13,8 +13,8 @@ import pytest
 
 pytest.importorskip('nicegui')
 
-from mnm_ros.page import visitors  # noqa: E402, I100
-from mnm_ros.page.visitors import Connection, WaitingPages  # noqa: E402
+from mnm_ros.page import web_server  # noqa: E402, I100
+from mnm_ros.page.web_server import Connection, WaitingPages  # noqa: E402
 import uvicorn  # noqa: E402
 
 DEADLINE = 60.0    # s
@@ -44,9 +44,9 @@ def test_pages_without_a_socket_are_few_and_those_with_one_stay(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """What they took is given back once, after the last of them."""
     given_back: list[int] = []
-    monkeypatch.setattr(visitors, 'Client', Page)
-    monkeypatch.setattr(visitors, '_SETTLE', 0.1)
-    monkeypatch.setattr(visitors, '_give_back', lambda: given_back.append(len(Page.instances)))
+    monkeypatch.setattr(web_server, 'Client', Page)
+    monkeypatch.setattr(web_server, '_SETTLE', 0.1)
+    monkeypatch.setattr(web_server, '_give_back', lambda: given_back.append(len(Page.instances)))
     Page.instances.clear()
 
     async def visit() -> None:
@@ -58,14 +58,14 @@ def test_pages_without_a_socket_are_few_and_those_with_one_stay(
                 page.connected()
             if number % 100 == 13:    # which NiceGUI has forgotten
                 page.delete()
-            assert len(Page.instances) <= visitors._PAGES + 10
+            assert len(Page.instances) <= web_server._PAGES + 10
         while not given_back:
             await asyncio.sleep(0.01)
 
     asyncio.run(asyncio.wait_for(visit(), DEADLINE))
     browsers = {number for number in range(1000) if number % 100 == 7}
-    assert browsers < {*Page.instances} and len(Page.instances) == visitors._PAGES + 10
-    assert given_back == [visitors._PAGES + 10]
+    assert browsers < {*Page.instances} and len(Page.instances) == web_server._PAGES + 10
+    assert given_back == [web_server._PAGES + 10]
 
 
 async def answer(scope: Any, receive: Callable[[], Awaitable[Any]],
@@ -103,7 +103,7 @@ ASKED = b'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
 def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does a part of a request keep it; one that has asked is left alone."""
-    monkeypatch.setattr(visitors, '_PATIENCE', 1.0)
+    monkeypatch.setattr(web_server, '_PATIENCE', 1.0)
 
     async def visit() -> None:
         async with served() as port:
@@ -122,7 +122,7 @@ def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.Monkey
 
 def test_silent_connections_are_few_and_a_browser_is_served(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(visitors, '_CONNECTIONS', 20)
+    monkeypatch.setattr(web_server, '_CONNECTIONS', 20)
 
     async def visit() -> None:
         async with served() as port:

@@ -11,9 +11,9 @@ from typing import Any
 from driven_robot import DrivenRobot, FAST
 from mnm_ros.nodes.grid_driver import GridDriver
 from mnm_ros.nodes.route_driver import RouteDriver
+from node_here import NodeHere
 from node_processes import Peer
 import pytest
-from rclpy.parameter import Parameter
 from unicycle import Unicycle
 
 _LOOKS = 3    # after which the driver has heard the pose, and the robot what it has commanded
@@ -40,31 +40,12 @@ class UnicycleHere(Unicycle):
             self.tick()
 
 
-class DriverHere:
-    """
-    A driver that a peer spins, as if it were a process of its own.
-
-    It keeps no stop after its end, unless ``stop_dir`` says where.
-    """
+class DriverHere(NodeHere[Any]):
+    """A driver in the process of a test."""
 
     def __init__(self, peer: Peer, capfd: pytest.CaptureFixture[str], node: str,
                  **parameters: object) -> None:
-        self._peer, self._capfd, self._output = peer, capfd, ''
-        self.node = _DRIVERS[node](context=peer.context, parameter_overrides=[
-            Parameter(name, value=value)
-            for name, value in {'stop_dir': '', **parameters}.items()])
-        peer.spin_also(self.node)
-
-    @property
-    def output(self) -> str:
-        """Return what was logged so far, by other nodes of this process, too."""
-        self._output += self._capfd.readouterr().err
-        return self._output
-
-    def vanish(self) -> None:
-        """End as a process that is killed: nothing is called any more."""
-        self._peer.spin_without(self.node)
-        self.node.destroy_node()
+        super().__init__(_DRIVERS[node], peer, capfd, **parameters)
 
 
 def driving_here(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.core.components import BASES
+from mnm_ros.core.components import part
 from mnm_ros.core.mnm.base import BaseAlgorithm
 
 _broken_before = False
@@ -14,12 +14,12 @@ _broken_before = False
 
 def after_200_steps(*arguments: Any) -> BaseAlgorithm:
     """Break down at each of its steps from the 201st on."""
-    return _breaking(BASES['ucb_explore'](*arguments), again=True)
+    return _breaking(part('base', 'ucb_explore')(*arguments), again=True)
 
 
 def once(*arguments: Any) -> BaseAlgorithm:
     """Break down at its 201st step, once in the life of the process."""
-    return _breaking(BASES['ucb_explore'](*arguments), again=False)
+    return _breaking(part('base', 'ucb_explore')(*arguments), again=False)
 
 
 def _breaking(base: BaseAlgorithm, again: bool) -> BaseAlgorithm:

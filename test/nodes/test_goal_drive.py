@@ -37,7 +37,7 @@ class Goals:
         self.drive.at_rest()
 
     def end(self) -> tuple[GoalStatus, str]:
-        """Wait for what is told of its end."""
+        """Wait for the report of its end."""
         report, = self.peer.wait_for(lambda: [
             found for found in messages.decode_goals(self._told[-1]) if found.status.over],
             'the end')

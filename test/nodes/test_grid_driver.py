@@ -46,15 +46,8 @@ from unicycle import TICK
 
 Drive = Callable[..., DrivenRobot]
 
-
-@pytest.fixture
-def drive(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Drive:
-    return driving_here(peer, capfd)
-
-
-@pytest.fixture
-def put_forward(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    return passing_time(monkeypatch)
+drive = pytest.fixture(driving_here)
+put_forward = pytest.fixture(passing_time)
 
 
 def off_centre(robot: DrivenRobot, cell: int) -> float:

@@ -40,10 +40,7 @@ HURRY = 0.05     # s by which the clock is put forward between two looks
 LONG = {'cell_size': SIZE, 'origin_x': -SIZE / 2, 'origin_y': -SIZE / 2, 'columns': 3, 'rows': 1,
         'move_timeout': 1e6, 'pose_timeout': TIMEOUT}
 
-
-@pytest.fixture
-def drive(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Drive:
-    return driving_here(peer, capfd)
+drive = pytest.fixture(driving_here)
 
 
 @pytest.fixture

@@ -15,11 +15,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 from tiers import strength, thorough
 
-
-@pytest.fixture
-def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
-    return exploring_here(peer, capfd)
-
+explorer = pytest.fixture(exploring_here)
 
 
 class HomeServer:

@@ -20,10 +20,7 @@ from tiers import strength, thorough
 
 BIG = 2**63 - 1
 
-@pytest.fixture
-def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
-    return exploring_here(peer, capfd)
-
+explorer = pytest.fixture(exploring_here)
 
 
 def state_lost(robot: FaultyRobot, seq: int) -> bool:

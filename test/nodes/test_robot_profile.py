@@ -24,15 +24,8 @@ CORRIDOR = RobotDescription(('east', 'west'), 0, 'map', {1: 'middle'}, {
     0: (5.0, 5.0), 1: (6.0, 5.0), 2: (7.0, 5.0)})
 WATCHED = 1.5    # s: a robot that is found is driven after 0.5 s
 
-@pytest.fixture
-def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
-    return exploring_here(peer, capfd)
-
-
-@pytest.fixture
-def put_forward(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    return passing_time(monkeypatch)
-
+explorer = pytest.fixture(exploring_here)
+put_forward = pytest.fixture(passing_time)
 
 
 def describe(peer: Peer, text: str) -> Callable[[str], None]:

@@ -14,11 +14,7 @@ from std_msgs.msg import String
 from std_srvs.srv import SetBool
 from tiers import strength
 
-
-@pytest.fixture
-def explorer(peer: Peer, capfd: pytest.CaptureFixture[str]) -> Callable:
-    return exploring_here(peer, capfd)
-
+explorer = pytest.fixture(exploring_here)
 
 
 def quiet(peer: Peer, process: ExplorerHere) -> None:

@@ -15,7 +15,7 @@ from faulty_robot import learns
 from mnm_ros import messages
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.nodes.exploring.work_first import WorkFirst
+from mnm_ros.nodes.exploring.work import WorkFirst
 from navigating import Operator
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest

@@ -215,10 +215,10 @@ def test_too_many_places_are_farther_apart(
 
 
 def hostile() -> Iterator[tuple[str, Map, str]]:
-    yield 'all unknown', building(4, 4, (0, 0, 4, 4, -1)), 'no place of the map has 0.225 m around'
-    yield 'all occupied', building(4, 4, (0, 0, 4, 4, 100)), 'no place of the map has'
+    yield 'all unknown', building(4, 4, (0, 0, 4, 4, -1)), 'no pixel of the map is free, expected'
+    yield 'all occupied', building(4, 4, (0, 0, 4, 4, 100)), 'no pixel of the map is free'
     yield 'one pixel', Map(0.05, 1, 1, Pose(0, 0, 0), [0]), 'no place of the map has'
-    yield 'room for one', building(0.8, 0.8), 'home has room for one place alone, expected two'
+    yield 'room for one', building(0.8, 0.8), 'home, 0.375, 0.375, has room for one place'
 
 
 @pytest.mark.parametrize(('map_', 'complaint'), [

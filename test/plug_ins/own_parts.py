@@ -10,12 +10,16 @@ from typing import Any
 from mnm_ros import Format
 from mnm_ros.core import (
     BaseAlgorithm,
+    CheckingPhase,
     Detector,
     EmpiricalModel,
     OptimisticPlan,
     OptimisticPlanner,
+    over_own_targets,
+    PhaseActivity,
     Policy,
     RESET,
+    Round,
     Settings,
 )
 import numpy as np
@@ -94,6 +98,39 @@ class CountingDetector(Detector):
     def record(self, length: int, failed: bool) -> None:
         CountingDetector.heard += 1
         super().record(length, failed)
+
+
+class Trusting(CheckingPhase):
+    """Checks no policy: it looks for new states once, and stays at home."""
+
+    rediscovering, refuted = True, False
+
+    def __init__(self, round_: Round, policies: tuple[Policy, ...],
+                 state: Mapping[str, Any] | None = None) -> None:
+        self.policies = over_own_targets(policies)
+        self.base = round_.new_base(round_.problem, policies)
+        self.check_steps = self.base.step_bound(len(policies))
+
+    def next_action(self) -> int:
+        return RESET if self.base.finished else self.base.next_action()
+
+    def observe(self, action: int, state: int) -> None:
+        if not self.base.finished:
+            self.base.observe(action, state)
+
+    def interrupt(self) -> None:
+        self.base.interrupt()
+
+    def activity(self) -> PhaseActivity:
+        return PhaseActivity('sampling', 'trusting all policies')
+
+    def figures(self) -> Mapping[str, str | int | float]:
+        return {'check_window': 0, 'failures': '', 'failure_threshold': 0.0}
+
+
+def trusting(settings: Settings) -> type[Trusting]:
+    """Return what makes the checking phase of a round."""
+    return Trusting
 
 
 def count_states(learnt: Any) -> bytes:

@@ -9,9 +9,9 @@ from mnm_ros.core.inputs import InputListener, TimesInput
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import settings
+from mnm_ros.protocol.exchange import FIRST, PairTimes
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.order_numbers import SequenceNumbers
-from mnm_ros.protocol.pair_times import FIRST, PairTimes
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 import math
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from mnm_ros.core.disco.evidence import (
     CertificateEvidence,
@@ -69,8 +69,6 @@ class Certification:
     :ivar first: whether they come before all else.
     """
 
-    ADDED: ClassVar = ('first',)
-
     target: int | None = None
     wanted: Mapping[Pair, int] = field(default_factory=dict)
     first: bool = False
@@ -110,8 +108,7 @@ class Certifier:
     :ivar sampled: what the last certificate looked at has asked for.
     """
 
-    ADDED = ('_tested',)
-    # What tests certified that need the map; not in a snapshot from before there were any.
+    # States that tests certified and whose certificates need the map.
     _by_place: tuple[int, ...] = ()
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,

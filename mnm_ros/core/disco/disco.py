@@ -23,12 +23,21 @@ from mnm_ros.core.disco.homeward import Homeward
 from mnm_ros.core.disco.provisional import CertificateMemory, ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.mnm.base import (
-    BaseAlgorithm,
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import (
     CarriedPair,
+    Certifies,
     FEW_STATES,
+    Foresees,
+    Learns,
     ProvisionalPolicy,
+    Recollects,
+    Relearns,
+    Reports,
+    Samples,
+    Steered,
     Step,
+    TakesTurns,
 )
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.policy import Policy
@@ -80,7 +89,8 @@ class DiscoParts:
     step_bound: Callable[[int], int]
 
 
-class Disco(PhaseMachine, BaseAlgorithm):
+class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, Recollects,
+            Relearns, Samples, Steered, Certifies):
     """
     One run of Disco, driven step by step.
 
@@ -93,7 +103,6 @@ class Disco(PhaseMachine, BaseAlgorithm):
     """
 
     state: DiscoPhase
-    ADDED = ('_preferred', '_homeward')
     _outdated = False    # whether the last plan says no more what is to be done
 
     def __init__(self, problem: Problem, home: int, parts: DiscoParts,
@@ -236,7 +245,7 @@ class Disco(PhaseMachine, BaseAlgorithm):
         for evidence in self._certifier.evidence:
             evidence.sets.add_censored(state, action)
 
-    def load_transitions(self, steps: Sequence[Step]) -> bool:
+    def load_transitions(self, steps: Sequence[Step]) -> None:
         """Learn from steps made before: all that is learnt from pairs holds for them, too."""
         if steps:
             self._ruling_out.keep_all()
@@ -248,15 +257,13 @@ class Disco(PhaseMachine, BaseAlgorithm):
                 self._learn(state, action, next_state)
         for state in tuple(self._sampling.sampled):
             self._sampling.reopen(state)
-        return True
 
-    def carry(self, seen: Mapping[Pair, CarriedPair]) -> bool:
+    def carry(self, seen: Mapping[Pair, CarriedPair]) -> None:
         """Count them where all else is ruled out; certificates know nothing of it."""
         changed = self._rows.carry({pair: carried.tally for pair, carried in seen.items()})
         self._parts.planner.carry({pair: carried.delta for pair, carried in seen.items()})
         self._sampling.want_anew(changed)
         self._ruling_out.start_over()
-        return True
 
     def forget(self, state: int, action: int) -> bool:
         """Forget all transitions of the pair, and sample it anew."""

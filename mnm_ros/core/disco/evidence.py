@@ -110,7 +110,7 @@ class CertificateEvidence:
     :ivar sets: over the counts.
     """
 
-    _given: tuple[BettingEvaluation, ...] = ()    # not in a snapshot from before there were any
+    _given: tuple[BettingEvaluation, ...] = ()
 
     def __init__(self, problem: Problem, horizon: int, delta: float,
                  counts: Counts | None = None, by_model: float = 1 / 2) -> None:
@@ -231,8 +231,6 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     :param horizon: of the policies.
     :param problem: with the expected steps to certify.
     """
-
-    ADDED = ('_costs', '_support')
 
     def __init__(self, horizon: int, problem: Problem) -> None:
         self._horizon = horizon

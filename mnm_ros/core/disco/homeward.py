@@ -28,8 +28,6 @@ class Homeward:
     :param costs: of steps.
     """
 
-    ADDED = ('_costs',)
-
     def __init__(self, sampling: Sampling, costs: StepCosts) -> None:
         self._sampling = sampling
         self._costs = costs

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.rule_out import Exclusion
-from mnm_ros.core.mnm.base import ProvisionalPolicy
+from mnm_ros.core.mnm.capabilities import ProvisionalPolicy
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 import math
-from typing import ClassVar
 
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.counts import Floats, Indices, Pair
@@ -80,8 +79,6 @@ class Exclusion:
     :ivar reach: the steps up to which a state is worth a certificate.
     :ivar distance: by state met, the steps from home by the counts.
     """
-
-    ADDED: ClassVar = ('_begun', '_due', '_planner', '_witnessed')
 
     def __init__(self, problem: Problem, home: int, rows: TransitionRows, sampling: Sampling,
                  planner: Planner, at_once: bool) -> None:

@@ -42,8 +42,6 @@ class Sampling:
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
-    ADDED = ('_avoided', '_behind', '_beyond', '_closed', '_costs', '_leaves_closed')
-
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int,
                  costs: StepCosts | None = None) -> None:
         self.sampled: dict[int, None] = {}

@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 import math
 from typing import Any
 
-from mnm_ros.core.mnm.base import FEW_STATES
+from mnm_ros.core.mnm.capabilities import FEW_STATES, Reports
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
@@ -241,4 +241,5 @@ def look_ahead(mnm: Mnm, here: int | None, steps: int,
 
 def _many(mnm: Mnm) -> bool:
     active = mnm.active
-    return active is not None and len(active.policies) + len(active.candidates) > 2 * FEW_STATES
+    candidates = active.candidates if isinstance(active, Reports) else ()
+    return active is not None and len(active.policies) + len(candidates) > 2 * FEW_STATES

@@ -12,6 +12,18 @@ from typing import Any
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import (
+    activity_of,
+    Foresees,
+    Learns,
+    may_plan,
+    provisional_of,
+    Relearns,
+    Samples,
+    Steered,
+    TakesTurns,
+)
+from mnm_ros.core.mnm.directives import Directives, Prefer, Wish
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
@@ -147,8 +159,6 @@ class BuildingPhase:
     Source: Gajane et al. 2019, section 4.
     """
 
-    ADDED = ('withdrawn', 'worked')    # since the first snapshots
-
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  new_schedule: Callable[[], Schedule], shared: bool,
                  transitions: TransitionMonitor | None = None,
@@ -221,11 +231,11 @@ class BuildingPhase:
     def outlooks(self) -> list[tuple[int, Outlook]]:
         """Return for each stream the steps before its start, and what is left to it."""
         return [(started, stream.outlook) for started, stream in zip(self._started, self.streams)
-                if stream.outlook is not None]
+                if isinstance(stream, Foresees)]
 
     def activity(self) -> PhaseActivity:
         """Return what the active stream is doing, for display."""
-        doing = self.active.activity()
+        doing = activity_of(self.active)
         if len(self.streams) == 1:
             return doing
         number = self.streams.index(self.active) + 1
@@ -248,9 +258,8 @@ class BuildingPhase:
         self.steps_taken += 1
         change = None
         if here is not None and action != RESET:
-            for stream in self.learning if self._shared else ():
-                if stream is not self.active:
-                    stream.add_transition(here, action, state)
+            for stream in self._learners(self.active):
+                stream.add_transition(here, action, state)
             change = self._watch(here, action, state)
         # The stream that finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
@@ -265,12 +274,17 @@ class BuildingPhase:
         :returns: as ``observe``.
         """
         self.worked = True
-        for stream in self.learning if self._shared else ():
+        for stream in self._learners():
             if after is None:
                 stream.add_censored(state, action)
             else:
                 stream.add_transition(state, action, after)
         return None if after is None else self._watch(state, action, after)
+
+    def _learners(self, but: BaseAlgorithm | None = None) -> list[Learns]:
+        """Return the streams that learn from each other, but one."""
+        return [stream for stream in self.learning
+                if stream is not but and isinstance(stream, Learns)] if self._shared else []
 
     def _watch(self, state: int, action: int, next_state: int) -> PairChange | None:
         """Take note of where a pair has led; at its alarm, let the streams forget it."""
@@ -282,9 +296,10 @@ class BuildingPhase:
         if change is not None:
             self.withdrawn.update(dict.fromkeys(
                 found.policy.target for stream in self.learning
-                for found in stream.provisional()[0]
+                for found in provisional_of(stream)[0]
                 if found.certified and found.policy.plays(frozenset([pair]))))
-            forgotten = [stream for stream in self.learning if stream.forget(state, action)]
+            forgotten = [stream for stream in self.learning
+                         if isinstance(stream, Relearns) and stream.forget(state, action)]
             self._executed[pair] = 0
             if sum(change.after.values()) < executed or self.active not in forgotten:
                 self._replace(forgotten[-1:])
@@ -302,21 +317,29 @@ class BuildingPhase:
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Let all streams find out anew what rests on where the pairs may lead."""
         for stream in self.learning:
-            stream.support_changed(pairs)
+            if isinstance(stream, Relearns):
+                stream.support_changed(pairs)
 
-    def prefer(self, states: Sequence[int]) -> None:
-        """Let all streams certify the ways to these states before others."""
-        for stream in self.learning:
-            stream.prefer(states)
+    def heed(self, directives: Directives, wish: Wish) -> None:
+        """Let all streams certify the ways to preferred states before others."""
+        for stream in self.learning if isinstance(wish, Prefer) else ():
+            if isinstance(stream, Steered):
+                stream.prefer(directives.preferred)
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        """Let the active stream try a pair that is declared, see ``BaseAlgorithm``."""
+        """Let the active stream try a pair that is declared, see ``Steered``."""
         # Before its first step, all that there is to say of the phase is that it begins.
-        return self.active.request_audit(tries) if self.steps_taken else None
+        return (self.active.request_audit(tries)
+                if self.steps_taken and isinstance(self.active, Steered) else None)
+
+    def request_sample(self, state: int, action: int) -> None:
+        """Let the active stream execute a pair soon."""
+        if isinstance(self.active, Samples):
+            self.active.request_sample(state, action)
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return self.active.may_plan(action, state)
+        return may_plan(self.active, action, state)
 
     def interrupt(self) -> None:
         """
@@ -325,21 +348,21 @@ class BuildingPhase:
         The other streams are between two attempts. But a step that was broken off is none that
         they may leave out: what they learn from would be a choice of the steps that were made.
         """
-        if self._shared and self._here is not None and self._asked not in (None, RESET):
+        if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            for stream in self.learning:
-                if stream is not self.active:
-                    stream.add_censored(self._here, self._asked)
+            for stream in self._learners(self.active):
+                stream.add_censored(self._here, self._asked)
         self._here = self._asked = None
         self.active.interrupt()
 
     def _quantum_over(self) -> bool:
         stream = self.active
-        if not stream.between_attempts:
+        turns = stream if isinstance(stream, TakesTurns) else None
+        if turns is not None and not turns.between_attempts:
             return self._steps >= _MOST_QUANTA * stream.quantum
         if self._evaluating:
             # Where planning has ended the evaluation, there is no end of an episode to wait for.
-            return stream.episode_over or self._steps > 2 * stream.quantum
+            return bool(turns and turns.episode_over) or self._steps > 2 * stream.quantum
         return self._steps >= stream.quantum or stream.evaluating
 
     def _activate(self) -> None:

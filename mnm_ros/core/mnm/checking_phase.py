@@ -5,12 +5,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, Union
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+import math
+from typing import Any, Protocol, Union
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples, Steered
+from mnm_ros.core.mnm.directives import Directives, Wish
+from mnm_ros.core.mnm.memory import Memory
+from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
@@ -59,8 +64,8 @@ class ChangeLog:
 
     def tell_changed(self, round_number: int, change: PairChange) -> None:
         """Tell that a pair leads elsewhere than before."""
-        self.tell(PairChanged(round_number, change.state, change.action), 'change', change)
-        self.outdate(change.state, change.action)
+        self.tell(PairChanged(round_number, *change.pair), 'change', change)
+        self.outdate(*change.pair)
 
     def settle(self) -> None:
         """Take note that nothing is at odds with the hypothesis any more."""
@@ -94,6 +99,8 @@ class Round:
     :ivar steps_taken: since the start of the stream that found the hypothesis.
     :ivar log: is told what was decided.
     :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
+    :ivar memory: of what changes have taken away.
+    :ivar patience: steps for which a change may be open, if no state is found meanwhile.
     """
 
     number: int
@@ -103,6 +110,8 @@ class Round:
     steps_taken: int
     log: ChangeLog
     transitions: TransitionMonitor | None = None
+    memory: Memory = field(default_factory=Memory)
+    patience: float = math.inf
 
 
 class CheckingPhase(ABC):
@@ -138,25 +147,26 @@ class CheckingPhase(ABC):
         return {}
 
     @property
+    def kept(self) -> Collection[int]:
+        """Return the targets of policies that are not proven since a change, and not doubted."""
+        return ()
+
+    @property
     def closed(self) -> Mapping[Pair, int]:
         """Return the pairs that are closed, and how often it was looked again in vain."""
         return {}
 
-    def look(self, pair: Pair | None) -> None:
-        """Look again at a pair that is closed, or at all that are if None; optional."""
-
-    def leave_closed(self) -> None:
-        """Leave closed pairs alone from now on, until it is told to look; optional."""
-
-    can_improve: ClassVar[bool] = False
-    """Whether it does what ``improve`` says."""
-
-    def improve(self, target: int | None, within: float) -> None:
+    def heed(self, directives: Directives, wish: Wish) -> None:
         """
-        Go on until the policy takes at most ``1 + within`` times the steps of the best; optional.
+        Do what is wished, as far as the phase can; optional.
 
-        It waits for a policy where there is none. None ends all that was to be improved.
+        :param directives: what all wishes come to, with this one.
         """
+
+    @property
+    def can_improve(self) -> bool:
+        """Whether it heeds ``Improve``."""
+        return False
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
@@ -190,18 +200,21 @@ class CheckingPhase(ABC):
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        return len(self.policies) > FEW_STATES or self.base.may_plan(action, state)
+        return len(self.policies) > FEW_STATES or may_plan(self.base, action, state)
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Find out anew what rests on where the pairs may lead."""
-        self.base.support_changed(pairs)
+        if isinstance(self.base, Relearns):
+            self.base.support_changed(pairs)
 
-    def prefer(self, states: Sequence[int]) -> None:
-        """Try the policy to the last of these states soon if it is doubted; optional."""
+    def request_sample(self, state: int, action: int) -> None:
+        """Let the rediscovery execute a pair soon."""
+        if isinstance(self.base, Samples):
+            self.base.request_sample(state, action)
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        """Let the rediscovery try a pair that is declared, see ``BaseAlgorithm``."""
-        return self.base.request_audit(tries)
+        """Let the rediscovery try a pair that is declared, see ``Steered``."""
+        return self.base.request_audit(tries) if isinstance(self.base, Steered) else None
 
     @abstractmethod
     def interrupt(self) -> None:
@@ -227,3 +240,10 @@ class CheckingPhaseFactory(Protocol):
     def __call__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None) -> CheckingPhase:
         """Return a phase for a new hypothesis, or the one that ``to_state`` was called on."""
+
+
+class ChecksFactory(Protocol):
+    """Chooses the checking phases of an exploration."""
+
+    def __call__(self, settings: Settings) -> CheckingPhaseFactory:
+        """Return what makes the phase of each round."""

@@ -12,6 +12,7 @@ from typing import Any
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
+from mnm_ros.core.mnm.capabilities import Recollects, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import (
     ChangeLog,
     CheckingPhase,
@@ -19,11 +20,14 @@ from mnm_ros.core.mnm.checking_phase import (
     NearlyBest,
     Round,
 )
+from mnm_ros.core.mnm.directives import Directives, Wish
+from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
-from mnm_ros.core.model.policy import Hypothesis, Policy
+from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.step_times import StepCosts, StepTimes
 from mnm_ros.core.model.support import Support
@@ -39,7 +43,9 @@ from mnm_ros.core.progress.said import (
     GoingHomeFirst,
     HomeFound,
     HypothesisFound,
+    NotProvenSince,
     NoWarmStart,
+    Said,
     WarmStart,
 )
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
@@ -47,7 +53,6 @@ from mnm_ros.core.task.step_task import PhaseMachine
 import numpy as np
 
 _SHOWN = 5    # actions, of those whose declaration is not true
-_MOST_PREFERRED = 1000    # states, the last ones
 
 
 class MnmPhase(Enum):
@@ -67,6 +72,8 @@ MNM_TRANSITIONS = (
     ('hypothesis_refuted', MnmPhase.REDISCOVERY, MnmPhase.BUILDING),
     ('hypothesis_refuted', MnmPhase.EVALUATION, MnmPhase.BUILDING),
 )
+
+_FOR_PROOFS = 100    # times the limit, for which a change may be open beside what learning took
 
 
 class Mnm(PhaseMachine):
@@ -88,7 +95,7 @@ class Mnm(PhaseMachine):
     :ivar runs: runs of the base algorithm so far.
     :ivar home: the state after the first RESET; None before.
     :ivar hypothesis: the one published; None before the first.
-    :ivar looks_are_told: whether what is closed is left alone until it is told to look.
+    :ivar directives: what people wish.
     :ivar building, checking: the phase under way; None for the other one.
     """
 
@@ -114,6 +121,7 @@ class Mnm(PhaseMachine):
         self._new_schedule = new_schedule
         self._new_checking = new_checking
         self.log = ChangeLog(on_event)
+        self._memory = Memory()
         self.round = 0
         self.runs = 0
         self.home: int | None = None
@@ -121,9 +129,8 @@ class Mnm(PhaseMachine):
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
-        self._preferred: tuple[int, ...] = ()
-        self._improved: dict[int, float] = {}    # what they are to be within, by target
-        self.looks_are_told = False
+        self._doubted: dict[int, Said] = {}    # when the last round ended
+        self.directives = Directives()
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
 
@@ -136,10 +143,14 @@ class Mnm(PhaseMachine):
         return building is not None and building.steps_taken == 0 and not building.worked
 
     @property
+    def _driver(self) -> CheckingPhase | BuildingPhase | None:
+        """Return the phase under way; None before the first RESET."""
+        return self.checking or self.building
+
+    @property
     def can_snapshot(self) -> bool:
         """Whether ``to_state`` can be called even so, at a higher price."""
-        driver = self.checking or self.building
-        return driver is not None and driver.can_snapshot
+        return self._driver is not None and self._driver.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
         """
@@ -151,30 +162,29 @@ class Mnm(PhaseMachine):
             'round': self.round, 'home': self.home,
             # A phase that is made again makes its runs of the base algorithm again.
             'runs': self.runs - (len(self.building.learning) if self.building else 1),
-            'former': self._settings.former,
             'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
             'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
-            'steps_taken': self._steps_taken,
+            'steps_taken': self._steps_taken, 'memory': snapshot.take(self._memory),
+            'doubted': snapshot.take(self._doubted),
             'checking': self.checking.to_state() if self.checking else None,
             **({'building': self.building.to_state()}
                if self.building and not self.at_restart_point else {}),
             **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
             **({'times': self.costs.times.to_json()} if self.costs.times.any_known else {}),
-            **({'preferred': list(self._preferred)} if self._preferred else {}),
-            **({'looks': True} if self.looks_are_told else {}),
-            **({'improve': [*map(list, self._improved.items())]} if self._improved else {}),
+            **({'directives': snapshot.take(self.directives)}
+               if self.directives != Directives() else {}),
         }
 
     def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
         self.round, self.home, self.runs = state['round'], state['home'], state['runs']
-        self._settings = replace(self._settings, former=state.get('former', True))
-        self._preferred = tuple(state.get('preferred', ()))
-        self.looks_are_told = state.get('looks', False)
-        self._improved = dict(state.get('improve', ()))
+        if 'directives' in state:
+            self.directives = snapshot.put(state['directives'])
         self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
         if state['hypothesis'] is not None:
             self.hypothesis = Hypothesis.from_state(state['hypothesis'])
         self._steps_taken = state['steps_taken']
+        self._memory = snapshot.put(state['memory'])
+        self._doubted = snapshot.put(state['doubted'])
         if state['checking'] is None:
             if 'building' in state:
                 self._recollection = None    # what the first stream remembers is part of it
@@ -201,19 +211,20 @@ class Mnm(PhaseMachine):
 
     def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
-        driver = self.checking or self.building
-        return driver.activity() if driver else PhaseActivity(
+        return self._driver.activity() if self._driver else PhaseActivity(
             'sampling', GoingHomeFirst())
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
-        driver = self.checking or self.building
-        return RESET if driver is None else as_action(
-            driver.next_action(), self._settings.problem.actions,
+        return RESET if self._driver is None else as_action(
+            self._driver.next_action(), self._settings.problem.actions,
             'next action of the base algorithm')
 
     def observe(self, action: int, state: int) -> None:
         """Learn that ``action``, which was the ``next_action``, ended in ``state``."""
+        due = self._memory.step()
+        if due is not None and self._driver is not None:
+            self._driver.request_sample(*due)
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
@@ -241,18 +252,34 @@ class Mnm(PhaseMachine):
     def _take_change(self, change: PairChange | None) -> None:
         if change is not None:
             self.log.notice()
+            self._memory.note(change)
             self.log.tell_changed(self.round, change)
+            self._revise(change)
+
+    def _revise(self, change: PairChange) -> None:
+        """Let the hypothesis that is held while the next one is built follow what is known."""
+        if self.hypothesis is None:
+            return
+        held = self.hypothesis.policies
+        lost = self._memory.lost(change, held[1:])
+        self._memory.keep(lost, [change.pair])
+        left = tuple(policy for policy in held if policy not in lost)
+        self._doubt(self.hypothesis, frozenset([change.pair]))
+        recalled = self._memory.recall({policy.target for policy in left})
+        self._doubted.update((policy.target, NotProvenSince()) for policy in recalled)
+        if lost or recalled:
+            self.hypothesis = replace(
+                self.hypothesis, revision=self.hypothesis.revision + 1,
+                policies=over_own_targets((*left, *recalled)))
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take more than some milliseconds."""
-        driver = self.checking or self.building
-        return driver is not None and driver.may_plan(action, state)
+        return self._driver is not None and self._driver.may_plan(action, state)
 
     def interrupt(self) -> None:
         """Make RESET the next action, as the robot may be anywhere."""
-        driver = self.checking or self.building
-        if driver is not None:
-            driver.interrupt()
+        if self._driver is not None:
+            self._driver.interrupt()
 
     def refute(self, state: int, action: int, end: int) -> None:
         """Take note that a pair has led to where it is not declared to lead."""
@@ -270,34 +297,17 @@ class Mnm(PhaseMachine):
         :param tries: how often a pair was tried.
         :returns: The pair; None if nothing can be tried now.
         """
-        driver = self.checking or self.building
-        return None if driver is None else driver.request_audit(tries)
+        return None if self._driver is None else self._driver.request_audit(tries)
 
-    def prefer(self, state: int) -> None:
-        """
-        Look first into the ways to a state, and to those that were preferred before.
-
-        While policies are checked, one that is doubted is tried soon.
-        """
-        if state not in self._preferred:
-            self._preferred = (*self._preferred, state)[-_MOST_PREFERRED:]
-        driver = self.checking or self.building
-        if driver is not None:
-            driver.prefer(self._preferred)
+    def direct(self, wish: Wish) -> None:
+        """Take a wish, and let the phase under way heed it."""
+        self.directives = self.directives.after(wish)
+        if self._driver is not None:
+            self._driver.heed(self.directives, wish)
 
     def learn_times(self, times: StepTimes) -> None:
         """Choose what is played by these times, too, from now on."""
         self.costs.learn(times)
-
-    def improve(self, target: int | None, within: float) -> None:
-        """
-        Go on until the policy to a state takes at most ``1 + within`` times the least.
-
-        It begins anew after each change, and waits for a policy if need be; None ends all that.
-        """
-        self._improved = {} if target is None else {**self._improved, target: within}
-        if self.checking is not None:
-            self.checking.improve(target, within)
 
     def begin_again(self, recollection: Recollection) -> None:
         """Begin another round with these steps alone, as others were reported falsely."""
@@ -306,6 +316,8 @@ class Mnm(PhaseMachine):
             self.log.notice()
             self.trigger('hypothesis_refuted')
         self._begin_round()
+        self._doubted = dict.fromkeys(
+            self.hypothesis.targets if self.hypothesis else (), NotProvenSince())
         assert self.building is not None
         self.building.worked = True    # it is not what it is when it begins
 
@@ -313,6 +325,19 @@ class Mnm(PhaseMachine):
     def can_improve(self) -> bool:
         """Whether the checks under way can do that."""
         return self.checking is None or self.checking.can_improve
+
+    @property
+    def doubted(self) -> Mapping[int, Said]:
+        """Return why a policy of the hypothesis is doubted, by target."""
+        return self._doubted if self.checking is None else self.checking.doubted
+
+    @property
+    def kept(self) -> Collection[int]:
+        """Return the targets of those that are neither proven since a change nor doubted."""
+        if self.checking is not None:
+            return self.checking.kept
+        return [target for target in self.hypothesis.targets if target not in self._doubted] if (
+            self.hypothesis) else ()
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
@@ -323,18 +348,6 @@ class Mnm(PhaseMachine):
     def closed(self) -> Mapping[Pair, int]:
         """Return the pairs that are closed, and how often it was looked again in vain."""
         return self.checking.closed if self.checking else {}
-
-    def leave_closed(self) -> None:
-        """Leave closed pairs alone from now on, until it is told to look."""
-        self.looks_are_told = True
-        if self.checking is not None:
-            self.checking.leave_closed()
-
-    def look(self, pair: Pair | None) -> None:
-        """Look again at a pair that is closed, or at all; others are left alone from now on."""
-        self.looks_are_told = True
-        if self.checking is not None:
-            self.checking.look(pair)
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
@@ -359,8 +372,14 @@ class Mnm(PhaseMachine):
         found = self.hypothesis
         if found is not None and any(policy.plays(forbidden) for policy in found.policies):
             # It stays until another one is found, but its readers must not go that way, either.
+            self._doubt(found, forbidden)
             self.hypothesis = replace(found, revision=found.revision + 1, policies=tuple(
                 _without(policy, forbidden) for policy in found.policies))
+
+    def _doubt(self, held: Hypothesis, pairs: frozenset[Pair]) -> None:
+        """Doubt the policies that play any of these pairs until the round is over."""
+        self._doubted.update((policy.target, NotProvenSince()) for policy in held.policies
+                             if policy.plays(pairs))
 
     @property
     def _known_policies(self) -> Iterator[Policy]:
@@ -371,11 +390,12 @@ class Mnm(PhaseMachine):
                 yield from stream.policies
 
     def _support_changed(self, pairs: Collection[Pair]) -> None:
-        driver = self.checking or self.building
-        if driver is not None:
-            driver.support_changed(pairs)
+        if self._driver is not None:
+            self._driver.support_changed(pairs)
 
     def _begin_round(self) -> None:
+        if self.checking is not None:
+            self._doubted = dict(self.checking.doubted)
         self.round += 1
         self.checking = None
         self._build()
@@ -396,8 +416,10 @@ class Mnm(PhaseMachine):
             for state, action, end in remembered.steps:
                 if end is not None and self.support.refuted_by(state, action, end):
                     self.refute(state, action, end)
-                    run.support_changed([(state, action)])
-            run.load_transitions(remembered.steps)
+                    if isinstance(run, Relearns):
+                        run.support_changed([(state, action)])
+            if isinstance(run, Recollects):
+                run.load_transitions(remembered.steps)
         return run
 
     def _tell_recollection(self) -> None:
@@ -421,8 +443,8 @@ class Mnm(PhaseMachine):
         self.runs += 1
         run = self._new_base(replace(self._settings, problem=problem), self.home,
                              np.random.default_rng([self._seed, self.runs]), policies)
-        if self._preferred:
-            run.prefer(self._preferred)
+        if self.directives.preferred and isinstance(run, Steered):
+            run.prefer(self.directives.preferred)
         return run
 
     def _check_policies(self, policies: tuple[Policy, ...],
@@ -430,7 +452,9 @@ class Mnm(PhaseMachine):
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
-                  self._steps_taken, self.log, transitions), policies, state)
+                  self._steps_taken, self.log, transitions, self._memory,
+                  self._steps_taken + _FOR_PROOFS * self._round_problem.limit),
+            policies, state)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
@@ -438,13 +462,10 @@ class Mnm(PhaseMachine):
         self._steps_taken = self.building.steps_of(result)
         transitions = self.building.transitions_of(result)
         self.building = None
-        if self.hypothesis is None:    # it rests on nothing from before what was noticed
-            self.log.settle()
+        self.log.settle()    # it rests on nothing from before what was noticed
         self.checking = self._check_policies(result.policies, transitions=transitions)
-        if self.looks_are_told:
-            self.checking.leave_closed()
-        for target, within in self._improved.items():
-            self.checking.improve(target, within)
+        for wish in self.directives.for_checks:
+            self.checking.heed(self.directives, wish)
         self._publish(0)
         self.trigger('hypothesis_found')
         self.log.tell(HypothesisFound(self.round, len(result.policies)))

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 import math
 from typing import Any, Union
@@ -22,7 +23,7 @@ def option(description: str, *, choices: tuple[str, ...] = (), minimum: float = 
            maximum: float = _HIGHEST, parameter: bool = False,
            **presets: Value) -> Any:
     """
-    Declare a field of ``Settings`` as an option that can be overridden by its name.
+    Declare a field of ``Settings``, or of a plug-in, as an option that can be overridden by name.
 
     :param description: one line for people.
     :param choices: allowed strings; a part is named as in ``components.PARTS``.
@@ -42,9 +43,7 @@ class Settings:
 
     :ivar problem: with the delta of the whole exploration, or of one run of the base algorithm.
     :ivar preset: the name of the preset that was resolved.
-    :ivar former: whether a rediscovery has the budgets that it had before ranks went by what is
-        given: an exploration from a checkpoint of then goes on as it has begun, as the inputs that
-        follow it have to fit.
+    :ivar of_plug_ins: the values of options that a plug-in declares, by name.
     :raises ValueError: if the streams would never take turns, or if an attempt would be too long.
     """
 
@@ -53,19 +52,11 @@ class Settings:
     base: str = option(
         'base algorithm, or the module:factory of one', parameter=True,
         onboard='disco', paper='ucb_explore')
-    evaluation: str = option(
-        'how a policy is evaluated', onboard='betting', paper='monte_carlo')
     planner: str = option(
         'what rules states out in disco', onboard='optimistic', paper='optimistic')
-    optimism: str = option('bonus and planner', onboard='kl', paper='split_samples')
-    discovery: str = option(
-        'how known states are sampled', onboard='on_the_way', paper='per_visit')
     checks: str = option('how a hypothesis is checked', onboard='watch', paper='hoeffding')
     detector: str = option(
         'test by which the watch checks delete a policy', onboard='betting', paper='betting')
-    addition_test: str = option(
-        'reading of the addition test of the hoeffding checks', choices=('sound', 'printed'),
-        onboard='sound', paper='sound')
     budget: str = option(
         "deltas of the streams: weights that sum up to delta, or the round's for each",
         choices=('summed', 'printed'), onboard='summed', paper='printed')
@@ -88,8 +79,6 @@ class Settings:
     step_bound: str = option(
         'formula of W_r, the most steps of a rediscovery', onboard='empirical', paper='printed')
     c1: float = option('factor in W_r', onboard=3.0, paper=48661.0)
-    c2: float = option('factor in the logarithm of W_r', onboard=1.0, paper=225.0)
-    check_window: int = option('check-runs looked back at, n_r', onboard=0, paper=0)
     check_steps: int = option(
         'most steps of a rediscovery, instead of W_r', parameter=True, onboard=0, paper=0)
     watch_every: int = option(
@@ -98,7 +87,7 @@ class Settings:
     look_again: float = option(
         'share of the steps of the watch checks for pairs known to be blocked; 1 is no limit',
         minimum=0.001, maximum=1, parameter=True, onboard=0.025, paper=0.025)
-    former: bool = False
+    of_plug_ins: Mapping[str, Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not self.stream_exponent > 1:

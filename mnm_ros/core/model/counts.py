@@ -40,8 +40,6 @@ class Counts:
         ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
     """
 
-    ADDED = ('_forgotten',)
-
     def __init__(self, sets: int = 1) -> None:
         self.sets = sets
         self._visits: dict[Pair, int] = {}

@@ -121,7 +121,6 @@ class Attempts:
     :param passed: the policies for which an attempt counts beside.
     """
 
-    # Of a snapshot from before there were any.
     passed: Sequence[Policy] = ()
     _beside: Sequence[Episode] = ()
     _ended: Sequence[tuple[Episode, bool]] = ()

@@ -25,7 +25,7 @@ class StateOrder:
     The policies of a hypothesis share one order: a map of its own for each of 1,000 policies over
     1,000 states takes 50 MB.
 
-    :ivar states: as a policy lists them; in a checkpoint of an earlier version, perhaps more.
+    :ivar states: as a policy lists them.
     :raises ValueError: if one is listed twice.
     """
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import Declaration
@@ -44,8 +44,6 @@ class Problem:
 
     Source: Lim & Auer 2012, section 2.
     """
-
-    ADDED: ClassVar = ('costs',)    # since the first snapshots
 
     actions: int
     radius: float

@@ -19,7 +19,6 @@ may have been learnt after it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 import numpy as np
@@ -39,8 +38,6 @@ class RowPredictions:
     :ivar aside: that, and what else does not count, as [row, slot].
     :ivar paid: code length of what came since, in nats, as [row].
     """
-
-    ADDED: ClassVar = ('_late',)
 
     def __init__(self) -> None:
         self.before: Floats = np.zeros((0, 0))

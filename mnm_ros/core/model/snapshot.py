@@ -9,10 +9,8 @@ are frozen, are made by the name of their class, without running any of its code
 classes of the core. So a snapshot from elsewhere may hold nonsense, but cannot run anything.
 
 It is for any moment, and for the version that has taken it: a class that is divided otherwise
-later refuses it, unless all that it lacks are attributes that the class names in ``ADDED``, which
-stay as in the fresh object, or that were renamed (``_RENAMED``). What is to be read by later
-versions, at the moments at which there is little to say, is told by the ``to_state`` of each class
-instead (``at_restart_point``).
+later refuses it. At the moments at which there is little to save, the ``to_state`` of each class
+saves less (``at_restart_point``).
 
 What is the same object stays the same object, dictionaries keep their order and numbers their
 type and every bit, so that what goes on from a snapshot does the same as the original would.
@@ -38,15 +36,6 @@ _FUNCTIONS = (FunctionType, MethodType, BuiltinFunctionType, partial)
 _PLAIN = {type(None), bool, int, float, str}
 _FEW = 64    # numbers, which are written as they are more quickly than packed
 _WIDTHS = ('<i1', '<i2', '<i4', '<i8')
-_RENAMED = {
-    'TransitionWatch': 'TransitionMonitor', 'PolicyWatch': 'PolicyMonitor',
-    'Watching': 'PolicyChecks', 'watching': 'checks', '_watching': '_checks', 'watched': 'monitor',
-    'Certifying': 'Certification', 'RulingOut': 'Exclusion'}
-"""Names of classes and attributes that are other ones since the version 0.1.0."""
-
-_GONE = 'ModelVerdicts', 'Suspicion'
-"""Classes of that version that held nothing but what other objects have, too."""
-
 _READ = {'d': 'dictionary', 'r': 'again', 'k': 'function', 'e': 'enumerated', 'n': 'number',
          'a': 'array', 'g': 'generator', 'o': 'object', 'u': 'given'}
 _SEVERAL = {'l': list, 't': tuple, 's': set, 'q': deque}
@@ -83,10 +72,6 @@ def put(snapshot: Any, fresh: Any = None) -> Any:
         if isinstance(error, SnapshotError):
             raise
         raise SnapshotError(f'a snapshot does not fit: {error!r}') from None
-
-
-class _Gone:
-    """What is read and dropped: an object of a class that there is no more."""
 
 
 class _Writer:
@@ -229,11 +214,9 @@ class _Reader:
 
     def _object(self, name: str, held: Mapping[str, Any], fresh: Any) -> Any:
         kind = _class(name, object)
-        held = {_RENAMED.get(each, each): data for each, data in held.items()}
         given = _held(fresh) if type(fresh) is kind else {}
         lacking = [each for each, value in given.items()
-                   if each not in held and each not in getattr(kind, 'ADDED', ())
-                   and not isinstance(value, _FUNCTIONS)
+                   if each not in held and not isinstance(value, _FUNCTIONS)
                    and not _is_given(value)]
         if lacking:    # it was divided otherwise then, and would be half of it now
             raise SnapshotError(f'a snapshot of {name} lacks {lacking[0]}')
@@ -242,12 +225,10 @@ class _Reader:
             thing = object.__new__(kind)
         self._used.add(id(thing))
         self._met.append(thing)
-        values = {each: given[each] for each in getattr(kind, 'ADDED', ()) if each in given}
-        values |= {attribute: self.value(data, given.get(attribute))
-                   for attribute, data in held.items()}
+        values = {attribute: self.value(data, given.get(attribute))
+                  for attribute, data in held.items()}
         for attribute, value in values.items():
-            if not isinstance(value, _Gone):
-                object.__setattr__(thing, attribute, value)    # some are frozen
+            object.__setattr__(thing, attribute, value)    # some are frozen
         return thing
 
     def column(self, data: Any, fresh: Sequence[Any] = ()) -> Iterable[Any]:
@@ -317,9 +298,6 @@ def _class(name: str, of: type) -> Any:
     It, or its module, may have moved since the snapshot was taken.
     """
     module, _, named = name.partition(':')
-    if named in _GONE:
-        return _Gone
-    named = _RENAMED.get(named, named)
     found = _classes(named, of, [module]) or _classes(named, of, [*sys.modules])
     if len(found) != 1 or not name.startswith(_CORE):
         raise SnapshotError(f'a snapshot has the unknown class {name!r}')

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, TypeVar
+from typing import TypeVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices, NextStates, Pair
 from mnm_ros.core.model.row_predictions import RowPredictions
@@ -28,7 +28,6 @@ class TransitionRows:
     :ivar predictions: of what follows, for ruling out.
     """
 
-    ADDED: ClassVar = ('_astray', 'predictions')
     _carried: Mapping[Pair, Mapping[int, int]] = {}    # none in most runs
     _begun = False    # whether it was begun anew
 

@@ -78,7 +78,6 @@ class OnTheWayDiscovery(Discovery):
     """
 
     learns_everywhere = True
-    ADDED = ('_requested',)
 
     def __init__(self, problem: Problem, delta: float, counts: Counts) -> None:
         self._problem = problem

@@ -8,7 +8,15 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mnm_ros.core.mnm.base import BaseAlgorithm, FEW_STATES
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import (
+    FEW_STATES,
+    Learns,
+    Relearns,
+    Reports,
+    Samples,
+    TakesTurns,
+)
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -36,7 +44,8 @@ class BaseParts:
     step_bound: Callable[[int], int]
 
 
-class IncrementalBase(PhaseMachine, BaseAlgorithm):
+class IncrementalBase(
+        PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Learns, Relearns, Samples):
     """
     Samples the known states, then plans for a candidate, until none is left.
 
@@ -53,7 +62,6 @@ class IncrementalBase(PhaseMachine, BaseAlgorithm):
     """
 
     _parts: BaseParts
-    ADDED = ('_news',)
 
     def __init__(self, problem: Problem, home: int, parts: BaseParts,
                  policies: tuple[Policy, ...]) -> None:
@@ -109,6 +117,9 @@ class IncrementalBase(PhaseMachine, BaseAlgorithm):
         self._learn(state, action, next_state)
         if not self.evaluating:
             self._parts.discovery.observe_elsewhere(state)
+
+    def add_censored(self, state: int, action: int) -> None:
+        """Leave it out: what is promised rests on attempts of this run alone."""
 
     def request_sample(self, state: int, action: int) -> None:
         if state in self._known and not self.finished:

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from enum import Enum
 import math
 
-from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import Policy
@@ -17,7 +16,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.paper.optimism import OptimisticPolicy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
-from mnm_ros.core.progress.said import TestingAttempts
+from mnm_ros.core.progress.said import Sampling, TestingAttempts
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 
 _SIGHTS = 8
@@ -81,7 +80,7 @@ class UcbExplore(IncrementalBase):
     def activity(self) -> PhaseActivity:
         test, attempts = self._evaluation, self._attempts
         if not self.evaluating or test is None or attempts is None:
-            return super().activity()
+            return PhaseActivity('sampling', Sampling())
         target = attempts.policy.target
         return PhaseActivity(
             'testing', TestingAttempts(target, test.arrived, test.played), target, None,
@@ -208,18 +207,6 @@ class UcbExplore(IncrementalBase):
         if executed == 1:
             self._before[pair] = self._parts.counts.visits(*pair) - 1
         return executed >= max(1, self._before[pair])
-
-
-def printed_step_bound(settings: Settings, known: int) -> int:
-    """
-    Return ``W_r = C1 |K| A L^3 / epsilon^3 log(C2 |K| A L / (epsilon delta_r))^3``.
-
-    Source: Gajane et al. 2019.
-    """
-    problem = settings.problem
-    size = known * problem.all_actions * problem.radius
-    log = math.log(settings.c2 * size / (problem.epsilon * problem.delta))
-    return math.ceil(settings.c1 * size * problem.radius ** 2 / problem.epsilon ** 3 * log ** 3)
 
 
 class MonteCarloEvaluation(Evaluation):

@@ -15,6 +15,7 @@ import math
 from typing import Any, Union
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import activity_of
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, Round
 from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import over_own_targets, Policy
@@ -99,7 +100,7 @@ class CheckRunner:
     def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
         if self.rediscovering or not self.queue:
-            doing = self.base.activity()
+            doing = activity_of(self.base)
             return replace(doing, said=InCheckRun(doing.said), tests=(
                 *doing.tests,
                 Evidence('rediscovery', None, None, float(self._steps), float(self._limit))))

@@ -41,7 +41,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 import math
-from typing import ClassVar
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
@@ -94,7 +93,6 @@ class OptimisticPlanner:
         empty if there is none but home, and until ``give``.
     """
 
-    ADDED: ClassVar = ('_shared',)
     _carried: Mapping[Pair, float] = {}    # none in most runs
 
     def __init__(self, delta: float, radius: float, given: Collection[int] = ()) -> None:

@@ -13,26 +13,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 import json
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import (
-    boolean,
     by_state,
-    integer,
-    listed,
-    load,
     maybe,
     number,
-    read_object,
-    Reader,
-    text,
+    read_json,
+    reader_of,
     value,
 )
 from mnm_ros.core.progress.said import maybe_said, Said
 
 DOINGS = ('idle', 'sampling', 'testing', 'watching')
 """What ``Activity.doing`` may be."""
+
+_action = value(f'an action, {RESET} for RESET or at least 0',
+                lambda found: type(found) is int and RESET <= found < 2**63, int)
+_doing = value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
+_expected = by_state('known state', maybe(number))
+_sources = value('counts by source', lambda found: isinstance(found, dict) and all(
+    type(count) is int for count in found.values()), dict)
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Evidence:
 
     kind: str
     state: Union[int, None]
-    action: Union[int, None]
+    action: Union[Annotated[int, _action], None]
     evidence: float
     threshold: float
 
@@ -103,6 +105,14 @@ class Progress:
     smaller_expected: int = 0
 
 
+def _progress(what: str, found: Any) -> Progress:
+    """Read a progress, of which the range may be missing."""
+    if isinstance(found, dict) and 'expected' in found:
+        found = {**dict.fromkeys(('low', 'high'), found['expected']), **found}
+    read: Progress = reader_of(Progress)(what, found)
+    return read
+
+
 _PHASES = {
     ('building', 'sampling'): 'building/discovery', ('building', 'testing'): 'building/evaluation',
     ('checking', 'sampling'): 'checking/rediscovery',
@@ -138,22 +148,23 @@ class Activity:
     """
 
     step: int = 0
-    doing: str = 'idle'
+    doing: Annotated[str, _doing] = 'idle'
     target: Union[int, None] = None
-    action: Union[int, None] = None
+    action: Union[Annotated[int, _action], None] = None
     sentence: str = ''
     tests: tuple[Evidence, ...] = ()
-    progress: Union[Progress, None] = None
+    progress: Annotated[Union[Progress, None], maybe(_progress)] = None
     current: Union[int, None] = None
     home: Union[int, None] = None
     candidates: tuple[int, ...] = ()
     lost: tuple[int, ...] = ()
     limit: float = 0.0
-    expected_steps: Mapping[int, Union[float, None]] = field(default_factory=dict)
+    expected_steps: Annotated[Mapping[int, Union[float, None]], _expected] = field(
+        default_factory=dict)
     revising: bool = False
     work: int = 0
-    sources: Mapping[str, int] = field(default_factory=dict)
-    said: Union[Said, None] = None
+    sources: Annotated[Mapping[str, int], _sources] = field(default_factory=dict)
+    said: Annotated[Union[Said, None], maybe_said] = None
 
     def within(self, phase: str) -> str:
         """
@@ -176,37 +187,4 @@ class Activity:
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        return cls(**read_object('activity', load('activity', told), _ACTIVITY))
-
-
-_action = value(f'an action, {RESET} for RESET or at least 0',
-                lambda found: type(found) is int and RESET <= found < 2**63, int)
-_doing = value(f'one of {", ".join(DOINGS)}', lambda found: found in DOINGS, str)
-
-_sources = value('counts by source', lambda found: isinstance(found, dict) and all(
-    type(count) is int for count in found.values()), dict)
-
-
-def _test(what: str, found: Any) -> Evidence:
-    return Evidence(**{'kind': '', 'state': None, 'action': None, 'evidence': 0.0,
-                       'threshold': 0.0, **read_object(what, found, {
-                           'kind': text, 'state': maybe(integer), 'action': maybe(_action),
-                           'evidence': number, 'threshold': number})})
-
-
-def _progress(what: str, found: Any) -> Progress:
-    given = read_object(what, found, {
-        'aim': text, 'done': integer, 'expected': integer, 'low': integer, 'high': integer,
-        'smaller_radius': number, 'smaller_expected': integer})
-    expected = given.get('expected', 0)
-    return Progress(**{'aim': '', 'done': 0, 'expected': expected, 'low': expected,
-                       'high': expected, **given})
-
-
-_ACTIVITY: Mapping[str, Reader] = {
-    'step': integer, 'doing': _doing, 'target': maybe(integer), 'action': maybe(_action),
-    'sentence': text, 'tests': listed(_test), 'progress': maybe(_progress),
-    'current': maybe(integer), 'home': maybe(integer), 'candidates': listed(integer),
-    'lost': listed(integer), 'limit': number,
-    'expected_steps': by_state('known state', maybe(number)), 'revising': boolean,
-    'work': integer, 'sources': _sources, 'said': maybe_said}
+        return read_json(cls, 'activity', told)

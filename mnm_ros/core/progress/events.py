@@ -13,20 +13,16 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Union
+from typing import Annotated, Union
 
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
     by_state,
     integer,
-    listed,
-    load,
-    maybe,
     number,
     one_line,
-    read_object,
-    text,
+    read_json,
     value,
 )
 from mnm_ros.core.progress.said import maybe_said, Said
@@ -37,6 +33,11 @@ KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fau
 
 
 _REMEMBERED = 10_000    # steps, in which the beginning of a change is looked for
+
+
+_time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
+              float)
+_followers = by_state('next state', integer)
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,26 @@ class PairChange:
 
     state: int
     action: int
-    before: Mapping[int, int]
-    after: Mapping[int, int]
+    before: Annotated[Mapping[int, int], _followers]
+    after: Annotated[Mapping[int, int], _followers]
     step: Union[int, None] = None
-    time: Union[float, None] = None
+    time: Union[Annotated[float, _time], None] = None
+
+    @property
+    def pair(self) -> Pair:
+        """Return the state and the action."""
+        return self.state, self.action
+
+    @property
+    def led_to(self) -> Union[int, None]:
+        """Return the other state that usually followed before; None if there was none."""
+        end = usual(self.before)
+        return None if end == self.state else end
 
     @property
     def closed(self) -> bool:
         """Return whether the action led to another state before, and usually stays since."""
-        return (usual(self.after) == self.state
-                and usual(self.before) not in (None, self.state))
+        return usual(self.after) == self.state and self.led_to is not None
 
 
 @dataclass(frozen=True)
@@ -117,8 +128,8 @@ class Event:
     kind: str = 'decision'
     change: Union[PairChange, None] = None
     ways: Union[WaysChange, None] = None
-    time: float = 0.0
-    seconds: Union[Mapping[int, float], None] = None
+    time: Annotated[float, _time] = 0.0
+    seconds: Union[Annotated[Mapping[int, float], by_state('action', number)], None] = None
     by: Union[str, None] = None
     user: Union[str, None] = None
     what: Union[str, None] = None
@@ -128,7 +139,7 @@ class Event:
     goal: Union[int, None] = None
     target: Union[int, None] = None
     count: Union[int, None] = None
-    said: Union[Said, None] = None
+    said: Annotated[Union[Said, None], maybe_said] = None
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
@@ -141,31 +152,7 @@ class Event:
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        return cls(**{'step': 0, 'text': '', **read_object('event', load('event', told), {
-            'step': integer, 'text': text, 'kind': text, 'time': _time,
-            'said': maybe_said, 'change': maybe(_change), 'ways': maybe(_ways),
-            'seconds': maybe(by_state('action', number)),
-            **dict.fromkeys(('by', 'user', 'what', 'name', 'robot'), maybe(text)),
-            **dict.fromkeys(('state', 'goal', 'target', 'count'), maybe(integer))})})
-
-
-_time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
-              float)
-
-
-def _change(what: str, found: Any) -> PairChange:
-    return PairChange(**{'state': 0, 'action': 0, 'before': {}, 'after': {}, **read_object(
-        what, found, {
-            'state': integer, 'action': integer, 'before': by_state('next state', integer),
-            'after': by_state('next state', integer), 'step': maybe(integer),
-            'time': maybe(_time)})})
-
-
-def _ways(what: str, found: Any) -> WaysChange:
-    states = listed(integer)
-    return WaysChange(**read_object(what, found, {
-        **dict.fromkeys(('other', 'lost', 'found', 'reached', 'by'), states),
-        'away': by_state('state', number), 'radius': number}))
+        return read_json(cls, 'event', told)
 
 
 class LastPairs:
@@ -181,7 +168,7 @@ class LastPairs:
     def begun(self, change: PairChange) -> int | None:
         """Return the step of the first execution since a change; None if it is too long ago."""
         steps = (step for state, action, step in reversed(self._last)
-                 if (state, action) == (change.state, change.action))
+                 if (state, action) == change.pair)
         return next(islice(steps, max(0, sum(change.after.values()) - 1), None), None)
 
 

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields, MISSING
+from enum import Enum
+from functools import cache
 import json
 import re
 import sys
-from typing import Any, TypeVar, Union
+from typing import Annotated, Any, get_args, get_origin, get_type_hints, TypeVar, Union
 
 from mnm_ros.core.errors import InvalidValueError
 
@@ -112,3 +114,63 @@ def by_state(kind: str, reader: Callable[[str, Any], _T]) -> Callable[[str, Any]
         except ValueError as error:
             raise InvalidValueError(f'{what}: {error}') from None
     return read
+
+
+def read_json(kind: type[_T], what: str, message: str) -> _T:
+    """
+    Return the dataclass that a JSON object describes, by the types of its fields.
+
+    Unknown entries are ignored. A missing one takes its default, or else is empty or 0.
+
+    :raises ValueError: says which entry is wrong and what was expected.
+    """
+    named: Any = kind
+    reader: Callable[[str, Any], _T] = reader_of(named)
+    return reader(what, load(what, message))
+
+
+@cache
+def reader_of(kind: Any) -> Reader:
+    """Return what reads a type; ``Annotated[type, reader]`` names a reader of its own."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return inner[1]
+    if origin is Union:
+        return maybe(reader_of(inner[0]))
+    if origin is tuple:
+        return listed(reader_of(inner[0]))
+    if origin is Mapping:
+        return by_state('state', reader_of(inner[1]))
+    if issubclass(kind, Enum):
+        names = [each.value for each in kind]
+        return value(f'one of {", ".join(names)}', lambda found: found in names, kind)
+    return _SCALARS[kind] if kind in _SCALARS else _record(kind)
+
+
+_SCALARS: Mapping[type, Reader] = {int: integer, float: number, bool: boolean, str: text}
+
+
+def _record(kind: Any) -> Reader:
+    """Return what reads the fields of a dataclass."""
+    types = get_type_hints(kind, include_extras=True)
+    readers = {each.name: reader_of(types[each.name]) for each in fields(kind)}
+    empty = {each.name: _empty(types[each.name]) for each in fields(kind)
+             if each.default is each.default_factory is MISSING}
+
+    def read(what: str, found: Any) -> Any:
+        given = {**empty, **read_object(what, found, readers)}
+        for key, each in given.items():
+            if each is MISSING:
+                raise wrong(what, found, f'an entry "{key}"')
+        return kind(**given)
+    return read
+
+
+def _empty(kind: Any) -> Any:
+    """Return what stands for a value that is not there; ``MISSING`` if nothing can."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        return _empty(get_args(kind)[0])
+    if origin in (Union, Mapping, tuple):
+        return {Union: None, Mapping: {}, tuple: ()}[origin]
+    return kind() if kind in _SCALARS else MISSING

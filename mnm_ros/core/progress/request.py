@@ -11,15 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Union
 
-from mnm_ros.core.progress.json_values import (
-    integer,
-    load,
-    maybe,
-    number,
-    one_line,
-    read_object,
-    text,
-)
+from mnm_ros.core.progress.json_values import one_line, read_json
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,4 @@ class Request:
 
         :raises ValueError: says which entry is wrong and what was expected.
         """
-        return cls(**{'what': '', 'by': '', **read_object('request', load('request', told), {
-            'what': text, 'by': text, 'user': maybe(text), 'part_of': maybe(text),
-            'goal': maybe(integer), 'state': maybe(integer), 'text': maybe(text),
-            'ago': maybe(number)})})
+        return read_json(cls, 'request', told)

@@ -14,11 +14,11 @@ in ``config/words``. The name of a field says what it holds:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Union
+from typing import Annotated, Any, cast, ClassVar, Union
 
-from mnm_ros.core.progress.json_values import integer, listed, maybe, number, text, wrong
+from mnm_ros.core.progress.json_values import maybe, reader_of, wrong
 
 States = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
@@ -40,8 +40,12 @@ class Said:
     def to_plain(self) -> dict[str, Any]:
         """Return its name and its fields, for JSON."""
         return {'name': type(self).__name__, **{
-            key: found.to_plain() if isinstance(found, Said) else found
-            for key, found in ((each.name, getattr(self, each.name)) for each in fields(self))}}
+            each.name: _plain(getattr(self, each.name)) for each in fields(self)}}
+
+
+def _plain(found: Any) -> Any:
+    return found.to_plain() if isinstance(found, Said) else (
+        [_plain(each) for each in found] if isinstance(found, tuple) else found)
 
 
 def read_said(what: str, found: Any) -> Said | None:
@@ -58,33 +62,22 @@ def read_said(what: str, found: Any) -> Said | None:
     missing = [each.name for each in fields(kind) if each.name not in found]
     if missing:
         raise wrong(what, found, f'an entry "{missing[0]}"')
-    return kind(**{each.name: _READERS[str(each.type)](f'{what}: {each.name}', found[each.name])
-                   for each in fields(kind)})
+    reader: Callable[[str, Any], Said] = reader_of(cast(Any, kind))
+    return reader(what, found)
 
 
-def _nested(what: str, found: Any) -> Said:
+def known_said(what: str, found: Any) -> Said:
+    """Read the same of a name that is known; ValueError otherwise."""
     said = read_said(what, found)
     if said is None:
         raise wrong(what, found, 'a name that is known')
     return said
 
 
-_READERS: Mapping[str, Any] = {
-    'int': integer, 'float': number, 'str': text, 'States': listed(integer),
-    'Pairs': listed(listed(integer)), 'Said': _nested}
+Nested = Annotated[Said, known_said]
 maybe_said = maybe(read_said)
 Reason = Union[str, Said]
 """Why it does not go on: a text is in the words of who has stopped it."""
-
-
-def plain_reason(reason: Reason) -> str | dict[str, Any]:
-    """Return a reason as plain data."""
-    return reason if isinstance(reason, str) else reason.to_plain()
-
-
-def read_reason(what: str, found: Any) -> Reason:
-    """Read what ``plain_reason`` has returned; ValueError as for ``read_said``."""
-    return found if isinstance(found, str) else read_said(what, found) or ''
 
 
 # What has happened.
@@ -222,6 +215,23 @@ class CheckRunsTooLong(Said):
 
 
 @dataclass(frozen=True)
+class MostHasChanged(Said):
+    """Most actions lead elsewhere than before, so the next round begins."""
+
+    round: int    # noqa: A003
+    next_round: int
+
+
+@dataclass(frozen=True)
+class ChangeTooLong(Said):
+    """A change is open for more steps than the world took to learn, so the next round begins."""
+
+    round: int    # noqa: A003
+    steps: int
+    next_round: int
+
+
+@dataclass(frozen=True)
 class StatesAdded(Said):
     """States became known."""
 
@@ -232,6 +242,11 @@ class StatesAdded(Said):
 @dataclass(frozen=True)
 class StatesNearer(StatesAdded):
     """States became known that were out of reach before a change."""
+
+
+@dataclass(frozen=True)
+class StatesRecalled(StatesAdded):
+    """The policies of these states, which a change had taken away, work as before."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +320,7 @@ class AtStep(Said):
     """What was said at a step."""
 
     step: int
-    said: Said
+    said: Nested
 
 
 # Why it does not go on.
@@ -315,7 +330,7 @@ class Because(Said):
     """The exploration does not go on; ``what`` it does meanwhile, and why."""
 
     what: str
-    said: Said
+    said: Nested
 
 
 @dataclass(frozen=True)
@@ -402,7 +417,7 @@ class TestingAttempts(TestingPolicy):
 class InStream(Said):
     """What one of several streams is doing."""
 
-    said: Said
+    said: Nested
     stream: int
     streams: int
 
@@ -412,7 +427,7 @@ class Rediscovering(Said):
     """What a rediscovery is doing."""
 
     number: int
-    said: Said
+    said: Nested
 
 
 @dataclass(frozen=True)
@@ -442,7 +457,7 @@ class CheckingProof(CheckingAgainst):
 class InCheckRun(Said):
     """What the rediscovery of a check-run is doing."""
 
-    said: Said
+    said: Nested
 
 
 @dataclass(frozen=True)
@@ -466,6 +481,11 @@ class Improving(Said):
 @dataclass(frozen=True)
 class NotProvenSince(Said):
     """A change was noticed, and the policy was not proven since."""
+
+
+@dataclass(frozen=True)
+class KeptSince(Said):
+    """The policy was proven before a change, and nothing of its actions speaks against it."""
 
 
 @dataclass(frozen=True)

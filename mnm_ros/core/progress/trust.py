@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 import json
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
@@ -16,11 +16,8 @@ from mnm_ros.core.progress.json_values import (
     integer,
     listed,
     load,
-    maybe,
-    number,
     read_object,
-    text,
-    value,
+    reader_of,
     wrong,
 )
 from mnm_ros.core.progress.said import maybe_said, Said
@@ -33,11 +30,16 @@ class Trust(Enum):
     CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; other states are still looked for
     ASSUMED = 'assumed'        # by too few samples; nothing is promised
     DOUBTED = 'doubted'        # either of these before, and not since a change that concerns it
+    KEPT = 'kept'              # proven before a change that nothing on its way has shown
 
     @property
     def rank(self) -> int:
-        """Return its place, 0 for the most."""
-        return list(Trust).index(self)
+        """Return its place, 0 for the most; what is kept is used like what is certified."""
+        return LEAST.index(Trust.CERTIFIED if self is Trust.KEPT else self)
+
+
+LEAST = (Trust.PROVEN, Trust.CERTIFIED, Trust.ASSUMED, Trust.DOUBTED)
+"""What may be asked for at least, by its rank."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class PolicyTrust:
     at_most_steps: Union[float, None]
     since_step: int
     why: str
-    said: Union[Said, None] = field(default=None, kw_only=True)
+    said: Annotated[Union[Said, None], maybe_said] = field(default=None, kw_only=True)
     expected_seconds: Union[float, None] = field(default=None, kw_only=True)
     declared: int = field(default=0, kw_only=True)
 
@@ -82,7 +84,8 @@ def may_follow(told: PolicyTrust | None, known: bool, least: Trust = Trust.CERTI
     if known and (told is None or told.trust is not Trust.DOUBTED):
         return True    # the hypothesis is newer than what was told of it
     # Proven, of a state that is not known, is what was told of an older hypothesis.
-    return told is not None and told.trust is not Trust.PROVEN and told.trust.rank <= least.rank
+    return told is not None and told.trust not in (Trust.PROVEN, Trust.KEPT) and (
+        told.trust.rank <= least.rank)
 
 
 @dataclass(frozen=True)
@@ -139,20 +142,8 @@ def from_json(message: str) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
 
 
 def _told(what: str, found: Any) -> PolicyTrust:
-    given = read_object(what, found, {
-        'trust': _trust, 'expected_steps': maybe(number), 'at_most_steps': maybe(number),
-        'since_step': integer, 'said': maybe_said, 'why': text,
-        'expected_seconds': maybe(number), 'given': _given})
-    if 'trust' not in given:
-        raise wrong(what, found, 'an entry "trust"')
-    rests_on = given.pop('given', {})
-    return PolicyTrust(**{'expected_steps': None, 'at_most_steps': None, 'since_step': 0,
-                          'why': '', **given, **rests_on})
-
-
-def _given(what: str, found: Any) -> dict[str, int]:
-    return read_object(what, found, {'declared': integer})
-
-
-_NAMES = [trust.value for trust in Trust]
-_trust = value(f'one of {", ".join(_NAMES)}', lambda found: found in _NAMES, Trust)
+    if isinstance(found, dict):
+        found = {**found, 'declared': 0, **read_object(
+            f'{what}: given', found.get('given', {}), {'declared': integer})}
+    told: PolicyTrust = reader_of(PolicyTrust)(what, found)
+    return told

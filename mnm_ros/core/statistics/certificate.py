@@ -71,7 +71,6 @@ class ConfidenceSets:
     :param support: with the chances of pairs where they are declared.
     """
 
-    ADDED = ('_predictions',)
     _support: Support | None = None
 
     def __init__(self, delta: float, counts: Counts, support: Support | None = None) -> None:

@@ -82,7 +82,7 @@ class Reach:
             kept = tuple(each.target for each in policies if each.target in self._within)
             self._within.update(dict.fromkeys(
                 target for target, policy in todo.items()
-                if target not in self._within and self._bounded(policy.on(kept))))
+                if target not in self._within and self._bounded(policy.on(kept), self._radius)))
         return [target for target in self._new if target in self._within]
 
     def forget(self, state: int, action: int) -> None:
@@ -124,9 +124,13 @@ class Reach:
         return (len(policy.actions) == 1 and likely > limit
                 and model.lower_bound() > limit), likely
 
-    def _bounded(self, policy: Policy) -> bool:
+    def within(self, policy: Policy, limit: float) -> bool:
+        """Return whether a policy that goes by the state takes at most ``limit`` for sure."""
+        return len(policy.actions) == 1 and self._bounded(policy, limit)
+
+    def _bounded(self, policy: Policy, limit: float) -> bool:
         return PolicyModel(
-            self._counts, self._sets, policy, self._radius).certify().bound <= self._radius
+            self._counts, self._sets, policy, limit).certify().bound <= limit
 
     def _concerned(self, policies: Sequence[Policy]) -> dict[int, Policy]:
         """Return the policies for new states and all on the way there that are not within yet."""

@@ -24,7 +24,8 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.base import BaseAlgorithm, CarriedPair
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import CarriedPair, Samples, Steered
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
 
@@ -91,11 +92,15 @@ class BlockedPairs:
             if pair[0] in known and (
                 pair in closed or at_rest and pair[0] in self._support.declared.successors)
         } if at_rest or closed else {}
-        self._carried = dict.fromkeys(seen if seen and base.carry(seen) else ())
+        self._carried = {}
+        if seen and isinstance(base, Steered):
+            base.carry(seen)
+            self._carried = dict.fromkeys(seen)
         self._opening = {pair: None for pair in self._carried if self._may_open(pair, known)}
         self._asked = {pair: None for pair in self._asked if pair in self._carried}
-        for pair in (*self._asked, *self._opened):
-            base.request_sample(*pair)
+        if isinstance(base, Samples):
+            for pair in (*self._asked, *self._opened):
+                base.request_sample(*pair)
 
     def executed(self, base: BaseAlgorithm, pair: Pair | None,
                  left_alone: Collection[Pair] = ()) -> None:
@@ -110,7 +115,7 @@ class BlockedPairs:
             self._owed -= pair not in self._asked    # it was executed for something else
             self._asked.pop(pair, None)
             self._last[pair] = self._step
-        if self._carried and self._owed >= 1:
+        if self._carried and self._owed >= 1 and isinstance(base, Samples):
             chosen = self._next(left_alone)
             if chosen is not None:
                 self._asked[chosen] = None
@@ -140,7 +145,8 @@ class BlockedPairs:
         self.noticed = True
         if self._carried:
             self._carried, self._opening, self._asked = {}, {}, {}
-            base.carry({})
+            if isinstance(base, Steered):
+                base.carry({})
 
     def settle(self) -> None:
         """Take note that the change is relearnt."""

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from mnm_ros.core.model.counts import Pair, usual
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import PairChange
 
 _STAYS = 0.9    # the part of the executions since the change that stayed
@@ -70,12 +70,11 @@ class ClosedWays:
 
     def notice(self, change: PairChange) -> None:
         """Take note of where a pair leads now: it may be closed, or open again."""
-        pair = change.state, change.action
         tried = sum(change.after.values())
         stays = change.after.get(change.state, 0)
-        self._forget(pair)
-        if usual(change.before) not in (None, change.state) and stays >= _STAYS * tried > 0:
-            self._looks[pair] = 0
+        self._forget(change.pair)
+        if change.led_to is not None and stays >= _STAYS * tried > 0:
+            self._looks[change.pair] = 0
 
     def executed(self, pair: Pair, next_state: int) -> bool | None:
         """

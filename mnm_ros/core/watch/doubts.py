@@ -12,7 +12,9 @@ no influence on the promise.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+import math
 
+from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
@@ -27,6 +29,11 @@ from mnm_ros.core.progress.said import (
     WayStillClosed,
 )
 from mnm_ros.core.watch.watch_parts import WatchParts
+
+_AT_ONCE = 2    # policies that are looked at for a proof by a model
+_SEVERAL = 2    # moves that have changed: a single one is relearnt for itself
+_PRIOR = 0.5    # executions that arrived, and that did not, beside those that were counted
+_SURE = 5.0    # nats that all others have to speak for a change of everything
 
 
 class Doubts:
@@ -55,13 +62,25 @@ class Doubts:
         unproven = parts.checks.monitor.unproven_targets if self._round.log.open else ()
         return {**hinted, **{
             target: NotProvenSince() for target in unproven
-            if parts.relearning.all_doubted or target in parts.relearning.concerned}}
+            if target in parts.relearning.concerned or target in parts.transitions.suspected}}
+
+    def kept(self, policies: Sequence[Policy]) -> list[int]:
+        """Return the targets of policies without a proof that nothing speaks against."""
+        unexplained = self._unexplained
+        doubted = self.doubted(policies) if unexplained else ()
+        return [target for target in unexplained if target not in doubted]
+
+    @property
+    def _unexplained(self) -> Collection[int]:
+        """Return the targets without a proof since a change that no pair explains."""
+        return self._parts.checks.monitor.unproven_targets if (
+            self._round.log.open and self._parts.relearning.all_doubted) else ()
 
     def observe(self, state: int, action: int, next_state: int,
-                policies: Sequence[Policy]) -> None:
-        """Take note of where a pair has led, and of a change if it is the pair's alarm."""
+                policies: Sequence[Policy]) -> PairChange | None:
+        """Record where a pair has led; return the change if that raises the pair's alarm."""
         parts, pair = self._parts, (state, action)
-        base, transitions = parts.rediscovery.base, parts.transitions
+        transitions = parts.transitions
         parts.reach.add_transition(state, action, next_state)
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
@@ -70,9 +89,9 @@ class Doubts:
         self._look(pair, next_state)
         if change:
             self._changed(change, policies)
-            return
+            return change
         if parts.relearning.unseen and parts.relearning.seen(pair):
-            self._sample(pair)
+            self.sample(pair)
         concerned = self._hint(pair, next_state, policies)
         resting = pair in parts.pauses.resting or pair in parts.closed.alone
         if pair in parts.pauses.resting:
@@ -84,25 +103,84 @@ class Doubts:
         if concerned:
             parts.checks.turns.prefer(concerned)
         if pair in parts.hints.open and not resting:    # it is tried again first
-            base.request_sample(*pair)
+            parts.rediscovery.sample(pair)
+        return None
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Take note that a pair leads elsewhere than before."""
-        parts, pair = self._parts, (change.state, change.action)
+        parts, pair = self._parts, change.pair
         base, log = parts.rediscovery.base, self._round.log
         concerned = parts.transitions.concerned(pair, policies)
         if not log.open:
             parts.rediscovery.renew()
         parts.closed.notice(change)
-        self.notice(policies)
-        self.doubt(concerned)
+        self._round.memory.note(change)
+        if self._joins(change):
+            self._join(concerned)
+        else:
+            self.notice(policies)
+            self.doubt(concerned)
+            parts.relearning.steps = 0
+        if change.led_to is not None:
+            parts.relearning.changed[pair] = (
+                change.after.get(change.led_to, 0), sum(change.after.values()))
         log.tell_changed(self._round.number, change)
         parts.hints.forget(pair)
         parts.reach.forget(*pair)
-        base.forget(*pair)
-        self._sample(pair)
+        if isinstance(base, Relearns):
+            base.forget(*pair)
+        self.sample(pair)
         if {policy.target for policy in policies}.issuperset(change.after):
             self.look_around()    # else what is new there comes first
+
+    def _joins(self, change: PairChange) -> bool:
+        """
+        Return whether what has changed is part of the change that is open.
+
+        It is if the pair seems to have shown nothing but its new ends since that was noticed: then
+        nothing that was learnt since rests on what has changed. The second alarm of a pair since
+        then is another change.
+        """
+        counts = self._parts.reach.counts
+        return (self._round.log.open and not counts.times_forgotten(*change.pair)
+                and sum(change.after.values()) >= counts.visits(*change.pair))
+
+    @property
+    def everywhere(self) -> bool:
+        """
+        Whether all moves seem to have changed as those did that have raised the alarm.
+
+        A move is a pair that led on before; what stayed where it was may do so for a wall. The
+        others are asked whether they rather go on as before, or as those do by now.
+        """
+        parts, changed = self._parts, self._parts.relearning.changed
+        if len(changed) < _SEVERAL:
+            return False
+        worked, executions = map(sum, zip(*changed.values()))
+        now = (worked + _PRIOR) / (executions + 2 * _PRIOR)
+        speaks = 0.0    # for that, in nats
+        for pair, since in parts.reach.counts.by_pair.items():
+            end, times, all_ = parts.transitions.usual(pair)
+            if pair in changed or end == pair[0] or end is None or all_ <= since:
+                continue
+            arrived = parts.reach.counts.next_states(*pair).get(end, 0)
+            before = (times - arrived + _PRIOR) / (all_ - since + 2 * _PRIOR)
+            speaks += arrived * math.log(now / before) + (since - arrived) * math.log(
+                (1 - now) / (1 - before))
+        return speaks > _SURE
+
+    def _join(self, concerned: Collection[int]) -> None:
+        """
+        Add a pair to the change that is open; the proofs since then stand.
+
+        :param concerned: the targets of the policies that may execute the pair.
+        """
+        parts = self._parts
+        if parts.relearning.swept:
+            parts.relearning.notice()
+        parts.relearning.concern(concerned)
+        unproven = parts.checks.monitor.unproven_targets
+        parts.checks.turns.prefer([target for target in concerned if target in unproven])
 
     def _hint(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
         """Take note of where a pair has led; return the targets that a new hint concerns."""
@@ -134,8 +212,7 @@ class Doubts:
         change is being relearnt, and a whole rediscovery has to follow.
         """
         parts, problem = self._parts, self._round.problem
-        if not self._round.log.open:
-            parts.reach.begin_anew()
+        parts.reach.begin_anew()
         if not declared:
             if not parts.blocked.noticed:
                 parts.relearning.look_at(
@@ -180,17 +257,17 @@ class Doubts:
     def look_around(self) -> None:
         """Have the pairs executed that were not looked at since the change, before all others."""
         for pair in self._parts.relearning.unseen:
-            self._sample(pair)
+            self.sample(pair)
 
     def heed_pauses(self) -> None:
         """Let the run leave alone what rests or is closed, and try first what has rested."""
-        base, pauses, closed = (
-            self._parts.rediscovery.base, self._parts.pauses, self._parts.closed)
-        base.avoid(pauses.resting)
-        if closed.told:
-            base.leave_closed(closed.alone)
-        for pair in (*pauses.due, *closed.due):
-            base.request_sample(*pair)
+        rediscovery, pauses, closed = (
+            self._parts.rediscovery, self._parts.pauses, self._parts.closed)
+        if isinstance(rediscovery.base, Steered):
+            rediscovery.base.avoid(pauses.resting)
+            if closed.told:
+                rediscovery.base.leave_closed(closed.alone)
+        rediscovery.sample(*pauses.due, *closed.due)
 
     def look(self, pair: Pair | None) -> None:
         """Look at a pair that is closed, or at all that are if None."""
@@ -211,10 +288,10 @@ class Doubts:
         if opened is not None or pair in self._parts.closed.due:
             self.heed_pauses()
 
-    def _sample(self, pair: Pair) -> None:
+    def sample(self, pair: Pair) -> None:
         """Have a pair tried soon, unless it is closed."""
         if pair not in self._parts.closed.alone:
-            self._parts.rediscovery.base.request_sample(*pair)
+            self._parts.rediscovery.sample(pair)
 
     @property
     def models_are_due(self) -> bool:
@@ -224,28 +301,44 @@ class Doubts:
     def too_slow(self, policies: Sequence[Policy]) -> list[Policy]:
         """Return the policies through changed pairs that are too slow for sure."""
         parts, limit, refuted = self._parts, self._round.problem.limit, []
+        base = parts.rediscovery.base
         for policy in policies[1:]:
             too_slow, likely = parts.reach.too_slow(policy, limit)
             parts.relearning.likely[policy.target] = likely
             if policy.target in parts.relearning.concerned and (
-                    too_slow or parts.rediscovery.base.lower_bound(policy) > limit):
+                    too_slow or isinstance(base, Certifies)
+                    and base.lower_bound(policy) > limit):
                 refuted.append(policy)
         return refuted
+
+    def prove(self, policies: Sequence[Policy]) -> None:
+        """Prove by a model that some of the policies without a proof work, if they do."""
+        parts, limit = self._parts, self._round.problem.limit
+        unproven = parts.checks.monitor.unproven_targets
+        waiting = [policy for policy in policies[1:] if policy.target in unproven
+                   and parts.relearning.likely.get(policy.target, math.inf) < limit]
+        if not waiting:
+            return
+        turn = parts.relearning.look = (parts.relearning.look + 1) % len(waiting)
+        for policy in (waiting[turn:] + waiting[:turn])[:_AT_ONCE]:
+            if parts.reach.within(policy, limit):
+                parts.checks.monitor.prove(policy)
 
     def better(self, policies: Sequence[Policy], refuted: Sequence[Policy],
                ) -> tuple[Policy, Policy] | None:
         """
-        Return a policy that is doubted, and another one to its target that the run certifies.
+        Return a policy that is not proven, and another one to its target that the run certifies.
 
         One state is looked at in a turn, of those that do not seem to be within the radius.
 
         :param refuted: policies that are deleted anyway.
         """
         run, likely = self._parts.rediscovery, self._parts.relearning.likely
-        doubted = self.doubted(policies).keys() - {policy.target for policy in refuted}
-        slow = [policy for policy in policies[1:] if policy.target in doubted
+        unproven = {*self.doubted(policies), *self._unexplained} - {
+            policy.target for policy in refuted}
+        slow = [policy for policy in policies[1:] if policy.target in unproven
                 and likely[policy.target] > self._round.problem.radius]
-        if not slow or run.base.finished:
+        if not slow or run.base.finished or not isinstance(run.base, Certifies):
             return None
         old = slow[run.since % len(slow)]
         better = run.base.better(old)

@@ -168,8 +168,6 @@ class WatchSchedule:
     :param quanta: of rediscovery between two patrols.
     """
 
-    ADDED = ('_closed',)
-
     def __init__(self, round_: Round, transitions: TransitionMonitor, checks: PolicyChecks,
                  relearning: Relearning, rediscovery: Rediscovery, closed: ClosedWays,
                  quanta: int) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetector
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
 from mnm_ros.core.progress.said import (
@@ -54,11 +55,13 @@ class PolicyMonitor:
         self._deletion = deletion
         self._proofs = proofs
         self._made = self._begun = 0
+        self._modelled: dict[int, Policy] = {}    # proven by a model since the last change
         if state is None:
             self.detectors: dict[int, PolicyDetector] = {
                 target: self._new_detector() for target in targets}
         else:
             self._made, self._begun = state['made'], state['begun']
+            self._modelled = snapshot.put(state['modelled'])
             self.detectors = {
                 int(target): new_detector.from_state(limit, horizon, detector)
                 for target, detector in state['detectors'].items()}
@@ -66,13 +69,23 @@ class PolicyMonitor:
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""
         return {'made': self._made, 'begun': self._begun,
+                'modelled': snapshot.take(self._modelled),
                 'detectors': {str(target): detector.to_state()
                               for target, detector in self.detectors.items()}}
 
     @property
     def unproven(self) -> bool:
         """Whether some policy has not shown since the last change that it works."""
-        return not all(detector.proven for detector in self.detectors.values())
+        return bool(self._unproven)
+
+    @property
+    def _unproven(self) -> dict[int, PolicyDetector]:
+        return {target: detector for target, detector in self.detectors.items()
+                if not detector.proven and target not in self._modelled}
+
+    def prove(self, policy: Policy) -> None:
+        """Record that a model has proven since the last change that a policy works."""
+        self._modelled[policy.target] = policy
 
     def doubtful(self, targets: Iterable[int]) -> bool:
         """Whether hardly anything speaks for one of these policies since it was doubted."""
@@ -83,7 +96,7 @@ class PolicyMonitor:
         """Return the targets without a proof, and how much each still lacks, in nats."""
         first = -math.log(self._proofs * share(self._begun + 1))
         return {target: detector.proof[1] - detector.proof[0] if detector.proving else first
-                for target, detector in self.detectors.items() if not detector.proven}
+                for target, detector in self._unproven.items()}
 
     def attempts_lacking(self, likely: Mapping[int, float], limit: float) -> dict[int, float]:
         """
@@ -124,17 +137,23 @@ class PolicyMonitor:
                 if doubted:
                     detectors[target].doubt()
         self.detectors = detectors
+        self._modelled = {
+            policy.target: policy for policy in now
+            if (shown := self._modelled.get(policy.target)) is not None
+            and policy.same_as(shown) and policy.states == shown.states}
 
     def notice(self) -> None:
         """Take note of a change: no policy may profit from its past."""
         for detector in self.detectors.values():
             detector.suspect()
             detector.withdraw_proof()
+        self._modelled = {}
 
     def doubt(self, targets: Iterable[int]) -> None:
         """Let the policies for ``targets`` show soon that they still work."""
         for target in targets:
             self.detectors[target].doubt()
+            self._modelled.pop(target, None)
 
     def begin(self, target: int, *, proving: bool) -> None:
         """Begin an attempt, and a proof if the policy has to prove that it works and does not."""

@@ -31,7 +31,9 @@ import math
 from typing import Any
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.capabilities import Certifies, Foresees, Samples, TakesTurns
 from mnm_ros.core.mnm.checking_phase import Round
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence
@@ -90,7 +92,15 @@ class Rediscovery:
     def renew(self) -> None:
         """Let the run certify by what it learns after this moment alone, too."""
         self.renewals += 1
-        self.base.restart_confidence(self._delta / (2 * self.renewals * (self.renewals + 1)))
+        if isinstance(self.base, Certifies):
+            self.base.restart_confidence(
+                self._delta / (2 * self.renewals * (self.renewals + 1)))
+
+    def sample(self, *pairs: Pair) -> None:
+        """Have pairs executed as soon as possible, if the run can do that."""
+        if isinstance(self.base, Samples):
+            for pair in pairs:
+                self.base.request_sample(*pair)
 
     def begin_turn(self, quanta: int, raised: Collection[Pair]) -> None:
         """
@@ -102,13 +112,12 @@ class Rediscovery:
         self.base.interrupt()
         self._following_up = bool(raised) and not self._following_up
         if self._following_up:
-            for pair in raised:
-                self.base.request_sample(*pair)
+            self.sample(*raised)
 
     def follow_up(self, pair: Pair, was_raised: bool) -> None:
         """Try a pair again whose alarm may be near."""
         if self._following_up or not was_raised:
-            self.base.request_sample(*pair)
+            self.sample(pair)
 
     def turn_over(self) -> bool:
         """
@@ -120,8 +129,10 @@ class Rediscovery:
         """
         self._steps += not self._following_up
         self._left -= 1
-        return self.base.finished or self.too_long or self._left <= 0 and (
-            self.base.episode_over or not self.base.evaluating or self.base.between_attempts)
+        base = self.base
+        return base.finished or self.too_long or self._left <= 0 and (
+            not isinstance(base, TakesTurns) or base.episode_over or not base.evaluating
+            or base.between_attempts)
 
     @property
     def too_long(self) -> bool:
@@ -136,8 +147,8 @@ class Rediscovery:
     @property
     def sweep(self) -> tuple[int, int]:
         """Return the steps since the run began, and those that it is likely to take."""
-        outlook = self.base.outlook
-        lacking = math.ceil(outlook.lacking) if outlook else 1
+        lacking = (math.ceil(self.base.outlook.lacking)
+                   if isinstance(self.base, Foresees) else 1)
         return self.since, max(self.likely, self.since + lacking)
 
     @property
@@ -213,13 +224,20 @@ class Relearning:
     :ivar concerned: targets of policies through pairs that have changed.
     :ivar deleted: targets of policies that were deleted since the change was noticed.
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
+    :ivar changed: for each move that has raised the alarm, how often it has arrived since its
+        change as before, and how often it was executed.
+    :ivar steps: since the change was noticed.
+    :ivar look: the place of the policy that a model was last asked about.
     :ivar unseen: pairs to be looked at because of the change, and how often they still are.
     """
 
-    ADDED = ('unseen',)
-
     def __init__(self, state: Mapping[str, Any] | None = None) -> None:
         self.unseen: dict[Pair, int] = {}
+        self.changed: dict[Pair, tuple[int, int]] = {}
+        self.look = self.steps = 0
+        if state is not None:
+            self.look, self.steps = state['look'], state['steps']
+            self.changed = snapshot.put(state['changed'])
         self.swept = bool(state and state['swept'])
         self.all_doubted = bool(state and state['all_doubted'])
         self.concerned: dict[int, None] = dict.fromkeys(state['concerned'] if state else ())
@@ -231,7 +249,9 @@ class Relearning:
         """Return all of it as plain data; only just before a rediscovery."""
         return {'swept': self.swept, 'all_doubted': self.all_doubted,
                 'concerned': list(self.concerned), 'deleted': list(self.deleted),
-                'likely': [list(each) for each in self.likely.items()]}
+                'likely': [list(each) for each in self.likely.items()],
+                'look': self.look, 'steps': self.steps,
+                'changed': snapshot.take(self.changed)}
 
     def begin_rediscovery(self) -> None:
         """Take note that a rediscovery is begun, which looks at all pairs in any case."""
@@ -268,4 +288,4 @@ class Relearning:
     def settle(self) -> None:
         """Take note that the change is relearnt."""
         self.concerned, self.deleted, self.likely, self.unseen = {}, {}, {}, {}
-        self.all_doubted = False
+        self.all_doubted, self.steps, self.changed = False, 0, {}

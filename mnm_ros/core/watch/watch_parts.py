@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
@@ -18,9 +18,9 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
+from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.blocked import BlockedPairs
 from mnm_ros.core.watch.closed import ClosedWays
-from mnm_ros.core.watch.improve import Improvements
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
@@ -47,10 +47,8 @@ class WatchParts:
     :ivar pauses: the pairs that are left alone after failures.
     :ivar blocked: the pairs that are known to lead nowhere.
     :ivar closed: those of them that led on until a change was noticed.
-    :ivar improvements: the policies that are improved on request.
+    :ivar background: what is done at rest beside all that; None for nothing.
     """
-
-    ADDED: ClassVar = ('blocked', 'closed', 'improvements', 'pauses')
 
     transitions: TransitionMonitor
     checks: PolicyChecks
@@ -61,12 +59,13 @@ class WatchParts:
     reach: Reach
     blocked: BlockedPairs
     closed: ClosedWays
-    improvements: Improvements
+    background: BackgroundTask | None
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...],
            state: Mapping[str, Any] | None, look_again: float,
-           new_detector: DetectorFactory = Detector) -> WatchParts:
+           new_detector: DetectorFactory = Detector,
+           new_background: Callable[[], BackgroundTask] | None = None) -> WatchParts:
         """Return the parts for these policies, home first, from ``to_state`` or None."""
         problem = round_.problem
         # The delta of the problem is that of the round.
@@ -77,9 +76,9 @@ class WatchParts:
         reach = Reach(problem.radius, delta['reach'])
         if given['reach'] is not None:
             snapshot.put(given['reach'], reach)
-        improvements = Improvements()
+        background = new_background() if new_background else None
         if given.get('improve') is not None:
-            snapshot.put(given['improve'], improvements)
+            snapshot.put(given['improve'], background)
         transitions = round_.transitions or TransitionMonitor(
             delta['transitions'], given['transitions'])
         return cls(
@@ -96,7 +95,7 @@ class WatchParts:
             BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
                          given.get('blocked')),
             ClosedWays(given.get('closed')),
-            improvements)
+            background)
 
     def to_state(self) -> dict[str, Any]:
         """Return all of them as plain data; only just before a rediscovery."""
@@ -116,5 +115,6 @@ class WatchParts:
             'pauses': self.pauses.to_state(),
             'blocked': self.blocked.to_state(),
             **({'closed': closed} if (closed := self.closed.to_state()) else {}),
-            **({'improve': snapshot.take(self.improvements)} if self.improvements.wanted else {}),
+            **({'improve': snapshot.take(self.background)}
+               if self.background and self.background.wanted else {}),
         }

@@ -34,33 +34,38 @@ one, and the base can go on (``revise``), with what it is told in ``doubts``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice
 from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.mnm.capabilities import activity_of, Learns, Relearns, Reports
 from mnm_ros.core.mnm.checking_phase import CheckingPhase, NearlyBest, Round
+from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
-    BetterProvenNearlyBest,
-    ProvenNearlyBest,
+    ChangeTooLong,
+    MostHasChanged,
     RediscoveryTooLong,
     Said,
     StatesAdded,
     StatesDeleted,
     StatesNearer,
-    ToImproveAgain,
+    StatesRecalled,
     WayReplaced,
 )
+from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
 from mnm_ros.core.watch.watch_parts import BEGINNING, WatchParts
+
+_GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
 
 
 class WatchPhase(CheckingPhase):
@@ -73,30 +78,30 @@ class WatchPhase(CheckingPhase):
     :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
+    :param new_background: makes what is done at rest beside checking; None for nothing.
     :ivar transitions: the detectors of the pairs.
     :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
-    can_improve = True
-    ADDED = ('_blocked', '_closed', '_improvements', '_improving', '_pauses')
-
     def __init__(self, round_: Round, policies: tuple[Policy, ...],
                  state: Mapping[str, Any] | None = None, *, quanta: int = 4,
-                 look_again: float = 1.0, new_detector: DetectorFactory = Detector) -> None:
+                 look_again: float = 1.0, new_detector: DetectorFactory = Detector,
+                 new_background: Callable[[], BackgroundTask] | None = None) -> None:
         self.refuted = False
         self.rediscovering = True
         self._round = round_
         self.policies = over_own_targets(policies)
         self._here: int | None = None
         self._asked: int | None = None
+        self._begun_with = len(policies)
         self._parts = parts = WatchParts.of(
-            round_, self.policies, state, look_again, new_detector)
+            round_, self.policies, state, look_again, new_detector, new_background)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._pauses, self._closed = parts.pauses, parts.closed
-        self._improvements, self._improving = parts.improvements, False
+        self._background, self._in_background = parts.background, False
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
                                        parts.rediscovery, parts.closed, quanta)
@@ -115,12 +120,21 @@ class WatchPhase(CheckingPhase):
         return self._parts
 
     @property
+    def round(self) -> Round:    # noqa: A003
+        """Return what the phase is made from."""
+        return self._round
+
+    @property
     def cut_offs(self) -> int:
         return self._rediscovery.limit.cut_offs
 
     @property
     def doubted(self) -> Mapping[int, Said]:
         return self.doubts.doubted(self.policies)
+
+    @property
+    def kept(self) -> Collection[int]:
+        return self.doubts.kept(self.policies)
 
     @property
     def at_restart_point(self) -> bool:
@@ -142,8 +156,8 @@ class WatchPhase(CheckingPhase):
     def next_action(self) -> int:
         if self.rediscovering:
             self._asked = self.base.next_action()
-        elif self._improving:
-            self._asked = self._improvements.action(self._here)
+        elif self._background and self._in_background:
+            self._asked = self._background.action(self._here)
         else:
             self._asked = RESET if self._here is None else self._checks.attempts.action(
                 self._here)
@@ -155,34 +169,53 @@ class WatchPhase(CheckingPhase):
         self._rediscovery.since += 1
         seen = (here, action, state) if here is not None and action != RESET else None
         self._count(seen[:2] if seen else None)
-        if self.rediscovering:
+        if self.rediscovering or seen:
             self._rediscovery.fresh = False
+        if self.rediscovering:
             self.base.observe(action, state)
-            if seen:
-                self.doubts.observe(*seen, self.policies)
+        elif seen and isinstance(self.base, Learns):
+            self.base.add_transition(*seen)
+        change = self.doubts.observe(*seen, self.policies) if seen else None
+        if self.rediscovering:
             self._rediscover()
+        elif self._in_background:
+            self._go_on_in_background(seen[:2] if seen else None)
         else:
-            if seen:
-                self._rediscovery.fresh = False
-                self.base.add_transition(*seen)
-                self.doubts.observe(*seen, self.policies)
-            if self._improving:
-                self._improve(seen[:2] if seen else None)
-            else:
-                self._check(state)
-        self._heed_falls()
+            self._check(state)
+        self._remember(change)
+        self._tell_background()
 
     def observe_work(self, state: int, action: int, after: int | None) -> None:
         """Learn from it as from a step of an attempt, but that it is part of none."""
         self._rediscovery.fresh = False
         if after is None:
             self._reach.add_censored(state, action)
-            self.base.add_censored(state, action)
+            if isinstance(self.base, Learns):
+                self.base.add_censored(state, action)
             return
         self._count((state, action))
-        self.base.add_transition(state, action, after)
-        self.doubts.observe(state, action, after, self.policies)
-        self._heed_falls()
+        if isinstance(self.base, Learns):
+            self.base.add_transition(state, action, after)
+        self._remember(self.doubts.observe(state, action, after, self.policies))
+        self._tell_background()
+
+    def _remember(self, change: PairChange | None) -> None:
+        """Delete, and take back, what memory says of a change."""
+        if change is None or self.refuted:
+            return
+        if lost := self._round.memory.lost(change, self.policies[1:]):
+            self._checks.interrupt()
+            self._delete(lost)
+        self._recall()
+
+    def _recall(self) -> None:
+        """Take back the policies whose pairs lead again where they did."""
+        recalled = self._round.memory.recall({policy.target for policy in self.policies})
+        if recalled:
+            self.adopt((*self.policies, *recalled))
+            targets = [policy.target for policy in recalled]
+            self.doubts.doubt(targets)
+            self._round.log.tell(StatesRecalled(self._round.number, tuple(targets)))
 
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
@@ -190,6 +223,7 @@ class WatchPhase(CheckingPhase):
         if self._pauses.step():
             self.doubts.heed_pauses()
         self._blocked.executed(self.base, pair, self._closed.alone)
+        self._relearning.steps += self._round.log.open
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -197,7 +231,8 @@ class WatchPhase(CheckingPhase):
             self._reach.add_censored(self._here, self._asked)
             if not self.rediscovering:
                 self._rediscovery.fresh = False
-                self.base.add_censored(self._here, self._asked)
+                if isinstance(self.base, Learns):
+                    self.base.add_censored(self._here, self._asked)
         self.base.interrupt()
         self._here = self._asked = None
         self._checks.interrupt()
@@ -218,48 +253,53 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice(self.policies, declared=True)
             self.doubts.doubt(concerned)
         super().support_changed(pairs)
-        self._heed_falls(anew=True)
+        self._tell_background(anew=True)
 
     @property
     def closed(self) -> Mapping[Pair, int]:
         return self._closed.looks
 
-    def improve(self, target: int | None, within: float) -> None:
-        self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
-        self._improvements.ask(target, within)
+    def heed(self, directives: Directives, wish: Wish) -> None:
+        if isinstance(wish, Prefer):
+            self._checks.turns.prefer([
+                state for state in directives.preferred[-1:] if state in self.doubted])
+        elif isinstance(wish, LeaveClosed):
+            self.doubts.leave_closed()
+        elif isinstance(wish, Look):
+            self.doubts.look(wish.pair)
+            if self._closed.due:    # a restarted run would have another order
+                self._rediscovery.fresh = False
+        else:
+            self._rediscovery.fresh = False    # a restarted run would not know the wish
+            if self._background:
+                self._background.ask(wish.target, wish.within)
+
+    @property
+    def can_improve(self) -> bool:
+        return self._background is not None
 
     @property
     def nearly_best(self) -> Mapping[int, NearlyBest]:
-        return self._improvements.proven
+        return self._background.proven if self._background else {}
 
-    def leave_closed(self) -> None:
-        self.doubts.leave_closed()
-
-    def look(self, pair: Pair | None) -> None:
-        self.doubts.look(pair)
-        if self._closed.due:    # in another order than that of a run that is made anew
-            self._rediscovery.fresh = False
-
-    def prefer(self, states: Sequence[int]) -> None:
-        self._checks.turns.prefer([state for state in states[-1:] if state in self.doubted])
+    def request_sample(self, state: int, action: int) -> None:
+        self._rediscovery.fresh = False
+        self.doubts.sample((state, action))
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
         return super().request_audit(tries)
 
     def may_plan(self, action: int, state: int) -> bool:
-        return self._improving or super().may_plan(action, state)
+        return self._in_background or super().may_plan(action, state)
 
     def activity(self) -> PhaseActivity:
-        shown = self._shown_activity()
-        return shown if not self._improving else replace(
-            shown, target=self._improvements.target, said=self._improvements.doing)
-
-    def _shown_activity(self) -> PhaseActivity:
-        return checking_activity(
-            self.base.activity() if self.rediscovering else None, self._checks.target,
+        shown = checking_activity(
+            activity_of(self.base) if self.rediscovering else None, self._checks.target,
             self._rediscovery.number, self._rediscovery.evidence,
             self._checks.monitor.detectors, self.transitions.evidence)
+        return self._background.shown(shown) if (
+            self._background and self._in_background) else shown
 
     @property
     def sweep(self) -> tuple[int, int]:
@@ -280,7 +320,7 @@ class WatchPhase(CheckingPhase):
                 'failures': f'{evidence:.1f} nats against the policy for state {target}',
                 'failure_threshold': round(threshold, 1)}
 
-    def _adopt(self, policies: tuple[Policy, ...]) -> None:
+    def adopt(self, policies: tuple[Policy, ...]) -> None:
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
@@ -301,7 +341,7 @@ class WatchPhase(CheckingPhase):
 
     def _begin_quantum(self) -> None:
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
-        self.rediscovering, self._improving = True, False
+        self.rediscovering, self._in_background = True, False
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
             pair for pair in self.transitions.raised
@@ -326,23 +366,39 @@ class WatchPhase(CheckingPhase):
             self._rediscover_again()
         elif too_long:
             if self._rediscovery.limit.cut_off(self._rediscovery.number):
-                self._refute()
+                self._round.log.notice()
+                self._round.log.outdate()
+                self._end_round(RediscoveryTooLong(
+                    self._round.number, self.check_steps, self._rediscovery.limit.in_a_row,
+                    self._round.number + 1))
                 return
             self._rediscover_again()
+        if why := self._dearer_than_a_round:
+            self._end_round(why)
+            return
         self._begin_patrol()
+
+    @property
+    def _dearer_than_a_round(self) -> Said | None:
+        """Return why the next round probably costs less than this one; None if it does not."""
+        if not self._round.log.open:
+            return None
+        number = self._round.number
+        if self.doubts.everywhere:
+            return MostHasChanged(number, number + 1)
+        if not self._closed.alone and self._relearning.steps > self._round.patience * max(
+                1.0, len(self.policies) / self._begun_with) ** _GROWTH:
+            return ChangeTooLong(number, self._relearning.steps, number + 1)
+        return None
+
+    def _end_round(self, why: Said) -> None:
+        self.refuted = True
+        self._round.log.tell(why, 'change')
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
         stopping = self._pauses.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
-
-    def _refute(self) -> None:
-        self.refuted = True
-        self._round.log.notice()
-        self._round.log.outdate()
-        number, times = self._round.number, self._rediscovery.limit.in_a_row
-        self._round.log.tell(
-            RediscoveryTooLong(number, self.check_steps, times, number + 1), 'change')
 
     def _add_new_states(self) -> None:
         """
@@ -355,18 +411,21 @@ class WatchPhase(CheckingPhase):
         found = [policy for policy in self.base.policies if policy.target not in known]
         if not found:
             return
-        self._adopt((*self.policies, *found))
+        self.adopt((*self.policies, *found))
         self._rediscovery.limit.set(self.base.step_bound(len(self.policies)))
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.notice()
         self.doubts.look_around()
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
+        estimates = self.base.estimates if isinstance(self.base, Reports) else {}
         if self._round.log.open and any(
-                self.base.estimates.get(target, 0.0) <= self._round.problem.radius
+                estimates.get(target, 0.0) <= self._round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
             self.doubts.notice_all(self.policies)
         self._round.log.tell(StatesAdded(self._round.number, tuple(targets)))
+        self._round.memory.reached(targets)
+        self._recall()
 
     def _judge_new_states(self) -> None:
         """Notice a change where a new state is within the radius; others may come and go."""
@@ -386,6 +445,8 @@ class WatchPhase(CheckingPhase):
             self._take(*found)
         if refuted:
             self._delete(refuted)
+        else:
+            self.doubts.prove(self.policies)
         return bool(refuted)
 
     def _delete_cut_off(self) -> None:
@@ -400,7 +461,7 @@ class WatchPhase(CheckingPhase):
     def _take(self, old: Policy, better: Policy) -> None:
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
-        self._adopt(tuple(better if policy is old else policy for policy in self.policies))
+        self.adopt(tuple(better if policy is old else policy for policy in self.policies))
         self._round.log.tell(WayReplaced(self._round.number, old.target))
 
     def _begin_patrol(self) -> None:
@@ -413,63 +474,38 @@ class WatchPhase(CheckingPhase):
         """Let the policy for a target make an attempt, or others go on if None."""
         if target is None or self._checks.patrol.passes(target, self._pauses.resting):
             self._checks.turns.prefer(() if target is None else (target,))
-            self._begin_improving()
+            self._begin_background()
             return
         self._here = None
         self.rediscovering = False
         self._checks.begin(target, self.policies)
 
-    def _begin_improving(self) -> None:
-        """Make twice as many steps for what is to be improved as for all else, if there is any."""
-        if self._improvements.wanted and self._may_improve:
-            self._look_at_best()
-        if self._improvements.target is None or not self._may_improve:
+    def _begin_background(self) -> None:
+        """Make twice as many steps in the background as for all else, if there is any need."""
+        turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
+        if not (self._background and self._at_rest
+                and self._background.begin(self, 2 * (turn + turn // 2))):
             self._begin_quantum()
             return
-        turn = self._schedule.quanta * self.base.quantum    # a patrol takes half as much
-        self._improvements.left = 2 * (turn + turn // 2)
         self._here = None
-        self.rediscovering, self._rediscovery.fresh, self._improving = False, False, True
+        self.rediscovering, self._rediscovery.fresh, self._in_background = False, False, True
 
     @property
-    def _may_improve(self) -> bool:
+    def _at_rest(self) -> bool:
         """Whether nothing is suspected."""
         return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
 
-    def _improve(self, pair: Pair | None) -> None:
-        """Judge a step for what is to be improved."""
-        if self._improvements.executed(pair, self._reach):
-            self._look_at_best()
-        ahead = self._here, self._improvements.action(self._here)
-        if (self._improvements.target is None or self._improvements.left <= 0
-                or not self._may_improve or ahead in self._pauses.stopping):
+    def _go_on_in_background(self, pair: Pair | None) -> None:
+        """Judge a step that was made in the background."""
+        assert self._background is not None
+        goes_on = self._background.executed(self, pair)
+        ahead = self._here, self._background.action(self._here)
+        if not goes_on or not self._at_rest or ahead in self._pauses.stopping:
             self._begin_quantum()
 
-    def _look_at_best(self) -> None:
-        """Take what is proven to be nearly the best."""
-        self._heed_falls()
-        while (found := self._improvements.look(
-                self.policies, self._closed_alone, self._round.problem, self._reach)) is not None:
-            if found.new is not found.old:
-                self._adopt(tuple(found.new if policy is found.old else policy
-                                  for policy in self.policies))
-            proven = (self._round.number, found.new.target, found.proof.within,
-                      found.proof.at_most, found.after, found.steps)
-            self._round.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
-                                 BetterProvenNearlyBest(*proven, found.before))
-
-    def _heed_falls(self, anew: bool = False) -> None:
-        """Tell if what is proven to be nearly the best is so no more."""
-        if self._improvements.wanted:
-            fallen = self._improvements.fall(
-                self.policies[0].states, self._closed_alone, self._reach, anew)
-            if fallen:
-                self._round.log.tell(ToImproveAgain(self._round.number, tuple(fallen)))
-
-    @property
-    def _closed_alone(self) -> Collection[Pair]:
-        """Return the pairs that are closed, where looks are told."""
-        return tuple(self._closed.looks) if self._closed.told else ()
+    def _tell_background(self, anew: bool = False) -> None:
+        if self._background:
+            self._background.heed(self, anew)
 
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
@@ -505,8 +541,12 @@ class WatchPhase(CheckingPhase):
             self._reach.begin_anew()
         left = tuple(policy for policy in self.policies if policy.target not in targets)
         # Where another one may come to their targets by chance, it plays a RESET from now on.
+        if explained:
+            self._round.memory.keep(
+                [policy for policy in self.policies if policy.target in targets],
+                self._relearning.changed)
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
-        self._adopt(left)
+        self.adopt(left)
         self.transitions.leave(targets)
         self._closed.leave(targets)
         for target in targets:
@@ -518,7 +558,8 @@ class WatchPhase(CheckingPhase):
             self.doubts.notice_all(self.policies)
         self._relearning.deleted.update(dict.fromkeys(targets))
         self._round.log.tell(StatesDeleted(self._round.number, tuple(targets)), 'change')
-        if explained and not self.base.finished and self.base.revise(self.policies):
+        if (explained and not self.base.finished and isinstance(self.base, Relearns)
+                and self.base.revise(self.policies)):
             self._begin_quantum()
         else:
             self._rediscover_again()

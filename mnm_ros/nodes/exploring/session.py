@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 import math
 import time
-from typing import Any
 
 from mnm_ros.checkpoint.forget import Forgotten
 from mnm_ros.checkpoint.input_log import LoadCancelled
@@ -41,8 +40,7 @@ from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLE
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.nodes.exploring.output.publishers import Publishers
-from mnm_ros.nodes.exploring.work_first import WorkFirst
-from mnm_ros.nodes.exploring.work_topic import WorkTopic
+from mnm_ros.nodes.exploring.work import WorkFirst, WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.view.sentences import sentence
@@ -163,15 +161,15 @@ class ExplorationSession:
         self._started = min(self._started, time.monotonic())
         self._link.serve_goals(True)
         if self._wanted:
-            self._call(self._loop.resume, time.monotonic())
+            self._guard.call(self._loop.resume, time.monotonic())
         else:
-            self._call(self._loop.pause, _BEFORE)
+            self._guard.call(self._loop.pause, _BEFORE)
 
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
         self.active = False
         self._link.stop('node deactivated', at_once=True)
-        self._call(self._loop.pause, 'node deactivated')
+        self._guard.call(self._loop.pause, 'node deactivated')
         self._link.serve_goals(False)
 
     def explore(self, wanted: bool) -> None:
@@ -179,10 +177,10 @@ class ExplorationSession:
         self._want(wanted)
         if wanted:
             self._link.end_stays()
-            self._call(self._loop.resume, time.monotonic())
+            self._guard.call(self._loop.resume, time.monotonic())
         else:
             self._link.stop(EXPLORE_CALLED)
-            self._call(self._loop.pause_after_step, EXPLORE_CALLED)
+            self._guard.call(self._loop.pause_after_step, EXPLORE_CALLED)
 
     def _want(self, wanted: bool) -> None:
         self._wanted = wanted
@@ -191,18 +189,18 @@ class ExplorationSession:
     def recover(self) -> None:
         """Go on after a fault of the robot."""
         self._want(True)
-        self._call(self._loop.recover, time.monotonic())
+        self._guard.call(self._loop.recover, time.monotonic())
 
     def look(self) -> str:
         """Look at once at all ways that are closed; return which these are, for people."""
         closed = self._looks.told(self._link.profile.names)
         if closed:
             self._looks.look_now()
-            self._call(self._look_at_all)
+            self._guard.call(self._look_at_all)
         return closed
 
     def _look_at_all(self) -> None:
-        self.exploration.look()
+        self.exploration.look()    # the one loaded last, if the call had to wait
 
     def load(self, then: Callable[[Exception | None], None], patience: float) -> None:
         """
@@ -252,7 +250,7 @@ class ExplorationSession:
                 then(error)
                 return
             self._want(self._wanted and not self.active)
-            self._call(self._loop.pause, 'loaded from the disk')
+            self._guard.call(self._loop.pause, 'loaded from the disk')
             then(None)
 
         self._restore(restore, loaded)
@@ -286,7 +284,7 @@ class ExplorationSession:
             self._fail(f'nothing was loaded: {error}')
         else:
             if self.active and self._wanted:
-                self._call(self._loop.resume, time.monotonic())
+                self._guard.call(self._loop.resume, time.monotonic())
 
     def _adopt(self, restored: RestoredExploration | Exception) -> None:
         if isinstance(restored, Exception):
@@ -314,14 +312,14 @@ class ExplorationSession:
                         else self._link.declaration or None)
         if declared is not None and declared is not self._declared:
             self._declared = declared
-            self._call(self._rely_on, declared)
+            self._guard.call(self._rely_on, declared)
         times = self._link.profile.times
         if self._parameters['by_seconds'] and times.any_known and (
                 not self.exploration.problem.costs.times.any_known):    # else it has measured them
-            self._call(self._learn_times, times)
+            self._guard.call(self._learn_times, times)
 
     def _learn_times(self, times: StepTimes) -> None:
-        self.exploration.learn_times(times)
+        self.exploration.learn_times(times)    # as _look_at_all
 
     def _rely_on(self, declared: Declaration) -> None:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
@@ -379,9 +377,6 @@ class ExplorationSession:
     def _loop(self) -> Loop:
         return self._link.loop
 
-    def _call(self, method: Callable[..., None], *arguments: Any) -> None:
-        self._guard.call(method, *arguments)
-
     def _follow(self, exploration: Exploration) -> None:
         """Publish what is known, now and whenever it changes, and log what is decided."""
         if exploration.steps:
@@ -389,7 +384,7 @@ class ExplorationSession:
             exploration.robot_lost(f'going on from step {exploration.steps}')
             self._publishers.restarted(exploration.steps)
         exploration.listeners.append(InputListener(self._guard.in_node_thread(self._hear)))
-        self._call(self._publish, exploration.hypothesis)
+        self._guard.call(self._publish, exploration.hypothesis)
 
     def _hear(self, update: Update) -> None:
         for event in update.events:
@@ -439,7 +434,7 @@ class ExplorationSession:
         if not self.exploration_store.waiting:
             self.exploration_store.keep_world(self._link.profile.text, self._declared)
             self.exploration_store.keep_trusted(self._publishers.trusted, now)
-        self._call(self._publishers.news, self.exploration, self._link, now)
+        self._guard.call(self._publishers.news, self.exploration, self._link, now)
         self._publishers.republish(self._parameters['republish_period'], now)
         if self._overdue:
             self._report()
@@ -469,7 +464,7 @@ class ExplorationSession:
             self._restore_at = math.inf
             self._restore(self.exploration_store.restore, self._restored)
         if not (self._guard.busy or self.exploration_store.waiting or self._loop.over):
-            self._call(self._look_again)
+            self._guard.call(self._look_again)
         self._publishers.kept(self.exploration_store.tell(), self.exploration.steps)
         self._report()
 
@@ -477,7 +472,7 @@ class ExplorationSession:
         now = time.monotonic()
         self._overdue = self._guard.busy    # what is said of the exploration is what was said last
         if not self._overdue:
-            self._call(
+            self._guard.call(
                 self._publishers.diagnostics, self.exploration, self._link,
                 self.exploration_store.problem, '; '.join(self.exploration_store.refusals),
                 self.exploration_store.keeps, now)

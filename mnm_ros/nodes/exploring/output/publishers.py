@@ -145,30 +145,31 @@ class Publishers:
 
     def event(self, event: Event) -> Event:
         """Publish a decision, and log it; return it as it is told."""
-        event = self._events.tell(event, self._names)
+        event = self._events.tell(event, self._profile().names)
         self._node.get_logger().info(f'step {event.step}: {event.text}')
         return event
 
     def asked(self, event: Event) -> None:
         """Publish what somebody has asked for, and log it."""
-        event = self._events.tell(event, self._names)
+        event = self._events.tell(event, self._profile().names)
         if event.count != 0:    # else it is only counted
             self._node.get_logger().info(event.text)
 
     def restarted(self, step: int) -> None:
         """Tell that it goes on from what was kept."""
-        self._events.tell(Event(step, f'going on from step {step:,}', 'restart'), self._names)
+        self._events.tell(
+            Event(step, f'going on from step {step:,}', 'restart'), self._profile().names)
 
     def kept(self, found: Iterable[str], step: int) -> None:
         """Tell what was found wrong with what is kept; the log has it, too."""
         for each in found:
-            self._events.tell(Event(step, each, 'restart'), self._names)
+            self._events.tell(Event(step, each, 'restart'), self._profile().names)
 
     def declared(self, sentence: str, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
         self._trust.republish()
         self._node.get_logger().info(sentence)
-        self._events.tell(Event(step, sentence), self._names)
+        self._events.tell(Event(step, sentence), self._profile().names)
         self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
@@ -189,7 +190,7 @@ class Publishers:
         self._counted = exploration.steps, now
         timeouts = link.loop.timeouts
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
-        names = self._names
+        names = self._profile().names
         level, text = diagnosis(
             exploration, self._status_of(exploration, link.missing(now)), link.standing_by, disk,
             asked_again, refused)
@@ -209,7 +210,7 @@ class Publishers:
         """Publish how the robots are now, with what ``diagnostics`` has found out last."""
         known, unanswered = self._diagnosed, round(link.unanswered(now), 1)
         robots = link.robots
-        self._events.watch(robots, self._counted[0], self._names)
+        self._events.watch(robots, self._counted[0], self._profile().names)
         self._diagnostics.publish(DiagnosticArray(
             header=Header(stamp=self._node.get_clock().now().to_msg()),
             status=[DiagnosticStatus(
@@ -285,7 +286,7 @@ class Publishers:
         """Publish the stops that wait, unless it may still be heard who has asked for them."""
         while due and self._untold:
             event, why = self._untold.pop(0)
-            self._events.tell(event, self._names, why)
+            self._events.tell(event, self._profile().names, why)
 
 
 def way_back(exploration: Exploration) -> str:

@@ -23,19 +23,29 @@ and for how long, has no influence on the promise.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TYPE_CHECKING
 
+from mnm_ros.core.improve.least_steps import LeastSteps
 from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.progress.said import Improving
+from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.said import (
+    BetterProvenNearlyBest,
+    Improving,
+    ProvenNearlyBest,
+    ToImproveAgain,
+)
 from mnm_ros.core.statistics.certificate import PolicyModel
-from mnm_ros.core.statistics.least_steps import LeastSteps
 from mnm_ros.core.statistics.reach import Reach
+from mnm_ros.core.watch.background import BackgroundTask
+
+if TYPE_CHECKING:
+    from mnm_ros.core.watch.watch_phase import WatchPhase
 
 _GROWTH, _FEWEST = 0.25, 2
 """Of the executions of a pair, and so many of them at least, after which it is looked again."""
@@ -61,19 +71,18 @@ class Improved(NamedTuple):
     steps: int
 
 
-class Improvements:
+class Improvements(BackgroundTask):
     """
     The states that were asked for, and what is proven of their policies.
 
     :ivar wanted: how near to the best the policies are to be, by target.
-    :ivar proven: by target.
     :ivar target: of the policy that is being improved; None for none.
     :ivar left: steps until the rediscovery has its turn.
     """
 
     def __init__(self) -> None:
         self.wanted: dict[int, float] = {}
-        self.proven: dict[int, NearlyBest] = {}
+        self._proven: dict[int, NearlyBest] = {}
         self.target: int | None = None
         self.left = 0
         self._steps: dict[int, int] = {}    # made for a target
@@ -86,12 +95,44 @@ class Improvements:
     def ask(self, target: int | None, within: float) -> None:
         """Improve the policy for a state from now on, until it is so near to the best, or none."""
         if target is None:
-            self.wanted, self.proven, self._steps = {}, {}, {}
+            self.wanted, self._proven, self._steps = {}, {}, {}
             self.target = self._walk = None
             return
         self.wanted[target] = within
-        self.proven.pop(target, None)
+        self._proven.pop(target, None)
         self._steps[target] = 0
+
+    @property
+    def proven(self) -> Mapping[int, NearlyBest]:
+        return self._proven
+
+    def heed(self, phase: WatchPhase, anew: bool = False) -> None:
+        """Tell if what is proven to be nearly the best is so no more."""
+        if not self.wanted:
+            return
+        fallen = self.fall(phase.policies[0].states, _closed(phase), phase.parts.reach, anew)
+        if fallen:
+            phase.round.log.tell(ToImproveAgain(phase.round.number, tuple(fallen)))
+
+    def begin(self, phase: WatchPhase, steps: int) -> bool:
+        if self.wanted:
+            self._look(phase)
+        self.left = steps
+        return self.target is not None
+
+    def _look(self, phase: WatchPhase) -> None:
+        """Take what is proven to be nearly the best."""
+        self.heed(phase)
+        round_, reach = phase.round, phase.parts.reach
+        while (found := self.look(
+                phase.policies, _closed(phase), round_.problem, reach)) is not None:
+            if found.new is not found.old:
+                phase.adopt(tuple(found.new if policy is found.old else policy
+                                  for policy in phase.policies))
+            proven = (round_.number, found.new.target, found.proof.within, found.proof.at_most,
+                      found.after, found.steps)
+            round_.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
+                            BetterProvenNearlyBest(*proven, found.before))
 
     def fall(self, states: Sequence[int], closed: Collection[Pair], reach: Reach,
              anew: bool = False) -> list[int]:
@@ -106,9 +147,9 @@ class Improvements:
         era = (reach.begun, tuple(closed), tuple(states))
         if era == self._era and not anew:
             return []
-        fallen = [*self.proven, *([] if self.target is None else [self.target])]
+        fallen = [*self._proven, *([] if self.target is None else [self.target])]
         self._era, self.target, self._walk, self._least = era, None, None, {}
-        self.proven.clear()
+        self._proven.clear()
         return fallen
 
     def look(self, policies: Sequence[Policy], closed: Collection[Pair], problem: Problem,
@@ -120,7 +161,7 @@ class Improvements:
         """
         targets = [policy.target for policy in policies[1:]]
         target = next((target for target in self.wanted
-                       if target not in self.proven and target in targets), None)
+                       if target not in self._proven and target in targets), None)
         if target != self.target:
             self.target, self._least = target, {}
         self._made.clear()
@@ -143,7 +184,7 @@ class Improvements:
         if before.bound <= limit and found.bound > _CLEARLY * before.bound:
             new, found = tried[0]
         if found.bound <= limit:
-            self.proven[target] = proof = NearlyBest(within, least.steps, found.bound)
+            self._proven[target] = proof = NearlyBest(within, least.steps, found.bound)
             return Improved(old, new, proof, before.steps, found.steps, self._steps[target])
         self._likely = found.empirical
         optimistic = found.empirical - least.steps > found.bound - found.empirical
@@ -156,22 +197,29 @@ class Improvements:
         return RESET if here in (None, self.target) or self._walk is None else (
             self._walk.action(0, here))
 
-    def executed(self, pair: Pair | None, reach: Reach) -> bool:
-        """Take note of a step that was made for it; return whether it is time to look again."""
+    def executed(self, phase: WatchPhase, pair: Pair | None) -> bool:
+        """Look again once a pair was executed a quarter more often than at the last look."""
         self.left -= 1
         if self.target in self._steps:
             self._steps[self.target] += 1
-        if pair is None:
-            return False
-        made = self._made[pair] = self._made.get(pair, 0) + 1
-        return made >= max(_FEWEST, _GROWTH * (reach.counts.visits(*pair) - made))
+        if pair is not None:
+            made = self._made[pair] = self._made.get(pair, 0) + 1
+            before = phase.parts.reach.counts.visits(*pair) - made
+            if made >= max(_FEWEST, _GROWTH * before):
+                self._look(phase)
+        return self.target is not None and self.left > 0
 
-    @property
-    def doing(self) -> Improving:
-        """Return what is being improved."""
-        least = next(iter(self._least.values()), 0.0)
+    def shown(self, activity: PhaseActivity) -> PhaseActivity:
         assert self.target is not None
-        return Improving(self.target, self._likely, least)
+        least = next(iter(self._least.values()), 0.0)
+        return replace(activity, target=self.target,
+                       said=Improving(self.target, self._likely, least))
+
+
+def _closed(phase: WatchPhase) -> Collection[Pair]:
+    """Return the pairs that are closed, where looks are told."""
+    closed = phase.parts.closed
+    return tuple(closed.looks) if closed.told else ()
 
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:

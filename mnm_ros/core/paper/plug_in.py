@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The parts of the preset ``paper``, as a plug-in: a base, checks and a step bound.
+
+``components`` names ``ucb_explore``, ``hoeffding`` and ``printed_step_bound``, which are made from
+the parts in the tables here. A run of ``ucb_explore`` gives a third of its delta to each of
+discovery, optimism and evaluation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+import math
+
+from mnm_ros.core.components import part
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory
+from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model.counts import Counts
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
+from mnm_ros.core.paper.kl_optimism import KlOptimism
+from mnm_ros.core.paper.optimism import Optimism, SplitSamples
+from mnm_ros.core.paper.options import PaperOptions
+from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation, UcbExplore, UcbParts
+from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
+from mnm_ros.core.statistics.evaluation import BettingEvaluation, Evaluation, longest
+import numpy as np
+
+CHECK_EPISODES = 40
+"""Episodes per step of the horizon, for epsilon >= 1, after which a check has no objection."""
+
+
+def _betting(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
+    """While exploring, a policy is worth giving up above ``L``; in a check, above the limit."""
+    problem, horizon = settings.problem, settings.steps_horizon
+    if checking:
+        return BettingEvaluation(
+            horizon, problem.limit, problem.limit, delta,
+            most=math.ceil(CHECK_EPISODES * horizon / min(problem.epsilon, 1.0)))
+    return BettingEvaluation(longest(horizon, problem), problem.limit, problem.radius, delta)
+
+
+def _monte_carlo(settings: Settings, known: int, delta: float, checking: bool) -> Evaluation:
+    """As printed, with the whole delta of the run."""
+    return MonteCarloEvaluation(settings.problem, settings.accuracy, known, checking)
+
+
+EVALUATIONS: Mapping[str, Callable[[Settings, int, float, bool], Evaluation]] = {
+    'betting': _betting, 'monte_carlo': _monte_carlo}
+"""From the settings, ``|K|``, the delta of one evaluation, and whether it is in a check."""
+
+OPTIMISMS: Mapping[str, Callable[[Settings, float, np.random.Generator], Optimism]] = {
+    'kl': lambda settings, delta, rng: KlOptimism(
+        settings.problem, delta, settings.steps_horizon),
+    'split_samples': lambda settings, delta, rng: SplitSamples(
+        settings.problem, settings.accuracy, settings.steps_horizon, rng)}
+"""From the settings, the planner's part of the delta, and the generator of random choices."""
+
+DISCOVERIES: Mapping[str, Callable[[Settings, float, Counts], Discovery]] = {
+    'on_the_way': lambda settings, delta, counts: OnTheWayDiscovery(
+        settings.problem, delta, counts),
+    'per_visit': lambda settings, delta, counts: PerVisitDiscovery(settings.problem)}
+"""From the settings, discovery's part of the delta, and the counts of the run."""
+
+
+def hoeffding(settings: Settings) -> CheckingPhaseFactory:
+    """Return what makes the checking phase as printed."""
+    options = PaperOptions.of(settings)
+    return partial(
+        WindowPhase,
+        new_tests=lambda problem, known: HoeffdingTests(
+            problem, known, options.check_window, options.addition_test == 'printed'),
+        new_evaluation=lambda problem, known: EVALUATIONS[options.evaluation](
+            replace(settings, problem=problem), known, problem.delta, True))
+
+
+def ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
+                policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
+    """Return a run of UcbExplore, see ``BaseFactory``."""
+    third, options = settings.problem.delta / 3, PaperOptions.of(settings)
+    optimism = OPTIMISMS[options.optimism](settings, third, rng)
+    counts = Counts(optimism.sets)
+    evaluation = EVALUATIONS[options.evaluation]
+    return UcbExplore(settings.problem, home, UcbParts(
+        horizon=settings.steps_horizon,
+        counts=counts,
+        optimism=optimism,
+        discovery=DISCOVERIES[options.discovery](settings, third, counts),
+        step_bound=partial(part('step_bound', settings.step_bound), settings),
+        # Test number i gets its part of a sum that converges to the third.
+        evaluate=lambda known, i: evaluation(settings, known, third / (i * (i + 1)), False),
+    ), policies)
+
+
+def printed_step_bound(settings: Settings, known: int) -> int:
+    """
+    Return ``W_r = C1 |K| A L^3 / epsilon^3 log(C2 |K| A L / (epsilon delta_r))^3``.
+
+    Source: Gajane et al. 2019.
+    """
+    problem, c2 = settings.problem, PaperOptions.of(settings).c2
+    size = known * problem.all_actions * problem.radius
+    log = math.log(c2 * size / (problem.epsilon * problem.delta))
+    return math.ceil(settings.c1 * size * problem.radius ** 2 / problem.epsilon ** 3 * log ** 3)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the robot does at rest beside checking, as a plug-in of the watch phase."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from mnm_ros.core.mnm.checking_phase import NearlyBest
+from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.progress.activity import PhaseActivity
+
+if TYPE_CHECKING:
+    from mnm_ros.core.watch.watch_phase import WatchPhase
+
+
+class BackgroundTask(ABC):
+    """
+    Has two of three steps while nothing is suspected, between a patrol and a rediscovery.
+
+    For all else, these steps are as those that others have ordered. What the task learns of the
+    phase it reads from ``policies``, ``round`` and ``parts``; it may ``adopt`` other policies. The
+    phase has one for each round, which is made without arguments and is part of its snapshots.
+
+    :ivar wanted: how near to the best policies are to be, by target.
+    """
+
+    wanted: dict[int, float]
+
+    @abstractmethod
+    def ask(self, target: int | None, within: float) -> None:
+        """Improve the policy to a state until it is within so much of the best; None ends all."""
+
+    @property
+    @abstractmethod
+    def proven(self) -> Mapping[int, NearlyBest]:
+        """Return what is proven of policies of the hypothesis, by target."""
+
+    @abstractmethod
+    def heed(self, phase: WatchPhase, anew: bool = False) -> None:
+        """
+        React to a step of the phase.
+
+        :param anew: whether the declaration has changed.
+        """
+
+    @abstractmethod
+    def begin(self, phase: WatchPhase, steps: int) -> bool:
+        """Begin a turn of so many steps, with a RESET; return False if there is nothing to do."""
+
+    @abstractmethod
+    def action(self, here: int | None) -> int:
+        """Return the next action; ``here`` is None where RESET is the only choice."""
+
+    @abstractmethod
+    def executed(self, phase: WatchPhase, pair: Pair | None) -> bool:
+        """
+        Count a step; return whether the turn goes on.
+
+        :param pair: None for a RESET.
+        """
+
+    @abstractmethod
+    def shown(self, activity: PhaseActivity) -> PhaseActivity:
+        """Return what it is doing, from what the phase shows of itself."""
