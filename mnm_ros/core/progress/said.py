@@ -80,6 +80,13 @@ Reason = Union[str, Said]
 """Why it does not go on: a text is in the words of who has stopped it."""
 
 
+@dataclass(frozen=True)
+class InWords(Said):
+    """What a part of another package says, in its own words."""
+
+    words: str
+
+
 # What has happened.
 
 @dataclass(frozen=True)
