@@ -180,6 +180,9 @@ TOPICS = {
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
+        Topic('rest/reason', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
+              'the same as JSON: `name` is `BatteryLow`, `BatteryCharging`, `OutsideHours`, '
+              '`OutsideHoursToo` or `WorkComesFirst`, beside the figures of each'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '

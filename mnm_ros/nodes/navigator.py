@@ -14,10 +14,10 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
+from mnm_ros.core.progress.said import Reason, WorkComesFirst
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
-from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher
@@ -80,8 +80,9 @@ class Navigator(Node):
                       if self._given['reset_mode'] == 'service' else None)
         self._given.on_change = self._requests.setting
         self._explorer = ExplorerGoals(self, self._orders.topic_name, self._on_report)
-        self._rest = ''    # why the robot rests, as the explorer says
-        self._rests = self.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
+        self._rest: Reason = ''    # why the robot rests, as the explorer says
+        self._rests = messages.hear(self, String, 'rest/reason', messages.LATCHED,
+                                    messages.decode_reason, self._on_rest)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._orders.topic_name)
         self._places = PlaceFinder(
@@ -158,8 +159,8 @@ class Navigator(Node):
         if self._stopped and self.count_publishers(self._stops.topic_name):
             return STOPPED
         rest = self._rest if self.count_publishers(self._rests.topic_name) else ''
-        if rest and not (self._given['goals_at_rest'] or rest.startswith(WORK_FIRST)):
-            return f'the robot rests: {rest}'
+        if rest and not (self._given['goals_at_rest'] or isinstance(rest, WorkComesFirst)):
+            return f'the robot rests: {sentence(rest)}'
         return self._learnt.refusal(
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
@@ -317,8 +318,8 @@ class Navigator(Node):
         if self._stopped:
             self._whereabouts.lose()
 
-    def _on_rest(self, message: String) -> None:
-        self._rest = message.data
+    def _on_rest(self, reason: Reason) -> None:
+        self._rest = reason
 
     def _on_cancel_goal(self, message: Int64) -> None:
         self._cancel_one(message.data, 'its id came on goal/cancel')

@@ -122,7 +122,7 @@ class RobotLoop(Loop):
         self.aside: Callable[[Callable[[], object], Callable[[float], None]], None] = _in_turn
         self._turn = 0    # counts what was observed or begun
         self._pause_reason: Reason = ''    # why it will pause after the step under way
-        self._rest_reason = ''    # why the robot is to be at home
+        self._rest_reason: Reason = ''    # why the robot is to be at home
         self._resumed = False      # whether resume was called since pause
         self._limits = limits
 
@@ -136,7 +136,7 @@ class RobotLoop(Loop):
         return self.task.state in OVER
 
     @property
-    def resting(self) -> str:
+    def resting(self) -> Reason:
         """Why the robot goes home to rest, or rests, and would go on by itself; else nothing."""
         return self._rest_reason if self._resumed and not self.over else ''
 
@@ -180,7 +180,7 @@ class RobotLoop(Loop):
         else:
             self.pause(reason)
 
-    def rest(self, reason: str, now: float) -> None:
+    def rest(self, reason: Reason, now: float) -> None:
         """
         Have the robot go home after the step under way, and rest there.
 

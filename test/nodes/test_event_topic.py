@@ -7,10 +7,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, PairChange
-from mnm_ros.core.progress.said import ChangeRelearnt, PairChanged, StatesAdded
+from mnm_ros.core.progress.said import ChangeRelearnt, ExploreCalled, PairChanged, StatesAdded
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
-from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest
 
@@ -65,12 +65,12 @@ def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
 
 @pytest.mark.parametrize(('by', 'why'), [
     ('page 192.0.2.7', ' to go home, by page 192.0.2.7'),
-    ('service return_home', f': {EXPLORE_CALLED}')])
+    ('service return_home', ': service explore called')])
 def test_the_page_alone_pauses_to_go_home(by: str, why: str) -> None:
     world = World()
     world.events.tell(Event(7, '', 'command', by=by, what='home'), UNDESCRIBED)
-    assert world.events.tell(Event(7, f'paused: {EXPLORE_CALLED}', 'pause'), UNDESCRIBED,
-                             EXPLORE_CALLED).text == f'paused{why}'
+    assert world.events.tell(Event(7, 'paused: service explore called', 'pause'), UNDESCRIBED,
+                             ExploreCalled()).text == f'paused{why}'
 
 
 def test_a_robot_of_several_that_stops_and_goes_on() -> None:

@@ -341,6 +341,64 @@ class Because(Said):
 
 
 @dataclass(frozen=True)
+class ExploreCalled(Said):
+    """The service ``explore`` was called to pause; by whom is not known."""
+
+
+@dataclass(frozen=True)
+class ExploreCalledBefore(Said):
+    """The same before the node was started again."""
+
+
+@dataclass(frozen=True)
+class PausedBy(Said):
+    """Somebody has the exploration paused: a page, a command, or another node."""
+
+    by: str
+
+
+@dataclass(frozen=True)
+class PausedToGoHomeBy(PausedBy):
+    """The same, so that the robot goes home."""
+
+
+@dataclass(frozen=True)
+class BatteryLow(Said):
+    """The battery is below ``low`` percent; the robot rests until it has ``until``."""
+
+    percent: int
+    low: float
+    until: float
+
+
+@dataclass(frozen=True)
+class BatteryCharging(BatteryLow):
+    """The battery was below ``low`` percent, and has not reached ``until`` yet."""
+
+
+@dataclass(frozen=True)
+class OutsideHours(Said):
+    """It is not the time of day to explore in; that begins at ``until``."""
+
+    between: str
+    until: str
+
+
+@dataclass(frozen=True)
+class OutsideHoursToo(OutsideHours):
+    """The same, beside what is wrong with the battery."""
+
+    said: Nested
+
+
+@dataclass(frozen=True)
+class WorkComesFirst(Said):
+    """The robot rests for goals, until there was none for ``after`` seconds."""
+
+    after: float
+
+
+@dataclass(frozen=True)
 class HomeMissed(Said):
     """RESET led to a state, several times in a row, and not home, which is ``target``."""
 

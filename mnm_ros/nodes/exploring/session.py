@@ -21,6 +21,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import ExploreCalled, ExploreCalledBefore, Reason
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
@@ -36,7 +37,7 @@ from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
 from mnm_ros.nodes.exploring.look_times import LookTimes
-from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.nodes.exploring.output.publishers import Publishers
@@ -46,7 +47,6 @@ from mnm_ros.protocol.loop import Loop
 from mnm_ros.view.sentences import sentence
 
 _DIAGNOSTICS = 1.0     # s
-_BEFORE = f'{EXPLORE_CALLED} before the restart'    # why it is paused from the start on
 _LOAD_AGAIN = 5.0      # s, after which a disk that could not be read at the start is read again
 _NOTHING = Declaration()
 
@@ -151,7 +151,7 @@ class ExplorationSession:
         return self._loop.running
 
     @property
-    def resting(self) -> str:
+    def resting(self) -> Reason:
         """Why the robot goes home to rest, or rests; else nothing."""
         return self._link.resting
 
@@ -163,7 +163,7 @@ class ExplorationSession:
         if self._wanted:
             self._guard.call(self._loop.resume, time.monotonic())
         else:
-            self._guard.call(self._loop.pause, _BEFORE)
+            self._guard.call(self._loop.pause, ExploreCalledBefore())
 
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
@@ -179,8 +179,8 @@ class ExplorationSession:
             self._link.end_stays()
             self._guard.call(self._loop.resume, time.monotonic())
         else:
-            self._link.stop(EXPLORE_CALLED)
-            self._guard.call(self._loop.pause_after_step, EXPLORE_CALLED)
+            self._link.stop(ExploreCalled())
+            self._guard.call(self._loop.pause_after_step, ExploreCalled())
 
     def _want(self, wanted: bool) -> None:
         self._wanted = wanted

@@ -68,11 +68,12 @@ class RestTopics:
         self._rules = RestRules(time.monotonic())
         self._battery: Subscription | None = None
         self._warned = ''
-        self._told = ''
-        self._publisher = node.create_publisher(String, 'rest', messages.LATCHED)
-        self._publisher.publish(String())    # instead of what one before may have said
+        self._told: Reason = ''
+        self._in_words = node.create_publisher(String, 'rest', messages.LATCHED)
+        self._reasons = node.create_publisher(String, 'rest/reason', messages.LATCHED)
+        self._publish('')    # instead of what one before may have said
 
-    def reason(self, now: float) -> str:
+    def reason(self, now: float) -> Reason:
         """Return why the robot has to rest, or nothing; to be called now and then."""
         low = self._given['battery_low']
         if low and self._battery is None:
@@ -82,13 +83,17 @@ class RestTopics:
             self._node.get_logger().warning(warning)
         self._warned = warning
         return self._rules.reason(low, self._given['battery_ok'], self._given['explore_between'],
-                                  datetime.now().time())
+                                  datetime.now().time()) or ''
 
-    def tell(self, resting: str) -> None:
+    def tell(self, resting: Reason) -> None:
         """Publish why the robot rests if that is news; nothing if it does not, or is paused."""
         if resting != self._told:
             self._told = resting
-            self._publisher.publish(String(data=resting))
+            self._publish(resting)
+
+    def _publish(self, resting: Reason) -> None:
+        self._reasons.publish(messages.encode_reason(resting))
+        self._in_words.publish(String(data=sentence(resting)))
 
     def _listen(self, now: float) -> None:
         self._rules = RestRules(now)
@@ -140,7 +145,7 @@ class RobotLink(Link):
         self._rest.tell(self.resting)
 
     @property
-    def resting(self) -> str:
+    def resting(self) -> Reason:
         return self.loop.resting
 
     def last_seen(self, robot: str = '') -> int | None:

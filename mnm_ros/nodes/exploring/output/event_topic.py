@@ -14,7 +14,7 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.repeats import Repeats
-from mnm_ros.core.progress.said import Reason, Said
+from mnm_ros.core.progress.said import ExploreCalled, PausedBy, PausedToGoHomeBy, Reason, Said
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.link import RobotReport
@@ -24,7 +24,7 @@ from mnm_ros.view.sentences import sentence
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
-EXPLORE_CALLED = 'service explore called'    # why it is paused then
+_EXPLORE = 'service explore'    # from where a call of it comes that nobody has said to be his
 
 
 class EventTopic:
@@ -114,13 +114,13 @@ class EventTopic:
     def _caused(self, event: Event, why: Reason) -> Event:
         """Return a pause with who has asked for it, if that is known."""
         asked = self._asked
-        if why != EXPLORE_CALLED or asked is None or asked.what == 'resume':
+        if not isinstance(why, ExploreCalled) or asked is None or asked.what == 'resume':
             return event
         by = asked.by or ''
-        if by == EXPLORE_CALLED.removesuffix(' called'):
+        if by == _EXPLORE:
             return replace(event, by=event.by or by)
-        return replace(event, by=by, text=event.text.replace(
-            f': {EXPLORE_CALLED}', f'{" to go home," if asked.what == "home" else ""} by {by}'))
+        said = (PausedToGoHomeBy if asked.what == 'home' else PausedBy)(by)
+        return replace(event, by=by, said=said, text=sentence(said))
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was looked at."""

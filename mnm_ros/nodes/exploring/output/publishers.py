@@ -66,6 +66,7 @@ class Publishers:
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
+        self._why: tuple[Reason, ...] = ()    # the same as values
         self._stopped = ''    # the kind of the event that told so, until it goes on
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
@@ -128,10 +129,11 @@ class Publishers:
         status = '; '.join(filter(None, (doing, self.closed)))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
-            if self._is_stop(phase, status):
+            why = without_charge(exploration.status), link.missing(now), self.closed
+            if phase is not phase_before or phase in _WAITS and why != self._why:
                 self._log(phase, status)
                 self._tell_stop(phase, doing, exploration, link)
-            self._said = phase, status
+            self._said, self._why = (phase, status), why
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
                 self._publish(self._status, String(data=status))
@@ -170,7 +172,8 @@ class Publishers:
         self._trust.republish()
         self._node.get_logger().info(sentence)
         self._events.tell(Event(step, sentence), self._profile().names)
-        self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
+        self._said, self._why = (self._said[0], sentence), ()
+        self._next_phase = now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
     def diagnostics(self, exploration: Exploration, link: Link, disk: str, refused: str,
@@ -246,12 +249,6 @@ class Publishers:
         said = self._events.in_words(exploration.status, self._names)
         waits = missing and exploration.phase is Phase.WAITING_FOR_ROBOT
         return f'{said} ({missing})' if waits else said
-
-    def _is_stop(self, phase: Phase, status: str) -> bool:
-        """Return whether it starts, stops or waits, unlike in each phase of the search."""
-        before, said = self._said
-        return phase is not before or phase in _WAITS and (
-            without_charge(status) != without_charge(said))
 
     def _log(self, phase: Phase, status: str) -> None:
         """Log when it starts, stops or waits, and why."""
