@@ -177,7 +177,7 @@ TOPICS = {
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
               'what [has happened](operating.md#what-has-happened), as JSON; the last 50 for a '
               'late subscriber'),
-        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
+        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
         Topic('rest/reason', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',

@@ -95,8 +95,8 @@ ROOMS = {
                         ' nodes/common',
     'nodes/robot_side': 'core protocol checkpoint robot_description messages parameters'
                         ' nodes/common',
-    'nodes/mobile': 'core/model core/task driving files places plan robot_description messages'
-                    ' parameters nodes/common nodes/robot_side',
+    'nodes/mobile': 'core/model core/progress core/task driving files places plan'
+                    ' robot_description messages parameters nodes/common nodes/robot_side',
     'nodes': 'core checkpoint protocol driving files places plan simulation trial'
              ' view robot_description messages parameters nodes/common nodes/exploring'
              ' nodes/mobile nodes/navigating nodes/robot_side page',
