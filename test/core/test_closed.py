@@ -85,6 +85,39 @@ def test_what_is_behind_is_left_alone_too(policy: Policy | None) -> None:
     assert sampling.action(1) == 0
 
 
+def test_no_way_leads_to_where_all_that_is_lacking_can_wait() -> None:
+    """Getting Started's warehouse, seed 6: to and fro for 60,000 steps, as the way was as before."""
+    counts, ends = Counts(), {0: (1, 2), 1: (1, 1), 2: (2, 2)}
+    rows = TransitionRows(counts, 2)
+    sampling, here, seen = Sampling(counts, rows, 50), 0, []
+    for state in ends:
+        sampling.enter(state)
+
+    def step(action: int) -> int:
+        if action == RESET:
+            return 0
+        counts.add(here, action, ends[here][action])
+        rows.add(here, action, ends[here][action])
+        return ends[here][action]
+
+    for here in (0, 1, 2):
+        for action in (0, 1):
+            step(action)
+    for pair in ((1, 0), (2, 0), (2, 1)):
+        sampling.want(pair, 2)
+    for state in ends:
+        sampling.reopen(state)
+    sampling.leave_closed([(2, 0)])
+    here = 0
+    for _ in range(9):
+        action = sampling.action(here)
+        after = step(action)
+        sampling.observe(here, action, after)
+        seen.append((here, action))
+        here = after
+    assert seen.index((2, 1)) < seen.index((1, 0)) < seen.index((2, 0)), seen
+
+
 def test_what_was_left_out_comes_back_with_any_arrival() -> None:
     """Family twice_tree, seed 70003: a rediscovery that came by in attempts alone never ended."""
     for told, left_out in ((False, [3]), (True, [])):
