@@ -86,32 +86,30 @@ def test_what_is_behind_is_left_alone_too(policy: Policy | None) -> None:
 
 
 def test_no_way_leads_to_where_all_that_is_lacking_can_wait() -> None:
-    """Getting Started's warehouse, seed 6: to and fro for 60,000 steps, as the way was as before."""
+    """Getting Started's warehouse, seed 6: to and fro for 60,000 steps, on the way of before."""
     counts, ends = Counts(), {0: (1, 2), 1: (1, 1), 2: (2, 2)}
     rows = TransitionRows(counts, 2)
-    sampling, here, seen = Sampling(counts, rows, 50), 0, []
+    sampling, here, seen = Sampling(counts, rows, 50), 0, list[Pair]()
     for state in ends:
         sampling.enter(state)
 
-    def step(action: int) -> int:
+    def step(state: int, action: int) -> int:
         if action == RESET:
             return 0
-        counts.add(here, action, ends[here][action])
-        rows.add(here, action, ends[here][action])
-        return ends[here][action]
+        counts.add(state, action, ends[state][action])
+        rows.add(state, action, ends[state][action])
+        return ends[state][action]
 
-    for here in (0, 1, 2):
-        for action in (0, 1):
-            step(action)
+    for pair in ((state, action) for state in ends for action in (0, 1)):
+        step(*pair)
     for pair in ((1, 0), (2, 0), (2, 1)):
         sampling.want(pair, 2)
     for state in ends:
         sampling.reopen(state)
     sampling.leave_closed([(2, 0)])
-    here = 0
     for _ in range(9):
         action = sampling.action(here)
-        after = step(action)
+        after = step(here, action)
         sampling.observe(here, action, after)
         seen.append((here, action))
         here = after
