@@ -386,7 +386,7 @@ class WatchPhase(CheckingPhase):
         number = self._round.number
         if self.doubts.everywhere:
             return MostHasChanged(number, number + 1)
-        if not self._closed.alone and self._relearning.steps > self._round.patience * max(
+        if self._relearning.steps > self._round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
             return ChangeTooLong(number, self._relearning.steps, number + 1)
         return None
