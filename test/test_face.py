@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 import importlib
 import inspect
-import json
 from pathlib import Path
 import re
 import subprocess
@@ -25,31 +23,6 @@ WITH_ROS = {
     'CmpSim', 'EVENTS', 'Explorer', 'Goal', 'HEARTBEAT', 'LATCHED', 'Model', 'NavigatorClient',
     'PolicyAnswer', 'PolicySet', 'RobotSide', 'STEP', 'decode_known_states', 'decode_model',
     'decode_policy', 'decode_trust', 'decode_way', 'run'}
-PAGES = [ROOT / 'README.md', *(path for pattern in ('docs/*.md', 'docs/*.ipynb', 'examples/*.py')
-                               for path in sorted(ROOT.glob(pattern)))]
-
-
-def shown(page: Path) -> Iterator[str]:
-    """Yield the code in Python on a page."""
-    text = page.read_text(encoding='utf-8')
-    if page.suffix == '.py':
-        yield text
-    elif page.suffix == '.ipynb':
-        yield from (''.join(cell['source']) for cell in json.loads(text)['cells']
-                    if cell['cell_type'] == 'code')
-    else:
-        yield from re.findall(r'^ *```python\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE)
-
-
-@pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
-def test_the_pages_import_what_the_package_offers(page: Path) -> None:
-    for module, names, alone in (found for code in shown(page) for found in re.findall(
-            r'^ *(?:from (mnm_ros[\w.]*) import (\([^)]*\)|.*)|import (mnm_ros[\w.]*))', code,
-            re.MULTILINE)):
-        assert (alone or module) in FACES
-        used = {name.split(' as ')[0].strip()
-                for name in re.sub(r'#.*|[()]', '', names).split(',')} - {''}
-        assert alone or used <= {*FACES[module].__all__}
 
 
 @pytest.mark.parametrize('face', FACES)

@@ -11,14 +11,12 @@ from pathlib import Path  # noqa: I100, I201
 import re
 import subprocess
 import sys
-from typing import NamedTuple
 
 from mnm_ros.core.components import OPTION_SETS, PARTS
 
 ROOT = Path(__file__).resolve().parents[1]
 
-ROOMS = {
-    # without ROS
+WITHOUT_ROS = {
     'files': '',
     'located_yaml': 'files',
     'version': '',
@@ -63,7 +61,9 @@ ROOMS = {
     'lookout': 'forked_query',
     'topics': '',
     'security': 'topics',
-    # with ROS
+}
+ROOMS = {
+    **WITHOUT_ROS,
     'messages': 'core protocol topics view',
     'subscriptions': 'core robot_description view messages',
     'navigator_client': 'core messages robot_description',
@@ -114,24 +114,10 @@ PLUG_INS = ('core/paper', 'core/improve')
 SHOWN = ('core/__init__', 'core/__main__')
 """The face, whose names are imported once asked for, and what draws all state machines."""
 
-WITHOUT_ROS = (
-    *CORE, 'files', 'located_yaml', 'version', 'core', 'protocol', 'checkpoint', 'driving',
-    'places', 'plan', 'declaration_file', 'export', 'robot_description', 'view', 'view/terminal',
-    'view/web', 'simulation', 'study', 'trial', 'topics', 'security',
-    'forked_query', 'lookout')
-
 BARE = ('core/errors', 'version')
 """Rooms that import nothing at all of the package."""
 
 OF_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
-
-
-class Import(NamedTuple):
-    """That a module imports another; ``line`` is for the reader."""
-
-    module: str
-    imported: str
-    line: int
 
 
 def modules() -> dict[str, Path]:
@@ -140,17 +126,17 @@ def modules() -> dict[str, Path]:
             for path in sorted((ROOT / 'mnm_ros').rglob('*.py'))}
 
 
-def imports() -> Iterator[Import]:
-    """Yield every import of the package, also those in functions and for the type checker."""
+def imports() -> Iterator[tuple[str, str]]:
+    """Yield each module and what it imports, also in functions and for the type checker."""
     known = modules()
     for module, path in known.items():
         for node in ast.walk(ast.parse(path.read_text(encoding='utf-8'), str(path))):
             if isinstance(node, ast.Import):
-                yield from (Import(module, alias.name, node.lineno) for alias in node.names)
+                yield from ((module, alias.name) for alias in node.names)
             elif isinstance(node, ast.ImportFrom):
                 source = node.module or ''    # ruff bans relative imports
                 for name in dict.fromkeys(f'{source}.{alias.name}' for alias in node.names):
-                    yield Import(module, name if name in known else source, node.lineno)
+                    yield module, name if name in known else source
 
 
 def room_of(module: str) -> str:
@@ -169,21 +155,22 @@ def may_import(room: str) -> set[str]:
             if there == name or there.startswith(f'{name}/') and not room.startswith(f'{name}/')}
 
 
-def _reason(found: Import) -> str:
+def _reason(module: str, imported: str) -> str:
     """Return why an import is forbidden; empty if it is not."""
-    here, top = room_of(found.module), found.imported.partition('.')[0]
+    here, top = room_of(module), imported.partition('.')[0]
     if top != 'mnm_ros':
         return f'no ROS in {here}' if here in WITHOUT_ROS and OF_ROS.match(top) else ''
     if here not in ROOMS:
         return f'{here} is no room: name it in ROOMS'
-    there = room_of(found.imported)
+    there = room_of(imported)
     if there != here:
         return '' if there in may_import(here) else f'{here} may not import {there}'
     return 'an executable may not be imported' if here == 'nodes' else ''
 
 
 def test_every_room_imports_what_it_may() -> None:
-    found = [f'{each} ({reason})' for each in imports() if (reason := _reason(each))]
+    found = [f'{module} imports {imported} ({reason})' for module, imported in imports()
+             if (reason := _reason(module, imported))]
     assert not found, '\n'.join(found)
 
 
@@ -195,8 +182,8 @@ def test_rooms_without_ros_and_those_of_the_core_import_no_others() -> None:
 
 def test_nothing_but_a_name_leads_to_a_plug_in() -> None:
     """``components.PARTS`` names its parts, and the core without them imports neither."""
-    assert not [str(each) for each in imports() if room_of(each.imported) in PLUG_INS
-                and room_of(each.module) not in (room_of(each.imported), *SHOWN)]
+    assert not [each for each in imports() if (there := room_of(each[1])) in PLUG_INS
+                and room_of(each[0]) not in (there, *SHOWN)]
     named = {room_of(name.partition(':')[0]) for parts in PARTS.values()
              for name in parts.values() if isinstance(name, str)}
     with_options = {room_of(name.partition(':')[0]) for name in OPTION_SETS}
