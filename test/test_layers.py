@@ -12,8 +12,6 @@ import re
 import subprocess
 import sys
 
-from mnm_ros.core.components import OPTION_SETS, PARTS
-
 ROOT = Path(__file__).resolve().parents[1]
 
 WITHOUT_ROS = {
@@ -181,13 +179,9 @@ def test_rooms_without_ros_and_those_of_the_core_import_no_others() -> None:
 
 
 def test_nothing_but_a_name_leads_to_a_plug_in() -> None:
-    """``components.PARTS`` names its parts, and the core without them imports neither."""
+    """``components.PARTS`` has the names."""
     assert not [each for each in imports() if (there := room_of(each[1])) in PLUG_INS
                 and room_of(each[0]) not in (there, *SHOWN)]
-    named = {room_of(name.partition(':')[0]) for parts in PARTS.values()
-             for name in parts.values() if isinstance(name, str)}
-    with_options = {room_of(name.partition(':')[0]) for name in OPTION_SETS}
-    assert with_options < named == {*PLUG_INS}
 
 
 def test_rooms_lead_downwards_only() -> None:

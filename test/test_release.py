@@ -40,13 +40,6 @@ def test_what_only_nav2_needs_is_asked_for_by_a_condition() -> None:
     assert 'ARG MNM_ROS_NAV2=\n' in (ROOT / 'Dockerfile').read_text(encoding='utf-8')
 
 
-def test_every_file_names_its_licence() -> None:
-    files = [path for folder in (*CODE, 'docs') for path in (ROOT / folder).rglob('*')
-             if path.suffix in ('.py', '.css', '.js')]
-    assert files and not [path for path in files if 'SPDX-License-Identifier: Apache-2.0'
-                          not in path.read_text(encoding='utf-8')[:99]]
-
-
 @pytest.mark.parametrize('linter', ['flake8', 'pep257'])
 def test_the_code_passes(linter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(f'ament_{linter}', reason=f'ament_{linter} is not installed')
