@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from mnm_ros.core import PairChange, Policy, Problem, Round, settings
 from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.presets import new_mnm
@@ -140,6 +141,22 @@ def test_a_change_that_stays_open_for_too_long_begins_the_next_round() -> None:
     log.notice()
     steps = run(checking, World(), lambda: checking.refuted)
     assert 500 < steps < 600 and 'longer than it took to learn, round 2 begins' in sentences[-1]
+
+
+@pytest.mark.parametrize('seed', strength((1, 6), range(20)))
+def test_a_door_that_is_left_alone_until_a_look_holds_nothing_up(seed: int) -> None:
+    """The example of Getting Started, where a way to and fro once took 60,000 steps."""
+    open_, blocked = (grid_cmp(rows, 0.1, MOVES) for rows in (
+        ['S...', '.##.', '....'], ['S.#.', '.##.', '....']))
+    world = Explored(open_, blocked, seed=seed)
+    world.mnm.direct(LeaveClosed())
+    world.step(FIRST + 100)
+    steps = 0
+    world.simulator.change()
+    while not (world.mnm.log.relearnt == 1 == world.mnm.log.noticed):
+        world.step(10)
+        steps += 10
+        assert steps < 5_500, f'seed {seed}'
 
 
 def test_the_hypothesis_of_the_next_round_is_none_to_be_relearnt() -> None:

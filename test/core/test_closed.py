@@ -89,6 +89,37 @@ def test_what_is_behind_is_left_alone_too(policy: Policy | None) -> None:
     assert sampling.action(1) == 0
 
 
+def test_no_way_leads_to_where_all_that_is_lacking_can_wait() -> None:
+    """Getting Started's warehouse, seed 6: to and fro for 60,000 steps, on the way of before."""
+    counts, ends = Counts(), {0: (1, 2), 1: (1, 1), 2: (2, 2)}
+    rows = TransitionRows(counts, 2)
+    sampling, here, seen = Sampling(counts, rows, 50), 0, list[Pair]()
+    for state in ends:
+        sampling.enter(state)
+
+    def step(state: int, action: int) -> int:
+        if action == RESET:
+            return 0
+        counts.add(state, action, ends[state][action])
+        rows.add(state, action, ends[state][action])
+        return ends[state][action]
+
+    for pair in ((state, action) for state in ends for action in (0, 1)):
+        step(*pair)
+    for pair in ((1, 0), (2, 0), (2, 1)):
+        sampling.want(pair, 2)
+    for state in ends:
+        sampling.reopen(state)
+    sampling.leave_closed([(2, 0)])
+    for _ in range(9):
+        action = sampling.action(here)
+        after = step(here, action)
+        sampling.observe(here, action, after)
+        seen.append((here, action))
+        here = after
+    assert seen.index((2, 1)) < seen.index((1, 0)) < seen.index((2, 0)), seen
+
+
 def test_what_was_left_out_comes_back_with_any_arrival() -> None:
     """Family twice_tree, seed 70003: a rediscovery that came by in attempts alone never ended."""
     for told, left_out in ((False, [3]), (True, [])):

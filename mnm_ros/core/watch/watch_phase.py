@@ -376,7 +376,7 @@ class WatchPhase(CheckingPhase):
             return ''
         if self.doubts.everywhere:
             return 'most of what the robot does leads elsewhere than before'
-        if not self._closed.alone and self._relearning.steps > self._round.patience * max(
+        if self._relearning.steps > self._round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
             return (f'a change is open for {self._relearning.steps} steps, longer than it took to '
                     'learn')
