@@ -4,10 +4,13 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from pathlib import Path
+import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -29,3 +32,38 @@ def test_the_stubs_state_what_is_installed() -> None:
     assert not done.stderr and 'rclpy.' in done.stdout, done.stderr
     assert [line for line in done.stdout.splitlines()
             if not any(known in line for known in DIFFERENT)] == []
+
+
+@pytest.mark.parametrize('path', [*(ROOT / 'stubs').glob('*/*.pyi')],
+                         ids=lambda path: f'{path.parent.name}.{path.stem}')
+def test_a_message_has_the_fields_that_the_stubs_state(path: Path) -> None:
+    """``stubtest`` does not see fields."""
+    module = pytest.importorskip(f'{path.parent.name}.{path.stem}')
+    for stated in ast.parse(path.read_text(encoding='utf-8')).body:
+        if isinstance(stated, ast.ClassDef) and hasattr(module, stated.name):
+            check_fields(stated, getattr(module, stated.name))
+
+
+def check_fields(stated: ast.ClassDef, there: Any) -> None:
+    fields = getattr(there, 'get_fields_and_field_types', dict)()
+    for member in stated.body:
+        if isinstance(member, ast.ClassDef):
+            check_fields(member, getattr(there, member.name))
+        elif isinstance(member, ast.AnnAssign):
+            name = ast.unparse(member.target)
+            if fields and not name.isupper():    # a constant is no field
+                assert ast.unparse(member.annotation) == python_type(fields[name]), (there, name)
+
+
+def python_type(ros: str) -> str:
+    """Return what a field of a ROS type is for the type checker."""
+    sequence = re.fullmatch(r'sequence<(.+?)(?:, \d+)?>', ros)
+    if sequence:    # 64-bit numbers alone are appended to
+        kind = 'MutableSequence' if sequence[1] == 'int64' else 'Sequence'
+        return f'{kind}[{python_type(sequence[1])}]'
+    if ros.startswith('double['):
+        return 'NDArray[np.float64]'
+    words = {'boolean': 'bool', 'octet': 'bytes', 'string': 'str', 'double': 'float',
+             'float': 'float'}
+    return words.get(ros) or (
+        'int' if re.fullmatch(r'u?int\d+', ros) else ros.rpartition('/')[2])
