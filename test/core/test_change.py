@@ -6,15 +6,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from mnm_ros.core import PairChange, Policy, Problem, Round, settings
 from mnm_ros.core.mnm.capabilities import provisional_of
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import grid_cmp
 from mnm_ros.simulation.ground_truth import judge

@@ -7,10 +7,9 @@ from __future__ import annotations
 import json
 import math
 
+from mnm_ros.core import RESET, Trust
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.model.counts import Floats
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import Trust
 import numpy as np
 import pytest
 from scripted import HOME
