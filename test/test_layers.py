@@ -20,7 +20,7 @@ WITHOUT_ROS = {
     'version': '',
     'core/errors': '',
     'core/model': '',
-    'core/task': 'core/model',
+    'core/task': 'core/model core/progress',
     'core/statistics': 'core/model',
     'core/progress': 'core/model',
     'core/knowledge': 'core/model core/progress',
@@ -37,7 +37,7 @@ WITHOUT_ROS = {
     'core': 'core/components core/plug_ins core/model core/task core/detection core/progress'
             ' core/knowledge core/mnm core/watch core/disco core/statistics core/planning',
     'core/__main__': 'core/disco core/mnm core/paper core/task',
-    'core/fleet': 'core core/model core/task core/mnm',
+    'core/fleet': 'core core/model core/task core/progress core/mnm',
     'core/__init__': 'core core/detection core/fleet core/knowledge core/mnm core/model'
                      ' core/paper core/planning core/progress core/task',
     'protocol': 'core',
@@ -52,7 +52,7 @@ WITHOUT_ROS = {
     'study': 'core export simulation',
     'robot_description': 'core files',
     'declaration_file': 'core/model located_yaml',
-    'view': 'core robot_description topics',
+    'view': 'core files robot_description topics',
     'view/terminal': 'core robot_description simulation view',
     'view/web': 'core robot_description view',
     'forked_query': '',
@@ -66,7 +66,7 @@ ROOMS = {
     'subscriptions': 'core robot_description view messages',
     'navigator_client': 'core messages robot_description',
     '__init__': 'checkpoint core export messages navigator_client nodes robot_description'
-                ' simulation study version',
+                ' simulation study version view',
     'parameters': 'core driving located_yaml topics trial',
     'reference': 'core topics parameters messages',
     'launching': 'topics parameters view',
@@ -92,11 +92,11 @@ ROOMS = {
                         ' nodes/common',
     'nodes/robot_side': 'core protocol checkpoint robot_description messages parameters'
                         ' nodes/common',
-    'nodes/mobile': 'core/model core/task driving files places plan robot_description messages'
-                    ' parameters nodes/common nodes/robot_side',
+    'nodes/mobile': 'core/model core/progress core/task driving files places plan'
+                    ' robot_description messages parameters nodes/common nodes/robot_side',
     'nodes': 'core checkpoint protocol driving files places plan simulation trial'
-             ' robot_description messages parameters nodes/common nodes/exploring nodes/mobile'
-             ' nodes/navigating nodes/robot_side page',
+             ' view robot_description messages parameters nodes/common nodes/exploring'
+             ' nodes/mobile nodes/navigating nodes/robot_side page',
 }
 """What the modules of a room may import of the package, beside its own and errors.
 
