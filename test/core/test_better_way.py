@@ -6,14 +6,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mnm_ros.core import Declaration, Policy, Problem, RESET, Round, settings, Support
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.view.sentences import sentence
 import numpy as np

@@ -7,15 +7,19 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from mnm_ros.core import (
+    Counts,
+    Exploration,
+    LookInput,
+    PairChange,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+    TransitionRows,
+)
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import LookInput
-from mnm_ros.core.model.counts import Counts, Pair
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.watch.closed import ClosedWays
 from mnm_ros.core.watch.policy_checks import Turns
 from mnm_ros.simulation.simulator import Simulator

@@ -7,11 +7,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 import json
 
-from mnm_ros.core import Exploration, Problem, settings
+from mnm_ros.core import Exploration, Problem, RESET, settings, Trust, View
 from mnm_ros.core.exploration import understudy
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.trust import Trust
-from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load

@@ -7,11 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from binomial import binomial_tail
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.events import difference, Event, LastPairs, PairChange, ways, WaysChange
+from mnm_ros.core import Event, Exploration, PairChange, Policy, Problem, settings, WaysChange
+from mnm_ros.core.progress.events import difference, LastPairs, ways
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence

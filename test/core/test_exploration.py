@@ -4,12 +4,20 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration, Phase
-from mnm_ros.core.inputs import Input, InputListener, Interruption, Relocation, Update
+from mnm_ros.core import (
+    Event,
+    Exploration,
+    InputListener,
+    Interruption,
+    Phase,
+    Problem,
+    Relocation,
+    RESET,
+    settings,
+    Update,
+)
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm.options import Value
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import StatesAdded
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load

@@ -11,7 +11,7 @@ import runpy
 
 import mnm_ros
 import mnm_ros.core
-from mnm_ros.core.task.step_task import play, StepTask
+from mnm_ros.core import play, StepTask
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence

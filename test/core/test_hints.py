@@ -7,11 +7,10 @@ from __future__ import annotations
 import json
 import math
 
+from mnm_ros.core import RESET, Trust
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.model.counts import Floats
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import Hinted, HintRaised, HintWithdrawn, NotProvenSince
-from mnm_ros.core.progress.trust import Trust
 from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest

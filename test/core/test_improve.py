@@ -8,17 +8,26 @@ import json
 from pathlib import Path
 
 from binomial import binomial_tail
-from mnm_ros.core.errors import InvalidTypeError, InvalidValueError, UnknownStateError
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core import (
+    Counts,
+    Exploration,
+    ImproveInput,
+    InputListener,
+    InvalidTypeError,
+    InvalidValueError,
+    Observation,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+    Support,
+    TrustedPolicy,
+    UnknownStateError,
+)
 from mnm_ros.core.improve.improvements import Improvements
 from mnm_ros.core.improve.least_steps import LeastSteps
-from mnm_ros.core.inputs import ImproveInput, Input, InputListener, Observation
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm import mnm
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.said import (
     BetterProvenNearlyBest,
     Improving,
@@ -26,7 +35,6 @@ from mnm_ros.core.progress.said import (
     ProvenNearlyBest,
     ToImproveAgain,
 )
-from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, support, TableCmp

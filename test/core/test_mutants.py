@@ -7,19 +7,16 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
+from mnm_ros.core import Counts, Detector, Policy, Problem, RESET, Round, settings
 from mnm_ros.core.components import BASES, empirical_step_bound
-from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.model.counts import Counts, TransitionRecord
+from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.model.counts import TransitionRecord
 from mnm_ros.core.model.episode import Episode
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.discovery import OnTheWayDiscovery
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
-from mnm_ros.core.presets import settings
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.watch_phase import WatchPhase

@@ -4,23 +4,21 @@
 
 from __future__ import annotations
 
-from mnm_ros.core import components
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.building_phase import Schedule
-from mnm_ros.core.mnm.capabilities import (
-    activity_of,
-    may_plan,
-    provisional_of,
+from mnm_ros.core import (
+    BaseAlgorithm,
+    CheckingPhase,
+    components,
+    Declaration,
+    Discovery,
+    Exploration,
+    Optimism,
+    PhaseActivity,
     ProvisionalPolicy,
+    RESET,
+    settings,
 )
-from mnm_ros.core.mnm.checking_phase import CheckingPhase
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.paper.discovery import Discovery
-from mnm_ros.core.paper.optimism import Optimism
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.mnm.building_phase import Schedule
+from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of
 from mnm_ros.core.progress.said import Sampling
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation

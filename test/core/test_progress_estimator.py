@@ -7,12 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 import random
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core import Activity, Exploration, Policy, RESET
 from mnm_ros.core.knowledge.expected_plays import expected_plays, ExpectedPlays, steps_of
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_by_name
-from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.watch.policy_monitor import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator

@@ -10,11 +10,16 @@ from pathlib import Path
 
 from binomial import binomial_tail
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
-from mnm_ros.core import source_watch
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, InputListener, WorkObservation
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
+from mnm_ros.core import (
+    Exploration,
+    InputListener,
+    Problem,
+    RESET,
+    settings,
+    source_watch,
+    WorkObservation,
+)
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.source_watch import Finding, SourceWatch
 from mnm_ros.core.statistics.contradiction import Contradiction, log_factors, WINDOW
 from mnm_ros.simulation.ground_truth import judge

@@ -9,24 +9,23 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from binomial import binomial_tail
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.said import NotProvenSince
-from mnm_ros.core.progress.trust import (
-    from_json,
-    LEAST,
-    may_follow,
+from mnm_ros.core import (
+    Declaration,
+    Exploration,
+    Hypothesis,
+    Policy,
     PolicyTrust,
-    to_json,
+    Problem,
+    RESET,
+    settings,
+    Support,
     Trust,
     TrustedPolicy,
+    View,
 )
+from mnm_ros.core.progress.said import NotProvenSince
+from mnm_ros.core.progress.trust import from_json, LEAST, may_follow, to_json
 from mnm_ros.core.trust_ledger import TrustLedger
-from mnm_ros.core.view import View
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

@@ -7,16 +7,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from base_runs import finish
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core import (
+    Counts,
+    Discovery,
+    Homing,
+    new_base,
+    Optimism,
+    OptimisticPolicy,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+)
 from mnm_ros.core.paper import plug_in
-from mnm_ros.core.paper.discovery import Discovery
-from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
-from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
-from mnm_ros.core.task.step_task import Homing
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence

@@ -6,8 +6,7 @@ from __future__ import annotations
 
 import math
 
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.progress.activity import Evidence, PhaseActivity
+from mnm_ros.core import Detector, Evidence, PhaseActivity
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
 from mnm_ros.view.sentences import sentence
 import pytest

@@ -8,18 +8,23 @@ from dataclasses import replace
 import json
 import math
 
+from mnm_ros.core import (
+    BaseAlgorithm,
+    Counts,
+    Declaration,
+    PairChange,
+    Policy,
+    Problem,
+    RESET,
+    Round,
+    settings,
+    Support,
+)
 from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import new_mnm, settings
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.said import StatesDeleted
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor

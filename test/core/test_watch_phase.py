@@ -9,12 +9,9 @@ from copy import deepcopy
 import json
 
 from binomial import binomial_tail
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core import BaseAlgorithm, Detector, over_own_targets, Policy, Problem, RESET, Round
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.policy import over_own_targets, Policy
-from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.watch_phase import WatchPhase

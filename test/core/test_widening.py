@@ -8,13 +8,15 @@ from collections import Counter
 from dataclasses import replace
 import json
 
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.fleet.fleet import Fleet
-from mnm_ros.core.inputs import DeclarationInput
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
+from mnm_ros.core import (
+    Declaration,
+    DeclarationInput,
+    Exploration,
+    Fleet,
+    Problem,
+    settings,
+    Support,
+)
 from mnm_ros.core.progress.said import EndAdded
 from mnm_ros.simulation.cmp import GRID_MOVES, support
 from mnm_ros.simulation.scenario import load

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core import RESET
 from mnm_ros.view.sentences import sentence
 from scripted import HOME, ScriptedBase
 from test_mnm import check_runs, checking_of, hypothesis_of, run, WINDOW, World
