@@ -13,6 +13,7 @@ import shlex
 from xml.etree import ElementTree
 
 from flats import DOOR, flat, saved
+from mnm_ros.command import plan_forecast
 from mnm_ros.command.main import main
 from mnm_ros.console.command_line import parse
 from mnm_ros.parameters import NODES
@@ -28,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
 HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
 RADIUS = strength('1', '4')
+STEPS = re.compile(r'([\d,]+) steps, ways')
 SOON = (*HOME, '--radius', '1')    # what is told of exploring takes a second to be played, not ten
 
 
@@ -85,6 +87,20 @@ def test_a_map_becomes_a_graph_that_can_be_explored(
     scenario = parse([*words, '--once']).scenario
     assert program == 'explore' and scenario is not None
     assert scenario.graph == replace(graph, path=Path('flat.geojson'))
+
+
+def test_a_graph_that_is_not_simulated_in_time_has_an_estimate(
+        folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(['map', 'flat.yaml']) == 0
+    graph = read_geojson(folder / 'flat.geojson')
+    simulated, = plan_forecast.graph_forecast(graph)
+    for name in ('_PATIENCE', '_MOST_EDGES'):
+        with monkeypatch.context() as context:
+            context.setattr(plan_forecast, name, 0)
+            line, = plan_forecast.graph_forecast(graph)
+        assert '(an estimate by its edges, ' in line
+        assert number(STEPS.findall(line)[0]) == 7 * len(graph.edges)
+        assert 0.5 <= number(STEPS.findall(simulated)[0]) / (7 * len(graph.edges)) <= 2
 
 
 def test_the_commands_of_your_building(

@@ -45,7 +45,7 @@ def test_an_opening_is_a_line_from_wall_to_wall(resolution: float) -> None:
     assert x == pytest.approx(to_x, abs=1.5 * resolution) == pytest.approx(4.05, abs=0.3)
 
 
-@pytest.mark.parametrize('seed', range(4))
+@pytest.mark.parametrize('seed', [27, 28, 48, 65])
 def test_each_opening_has_a_room_on_each_side(seed: int) -> None:
     chance = random.Random(seed)
     walls = []
