@@ -30,8 +30,8 @@ from mnm_ros.trial.rehearsal import PATIENCE, rehearse, StepSeconds
 from mnm_ros.view.words import duration
 import yaml
 
-_PATIENCE = 3.0    # s of computing, for a graph, which is made in less
-_MOST_EDGES = 400    # of a graph that can be simulated in that time
+_PATIENCE = 5.0    # s of computing, for a graph, which is made in less
+_MOST_EDGES = 300    # of a graph that can be simulated in that time
 _STEPS = (7.0, 3.5, 14.0)
 """Likely, least and most steps for each edge: 13 graphs with 46 to 494 edges took 4.4 to 12.4."""
 _RESETS = 0.12    # of the steps: 0.07 to 0.16 there
