@@ -13,6 +13,7 @@ from copy import deepcopy
 from statistics import fmean
 from typing import Any
 
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, radius_for_all, RESET
 from mnm_ros.core.progress.prediction import Prediction
@@ -82,6 +83,11 @@ def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
     """
     speed, explorer = shipped('grid_driver')['max_speed'], shipped('explorer')
     declared, home = graph.declaration, graph.home
+    try:
+        radius = radius_for_all(declared, home)
+    except InvalidValueError as error:
+        yield f'exploring all of it is not possible: {error}'
+        return
     ways = Routes(Zones(graph), 1 / speed, 0.0).towards(home, ())
 
     def seconds(place: int, action: int, there: int) -> float:
@@ -91,8 +97,7 @@ def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
             place = drives[-1].end
         return sum(graph.length(edge) / speed + _TURN for edge in drives)
 
-    problem = Problem(graph.actions, radius_for_all(declared, home), explorer['epsilon'],
-                      explorer['delta'])
+    problem = Problem(graph.actions, radius, explorer['epsilon'], explorer['delta'])
     found = None if len(graph.actions_of) > _MOST_EDGES else rehearse(
         problem, home, declared, {}, timed=lambda: seconds, patience=_PATIENCE)
     if found is not None:
