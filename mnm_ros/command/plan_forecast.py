@@ -20,13 +20,13 @@ from mnm_ros.core.progress.prediction import Prediction
 from mnm_ros.driving.drive import limits_of
 from mnm_ros.driving.maneuvers import MOVES, successors
 from mnm_ros.driving.pace import Pace
+from mnm_ros.files import config_file
 from mnm_ros.parameters import NODES
 from mnm_ros.places.drives import Routes
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.places.zones import Zones
 from mnm_ros.plan.floor_plan import moves_to, Plan
 from mnm_ros.plan.request import Wishes
-from mnm_ros.simulation.config_files import shared
 from mnm_ros.trial.rehearsal import PATIENCE, rehearse, StepSeconds
 from mnm_ros.view.words import duration
 import yaml
@@ -41,7 +41,7 @@ _TURN = 2.0    # s of each drive along an edge, besides the way: to turn, and to
 
 def shipped(node: str) -> Mapping[str, Any]:
     """Return the parameters of a node for a TurtleBot, as they are shipped."""
-    file = yaml.safe_load(shared('turtlebot3.yaml').read_text(encoding='utf-8'))
+    file = yaml.safe_load(config_file('turtlebot3.yaml').read_text(encoding='utf-8'))
     return {**{spec.name: spec.default for spec in NODES[node]}, **file['/**']['ros__parameters'],
             **file.get(f'/**/{node}', {}).get('ros__parameters', {})}
 

@@ -7,12 +7,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from mnm_ros.core import components
+from mnm_ros.core import components, Policy, Problem, settings
 from mnm_ros.core.detection.transition_detector import TransitionDetector
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.planning.plausible import budget, Rank
-from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import (
     EVEN_PARTS,
     round_delta,
