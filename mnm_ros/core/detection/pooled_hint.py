@@ -3,13 +3,13 @@
 """
 A hint that all moves work less often than they did, or more often: then one is looked at closely.
 
-A wet floor changes each move a little. The detector of each pair sees but its own executions, so
+A wet floor changes each move a little. The detector of each pair sees its own executions alone, so
 that hundreds of steps pass before the first alarm. Here the moves are pooled: two sums over all
 executions, each of the log likelihood ratio of a success that is ``_SHIFT`` less, or more, likely
-by its log odds, than it was for that move so far, begun anew whenever it falls below 0 (CUSUM,
-Page 1954). What a move did so far is known inexactly, so that nothing is decided by this: once a
-sum is at ``_RAISED``, the moves that are known best are executed for some time, one after the other,
-and their detectors raise the alarm, or do not. Which pair is executed next has no influence on the
+by its log odds than it was for that move so far, begun anew whenever it falls below 0 (CUSUM, Page
+1954). What a move did so far is known inexactly, so that nothing is decided by this: once a sum is
+at ``_RAISED``, the moves that are known best are executed for some time, one after the other, and
+their detectors raise the alarm, or do not. Which pair is executed next has no influence on the
 promise.
 """
 
