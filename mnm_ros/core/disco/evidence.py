@@ -24,6 +24,7 @@ import numpy as np
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
 _BY_ATTEMPTS = 0.5    # of the delta of a test whose pairs are declared
+_LOOK_GROWTH = 1.02    # of the executions, until it is looked again whether pairs suffice
 _EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
@@ -68,9 +69,10 @@ class DeclaredTest(BettingEvaluation):
         """Return whether the pairs would suffice if they took so many nats."""
         if nats > self.executions * math.log(problem.limit):
             return False    # a pair that fails all but this seldom is plausible
-        looked = sum(self._pairs.executions), problem.support.changes
-        if looked != self._looked:
-            self._looked, self._enough, self._too_much = looked, -math.inf, math.inf
+        made, changes = sum(self._pairs.executions), problem.support.changes
+        if made > _LOOK_GROWTH * self._looked[0] or changes != self._looked[1]:
+            self._looked = made, changes
+            self._enough, self._too_much = -math.inf, math.inf
         if self._enough < nats < self._too_much:
             if JointModel(self._pairs.balls(nats), policy, problem.limit,
                           problem.support).bound() <= problem.limit:

@@ -400,14 +400,17 @@ class Sampling:
         """
         rows = self._rows
         visits = rows.tally.sum(axis=1)
-        # What is declared may still come for a while, at twice the price of what came once.
+        # What is declared may still come for a while: it has one success, and one step, more.
+        declared = rows.closed[:, None] & rows.filled
         found, slots = np.nonzero(
-            (rows.tally > 0) | rows.filled & (visits < _EXPECTED)[:, None])
+            (rows.tally > 0) | declared & (visits < _EXPECTED)[:, None])
+        more = declared[found, slots]
         resets = np.zeros(len(rows.states), dtype=np.intp)
         origins = np.concatenate([rows.entered[found // rows.actions], rows.entered])
         ends = np.concatenate([rows.next[found, slots], resets])
         costs = np.concatenate([
-            np.maximum(1.0, visits[found] / np.maximum(0.5, rows.tally[found, slots])),
+            np.maximum(1.0, visits[found] + more) / np.maximum(
+                1.0, rows.tally[found, slots] + more),
             resets + 1.0])
         actions = np.concatenate([found % rows.actions, resets + RESET])
         if costs_of:

@@ -39,7 +39,7 @@ import numpy as np
 
 _PRIOR, _SUCCESS = 2.0, 0.95    # executions that a pair begins with, and how many of them succeed
 _EXCESS = 0.06    # nats that one more execution adds to the budget, as a rule
-_MORE, _MOST = 0.2, 10.0    # nats that are added if executions do not suffice, and in all
+_MORE, _MOST = 0.25, 5.0    # nats that are added if executions do not suffice, and in all
 
 
 class _Way(NamedTuple):
@@ -80,6 +80,8 @@ class WalkingCertificates:
         """
         Begin a test for each state that has none, if a declared policy seems to be within limits.
 
+        Where moves may lead to several states, attempts take fewer steps.
+
         :param near: states that lack a certificate, near ones first.
         :param known: states that have one, home first.
         :param evidence: that the tests are part of.
@@ -93,7 +95,7 @@ class WalkingCertificates:
             moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
             policy = self._through_nearer(Policy(
                 target, self._horizon, states, (tuple(moves.tolist()),)))
-            if steps <= self._problem.limit and declared_pairs(policy, self._problem.support):
+            if steps <= self._problem.limit and self._leads_on(policy):
                 self._tests.begin(Offer(policy, None, 0.0, 0.0), evidence)
 
     def wanted(self, targets: Sequence[int], evidence: CertificateEvidence) -> dict[Pair, int]:
@@ -105,30 +107,35 @@ class WalkingCertificates:
         """
         ways: dict[DeclaredTest, _Way] = {}
         for policy, test in (self._tests[target] for target in targets if target in self._tests):
-            way = self._way(policy, test) if isinstance(test, DeclaredTest) else None
+            way = self._way(policy, test) if (
+                isinstance(test, DeclaredTest) and self._leads_on(policy)) else None
             if way and isinstance(test, DeclaredTest):
                 ways[test] = way
         nats = evidence.nats_of_pairs(ways)
         found: dict[Pair, int] = {}
         for test, way in ways.items():
             lacking = self._lacking(test, way, nats)
-            test.waits = any(lacking.values())
+            test.waits = bool(lacking)
             for pair in test.pairs.of:
-                executions = lacking.get(pair, 0)
-                test.pairs.count(pair, executions > 0)
-                if executions:
-                    found[pair] = max(found.get(pair, 0),
-                                      self._counts.visits(*pair) + executions)
+                test.pairs.count(pair, not lacking or pair in lacking)
+            for pair, executions in lacking.items():
+                found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
         return found
 
     def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
-        """Return the executions by pair that a test lacks; all 0 if nothing seems to help."""
+        """Return the executions of pairs that a test lacks; none if nothing seems to help."""
         more, found = 0.0, _executions(test, way, nats)
-        while not any(found.values()) and more < _MOST and not test.suffice(
-                way.policy, self._problem, nats):
+        while not found and more < _MOST and not test.suffice(way.policy, self._problem, nats):
             more += _MORE
             found = _executions(test, way, nats + more)
         return found
+
+    def _leads_on(self, policy: Policy) -> bool:
+        """Return whether each pair is declared to stay or to lead to one state, as drives do."""
+        support = self._problem.support
+        pairs = declared_pairs(policy, support)
+        return bool(pairs) and all(
+            len({*(support.ends(*pair) or ())} - {pair[0]}) == 1 for pair in pairs)
 
     def _through_nearer(self, policy: Policy) -> Policy:
         """Return a policy over the states before its target that it may come to."""
@@ -180,7 +187,7 @@ def _executions(test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
             least = 1 / (way.margin / often + 1 / success)
             lacking[pair] = max(0, math.ceil(
                 expected / _divergence(success, least)) - record.made)
-    return lacking
+    return {pair: executions for pair, executions in lacking.items() if executions}
 
 
 def _success(made: int, failed: int) -> float:
