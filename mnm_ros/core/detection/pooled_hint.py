@@ -24,8 +24,10 @@ _SHIFT = 1.5    # of log odds
 _RAISED = 6.0    # nats
 _KNOWN = 5    # executions of a move before it counts
 _SEVERAL = 3    # moves that have failed: one alone is no matter of all
+_IN_A_ROW = 2    # failures of one move that count: those of a closed door are no matter of all
 _PRIOR = 0.5    # executions that have worked, and that have not, beside those that were counted
 _MOVES, _TRIES = 2, 48    # that are looked at, and executions of each
+_PATIENCE = 400    # steps for all of them
 
 
 class PooledHint:
@@ -34,7 +36,9 @@ class PooledHint:
     def __init__(self) -> None:
         self._worse = self._better = 0.0
         self._failed: dict[Pair, None] = {}    # since the first of these was 0
+        self._failing: dict[Pair, int] = {}    # times in a row
         self._left: dict[Pair, int] = {}    # executions of those that are looked at
+        self._patience = 0    # steps
 
     @property
     def due(self) -> Pair | None:
@@ -48,7 +52,11 @@ class PooledHint:
         :param usual: how often it has worked before, of so many executions.
         :returns: whether the moves that are known best are to be looked at now.
         """
-        if executions < _KNOWN:
+        if worked:
+            self._failing.pop(pair, None)
+        else:
+            self._failing[pair] = self._failing.get(pair, 0) + 1
+        if executions < _KNOWN or self._failing.get(pair, 0) > _IN_A_ROW:
             return False
         odds = math.log((usual + _PRIOR) / (executions - usual + _PRIOR))
         self._worse = max(0.0, self._worse + _speaks(worked, odds, odds - _SHIFT))
@@ -65,10 +73,13 @@ class PooledHint:
         """Look at these moves, the best known first."""
         self._left = {pair: _TRIES for pair, _ in zip(moves, range(_MOVES))}
         self._worse = self._better = 0.0
-        self._failed = {}
+        self._failed, self._patience = {}, _PATIENCE
 
     def executed(self, pair: Pair) -> None:
         """Take note that a pair was executed."""
+        self._patience -= 1
+        if self._patience < 0:    # there may be no way to it
+            self._left = {}
         if pair in self._left:
             self._left[pair] -= 1
             if not self._left[pair]:

@@ -84,7 +84,7 @@ class Doubts:
         parts.reach.add_transition(state, action, next_state)
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
-        self._pool(pair, next_state)
+        self._pool(pair, next_state, policies)
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         self._look(pair, next_state)
@@ -109,14 +109,15 @@ class Doubts:
             self.sample(parts.pooled.due)
         return None
 
-    def _pool(self, pair: Pair, next_state: int) -> None:
+    def _pool(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> None:
         """Take note of an execution, for a hint of a change of all moves."""
         parts = self._parts
         end, worked, executions = parts.transitions.usual(pair)
         parts.pooled.executed(pair)
-        if end not in (None, pair[0]) and parts.pooled.record(
+        if not self._round.log.open and end not in (None, pair[0]) and parts.pooled.record(
                 pair, next_state == end, worked, executions):
-            parts.pooled.look_at(parts.transitions.moves)
+            known = {policy.target for policy in policies}
+            parts.pooled.look_at(move for move in parts.transitions.moves if move[0] in known)
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Take note that a pair leads elsewhere than before."""
