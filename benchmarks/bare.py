@@ -22,7 +22,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_msgs.msg import Int64MultiArray
 
 try:    # as the nodes do; to import anything of the package would take time at the start
-    from rclpy.experimental import EventsExecutor as FastExecutor
+    from rclpy.experimental import EventsExecutor as FastExecutor  # noqa: TID251
 except ImportError:    # Humble
     from rclpy.executors import SingleThreadedExecutor as FastExecutor
 

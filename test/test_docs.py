@@ -4,14 +4,15 @@
 
 from __future__ import annotations
 
-import ast
-from collections import defaultdict
-from collections.abc import Iterator
 import json
 from pathlib import Path
 import re
+from types import FunctionType
 
+import mnm_ros
 from mnm_ros.command.main import COMMANDS
+from mnm_ros.contract import clauses
+import mnm_ros.core
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.simulation import scenario, world
 import pytest
@@ -20,9 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = sorted((ROOT / 'docs').glob('*.md'))
 NOTEBOOKS = sorted((ROOT / 'docs').glob('*.ipynb'))
 PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *DOCS, *NOTEBOOKS]
-TESTS: defaultdict[str, str] = defaultdict(str)    # two folders may have one of the same name
+TESTS: dict[str, str] = {}    # two folders may have a file of the same name
 for path in (ROOT / 'test').rglob('*.py'):
-    TESTS[path.stem] += path.read_text(encoding='utf-8')
+    TESTS[path.stem] = TESTS.get(path.stem, '') + path.read_text(encoding='utf-8')
 # `test_module::test_function`, where ... stands for the rest of a name, [case] for a case of it
 TEST_NAME = r'`(test_\w+)?(?:::(test_\w+?)(\.\.\.)?)?(?:\[(\w+)\])?`'
 
@@ -63,16 +64,9 @@ def test_every_relative_link_leads_somewhere(page: Path) -> None:
             assert not anchor or anchor in anchors(target), link
         named = re.fullmatch(r'`([A-Za-z_.]+)`', text)
         if target.suffix == '.py' and named and not text.endswith('.py`'):
-            assert defined(target, named[1]), f'{link} defines no {text}'
-
-
-def defined(path: Path, name: str) -> bool:
-    """Return whether a file defines a function, a class, or a method (``Class.method``)."""
-    found: list[ast.AST] = [ast.parse(path.read_text(encoding='utf-8'))]
-    for part in name.split('.'):
-        found = [node for scope in found for node in getattr(scope, 'body', ())
-                 if isinstance(node, (ast.ClassDef, ast.FunctionDef)) and node.name == part]
-    return bool(found)
+            code = target.read_text(encoding='utf-8')
+            for name in named[1].split('.'):
+                assert re.search(rf'^ *(class|def) {name}\b', code, re.MULTILINE), (link, text)
 
 
 def test_the_index_leads_to_every_page() -> None:
@@ -118,38 +112,39 @@ def shown(page: str, head: str) -> set[str]:
     return {name for row in rows for name in re.findall(r'`([\w-]+)', row.split(' | ')[0])}
 
 
-def body(path: str) -> list[ast.stmt]:
-    return ast.parse((ROOT / path).read_text(encoding='utf-8')).body
-
-
-def keys(path: str, name: str) -> Iterator[str]:
-    """Yield the keys of a dictionary in a module, with those that it takes from another one."""
-    found = next(node.value for node in body(path)
-                 if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name)
-    assert isinstance(found, ast.Dict)
-    for key, value in zip(found.keys, found.values):
-        if key is not None:
-            yield ast.literal_eval(key)
-        else:
-            yield from keys('mnm_ros/launching.py', ast.unparse(value))
-
-
 def test_tables_list_what_there_is() -> None:
     assert shown('policies.md', '| format |') == {*FORMATS}
-    assert shown('trials.md', '| argument |') == {*keys('launch/trial.launch.py', 'ARGUMENTS')}
     assert shown('robot_sides.md', '| test |') == {
-        node.name.removeprefix('test_') for node in body('mnm_ros/contract/clauses.py')
-        if isinstance(node, ast.FunctionDef) and node.name.startswith('test_')}
-    robot_side, = (node for node in body('mnm_ros/nodes/robot_side.py')
-                   if isinstance(node, ast.ClassDef) and node.name == 'RobotSide')
-    offered = {node.name for node in robot_side.body if isinstance(node, ast.FunctionDef)
-               and not node.name.startswith('_')}
+        name.removeprefix('test_') for name in vars(clauses) if name.startswith('test_')}
     # Those of the package's own robot sides are not for users, and two are attributes.
+    offered = {name for name, value in vars(mnm_ros.RobotSide).items()
+               if isinstance(value, (FunctionType, property)) and not name.startswith('_')}
     assert shown('robot_sides.md', '| | what it is for |') == (
         offered - {'send_state', 'leave'} | {'action_names', 'action_timeout'})
-
-
-def test_every_shipped_scenario_and_world_is_there() -> None:
+    arguments = ''.join(
+        (ROOT / path).read_text(encoding='utf-8').split(f'\n{name} = {{')[1].split('\n}')[0]
+        for path, name in (('launch/trial.launch.py', 'ARGUMENTS'),
+                           ('mnm_ros/launching.py', 'VIEWERS')))
+    assert shown('trials.md', '| argument |') == {
+        *re.findall(r"^    '(\w+)':", arguments, re.MULTILINE)}
     for page, shipped in (('getting_started', scenario.shipped()), ('robots', world.shipped())):
         text = (ROOT / 'docs' / f'{page}.md').read_text(encoding='utf-8')
         assert [name for name in shipped if f'`{name}`' not in text] == []
+
+
+@pytest.mark.parametrize(
+    'page', [*PAGES, *sorted(ROOT.glob('examples/*.py'))], ids=lambda page: page.name)
+def test_the_code_shown_imports_what_the_package_offers(page: Path) -> None:
+    text = page.read_text(encoding='utf-8')
+    blocks = [text] if page.suffix == '.py' else re.findall(
+        r'^ *```python\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE)
+    if page.suffix == '.ipynb':
+        blocks = [''.join(cell['source']) for cell in json.loads(text)['cells']
+                  if cell['cell_type'] == 'code']
+    faces = {face.__name__: {*face.__all__} for face in (mnm_ros, mnm_ros.core)}
+    for module, names, alone in (found for code in blocks for found in re.findall(
+            r'^ *(?:from (mnm_ros[\w.]*) import (\([^)]*\)|.*)|import (mnm_ros[\w.]*))', code,
+            re.MULTILINE)):
+        used = {name.split(' as ')[0].strip()
+                for name in re.sub(r'#.*|[()]', '', names).split(',')} - {''}
+        assert used <= faces[alone or module]

@@ -21,7 +21,7 @@ from rclpy.qos import QoSProfile  # noqa: E402
 from std_msgs.msg import Int64  # noqa: E402
 
 try:
-    from rclpy.event_handler import SubscriptionEventCallbacks
+    from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: TID251
 except ImportError:    # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks
 

@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 import ast
+from itertools import product
 from pathlib import Path
 import re
 import shlex
 from textwrap import dedent
+from unittest.mock import Mock
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.messages import PolicySet
@@ -31,6 +33,10 @@ def code_blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf'```{language}\n(.*?)```', PAGES[page], re.DOTALL)
 
 
+def block_with(line: str, page: Path) -> str:
+    return next(block for block in code_blocks(page, 'python') if line in block)
+
+
 def test_the_world_and_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
     for page, number, load in (('robots', -1, world.load), ('reference', 0, scenario.load)):
         path = tmp_path / f'{page}.yaml'
@@ -51,37 +57,28 @@ def test_the_decoder_shown_agrees_with_the_library() -> None:
     policies = PolicySet(1, 2, 3, tuple(
         Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
         for target in (5, 7)))
-    code = next(block for block in code_blocks(DOCS / 'policies.md', 'python')
-                if 'def action(target' in block)
+    code = block_with('def action(target', DOCS / 'policies.md')
     names: dict = {'message': policies.to_msg()}
     exec(code, names)
-    for target in (5, 7):
-        for step in range(4):
-            for state in (5, 7, 8):
-                assert names['action'](target, step, state) == (
-                    policies.policy_for(target).action(step, state))
+    for target, step, state in product((5, 7), range(4), (5, 7, 8)):
+        assert names['action'](target, step, state) == (
+            policies.policy_for(target).action(step, state))
 
 
 def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
     answers: list[list[int]] = []
 
     class Bare:
-        """A node that needs no ROS; it publishes to ``answers``."""
+        """A node that needs no ROS."""
 
         def __init__(self, name: str) -> None:
             pass
 
-        def create_publisher(self, *_: object) -> Bare:
-            return self
+        create_subscription = Mock()
+        create_publisher = Mock(return_value=Mock(
+            publish=lambda message: answers.append(list(message.data))))
 
-        def create_subscription(self, *_: object) -> None:
-            pass
-
-        def publish(self, message: Int64MultiArray) -> None:
-            answers.append(list(message.data))
-
-    code = next(block for block in code_blocks(ROOT / 'README.md', 'python')
-                if 'class MyRobot' in block)
+    code = block_with('class MyRobot', ROOT / 'README.md')
     names: dict = {'Node': Bare, 'Int64MultiArray': Int64MultiArray}
     exec(code, names)
     robot = names['MyRobot']()
@@ -96,21 +93,19 @@ def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
 
 def test_the_exploration_without_ros_that_is_shown_knows_the_grid(
         capsys: pytest.CaptureFixture) -> None:
-    code = next(block for block in code_blocks(ROOT / 'README.md', 'python')
-                if 'from mnm_ros.core import' in block)
+    code = block_with('from mnm_ros.core import', ROOT / 'README.md')
     simulator = Simulator(scenario.load('grid_3x3'))
     exec(code, {'step': simulator.step})
     known, = capsys.readouterr().out.splitlines()
     assert set(range(8)) <= set(ast.literal_eval(known))
 
 
-COMMANDS = [line for page in PAGES.values()
-            for line in re.findall(r'^\$? ?(\w.* --ros-args .*)$', page, re.MULTILINE)
-            if '--params-file' not in line]
-
-
-@pytest.mark.parametrize('command', COMMANDS)
-def test_ros_understands_the_arguments_shown(command: str) -> None:
-    words, context = shlex.split(command), Context()
-    rclpy.init(args=words[words.index('--ros-args'):], context=context)
-    context.try_shutdown()
+def test_ros_understands_the_arguments_shown() -> None:
+    lines = re.findall(r'^\$? ?\w.* --ros-args .*$', '\n'.join(PAGES.values()), re.MULTILINE)
+    shown = [shlex.split(line.partition(' --ros-args ')[2]) for line in lines
+             if '--params-file' not in line]
+    assert shown
+    for arguments in shown:
+        context = Context()
+        rclpy.init(args=['--ros-args', *arguments], context=context)
+        context.try_shutdown()

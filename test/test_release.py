@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The changelog and package.xml are as catkin_prepare_release, bloom and rosdep read them."""
+"""What bloom, rosdep and ``colcon test`` read agrees with the package, and the linters pass."""
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 import re
 from xml.etree import ElementTree
 
 import mnm_ros
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+CODE = ['benchmarks', 'examples', 'launch', 'mnm_ros', 'setup.py', 'test']
 PACKAGE = ElementTree.parse(ROOT / 'package.xml').getroot()
 
 
@@ -35,3 +38,10 @@ def test_what_only_nav2_needs_is_asked_for_by_a_condition() -> None:
     assert {name: condition for name, condition in conditions.items() if condition} == (
         dict.fromkeys(('bondpy', 'nav2_msgs'), '$MNM_ROS_NAV2 == true'))
     assert 'ARG MNM_ROS_NAV2=\n' in (ROOT / 'Dockerfile').read_text(encoding='utf-8')
+
+
+@pytest.mark.parametrize('linter', ['flake8', 'pep257'])
+def test_the_code_passes(linter: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip(f'ament_{linter}', reason=f'ament_{linter} is not installed')
+    monkeypatch.chdir(ROOT)
+    assert importlib.import_module(f'ament_{linter}.main').main(CODE) == 0

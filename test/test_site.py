@@ -13,7 +13,6 @@ import subprocess
 import sys
 from types import ModuleType
 
-import mnm_ros
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS
 from mnm_ros.core.task.step_task import diagram, RUN_TRANSITIONS, RunState
@@ -22,13 +21,16 @@ from test_layers import OF_ROS
 from tiers import thorough
 
 ROOT = Path(__file__).resolve().parents[1]
-NEEDED = ('sphinx', 'myst_parser', 'matplotlib')
+
+
+def need(*modules: str) -> None:
+    for module in modules:
+        pytest.importorskip(module, reason=f'{module} is not installed')
 
 
 def extension(name: str, *needed: str) -> ModuleType:
     """Import an extension of Sphinx that belongs to the site."""
-    for module in needed:
-        pytest.importorskip(module, reason=f'{module} is not installed')
+    need(*needed)
     folder = str(ROOT / 'docs' / 'site')
     if folder not in sys.path:
         sys.path.append(folder)
@@ -42,8 +44,7 @@ def pages() -> set[str]:
 
 def test_pages_are_read_without_a_warning(tmp_path: Path) -> None:
     """All but the reference of the API, for which all modules would be imported."""
-    for module in NEEDED:
-        pytest.importorskip(module, reason=f'{module} is not installed')
+    need('sphinx', 'myst_parser', 'matplotlib')
     done = subprocess.run(
         [sys.executable, '-m', 'sphinx', '-q', '--fresh-env', '-b', 'dummy', '-D',
          'exclude_patterns=site,api.rst', 'docs', str(tmp_path)],
@@ -71,8 +72,7 @@ def test_the_api_is_made_without_ros() -> None:
                    'test_site.py::test_a_diagram_names_every_state_and_label_in_text_that_can_be_'
                    'read_aloud')
 def test_the_site(tmp_path: Path) -> None:
-    for module in NEEDED:
-        pytest.importorskip(module, reason=f'{module} is not installed')
+    need('sphinx', 'myst_parser', 'matplotlib')
     done = subprocess.run(
         [str(ROOT / 'scripts' / 'docs'), str(tmp_path)], capture_output=True, text=True,
         timeout=900, env={**os.environ, 'MNM_PYTHON': sys.executable})
@@ -88,9 +88,6 @@ def test_the_site(tmp_path: Path) -> None:
         tmp_path / 'searchindex.js').read_text(encoding='utf-8')
     for trigger, *_ in (*RUN_TRANSITIONS, *MNM_TRANSITIONS, *UCB_TRANSITIONS):
         assert f'>{trigger}</text>' in made['algorithm']
-    for name in (*mnm_ros.__all__, 'core.Exploration.observe', 'NavigatorClient.go'):
-        assert f'id="mnm_ros.{name}"' in made['api'] or (
-            f'id="mnm_ros.core.{name}"' in made['api']), name
     assert 'data:image/png' in made['gymnasium']
 
 
@@ -106,23 +103,3 @@ def test_a_diagram_names_every_state_and_label_in_text_that_can_be_read_aloud() 
         diagrams.parse('stateDiagram-v2\nONE -- TWO')
     with pytest.raises(ValueError, match="'flowchart' is not drawn, expected stateDiagram-v2"):
         diagrams.parse('flowchart\nONE --> TWO')
-
-
-def test_the_contents_are_the_links_of_the_first_page() -> None:
-    arrangement = extension('arrangement')
-    assert arrangement.contents(
-        '# Title\n[not](here.md)\n## One\n- [a](a.md), [b](b.md#there), [c](https://c.org)\n'
-        '## Two\n[a](a.md) [n](n.ipynb)\n') == (
-        '```{toctree}\n:hidden:\n:caption: One\n\na.md\n```\n\n'
-        '```{toctree}\n:hidden:\n:caption: Two\n\nn.ipynb\n```\n')
-
-
-def test_a_notebook_is_read_with_what_it_printed_and_drew() -> None:
-    notebook = extension('notebook', 'myst_parser')
-    assert notebook.page(
-        '{"cells": [{"cell_type": "markdown", "source": ["# Title\\n", "text"]},'
-        ' {"cell_type": "code", "source": ["print(1)"], "outputs": ['
-        '{"output_type": "stream", "text": ["1\\n"]},'
-        ' {"output_type": "display_data", "data": {"image/png": "QUJD\\n"}}]}]}') == (
-        '# Title\ntext\n\n```python\nprint(1)\n```\n\n```text\n1\n```\n\n'
-        '![what the code above draws](data:image/png;base64,QUJD)\n')

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets
+from mnm_ros.core import BaseAlgorithm, Hypothesis, over_own_targets
 from mnm_ros.simulation.simulator import Simulator
 
 

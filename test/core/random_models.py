@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core import Counts, EmpiricalModel, TransitionRows
 import numpy as np
 
 OUTSIDE = 50

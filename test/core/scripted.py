@@ -7,20 +7,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 import math
 
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.capabilities import (
+from mnm_ros.core import (
+    BaseAlgorithm,
     Certifies,
     Learns,
+    PairChange,
+    PhaseActivity,
+    Policy,
     Relearns,
     Reports,
+    RESET,
     Samples,
     TakesTurns,
 )
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 
 HOME = 0

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import json
 
-from mnm_ros.core.progress.activity import Activity, closest, Evidence, Progress
+from mnm_ros.core import Activity, Evidence, Progress
+from mnm_ros.core.progress.activity import closest
 import pytest
 
 FULL = Activity(

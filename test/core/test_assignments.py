@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import math
 
+from mnm_ros.core import RESET
 from mnm_ros.core.fleet.assignments import Assignments, RECENT_OUTCOMES
-from mnm_ros.core.model.problem import RESET
 import pytest
 
 

@@ -10,17 +10,17 @@ from typing import Any, cast
 
 from binomial import binomial_tail
 from hours import FLAT, flat
+from mnm_ros.core import Declaration, Exploration, Problem, RESET, settings, Support
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.exploration import Exploration, understudy
+from mnm_ros.core.exploration import understudy
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.declaration import AUDIT, Declaration
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
+from mnm_ros.core.model.declaration import AUDIT
+from mnm_ros.core.progress.said import EndAdded
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from tiers import strength, thorough
 
@@ -50,7 +50,8 @@ class Run:
     def step(self) -> Pair | None:
         here, action = self.exploration.last_state, self.exploration.next_action()
         taken = self.exploration.observe(action, self.simulator.step(action))
-        self.told += [event.text for event in taken.events if 'declared was' in event.text]
+        self.told += [sentence(event.said) for event in taken.events
+                      if isinstance(event.said, EndAdded)]
         return None if here is None else (here, action)
 
     def until(self, condition: Callable[[], object], most: int, every: int = 1) -> bool:

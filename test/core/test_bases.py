@@ -7,10 +7,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from base_runs import finish, hypothesis
+from mnm_ros.core import BaseAlgorithm, new_base, Problem, RESET, settings
 from mnm_ros.core.components import BASES
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import new_base, settings
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting

@@ -6,15 +6,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mnm_ros.core import Declaration, Policy, Problem, RESET, Round, settings, Support
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase
@@ -94,7 +91,7 @@ class Offering(ScriptedBase):
 
 def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
     sentences: list[str] = []
-    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
     base = Offering(0, (HOME, 3, 5))
     checking = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: base, 10**6, 30, log),

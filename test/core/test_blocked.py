@@ -10,19 +10,25 @@ import json
 import math
 from typing import Any
 
+from mnm_ros.core import (
+    CarriedPair,
+    Counts,
+    Declaration,
+    EmpiricalModel,
+    Exploration,
+    OptimisticPlanner,
+    Problem,
+    RESET,
+    Samples,
+    settings,
+    Steered,
+    Support,
+    TransitionRows,
+)
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.mnm.capabilities import CarriedPair, Samples, Steered
-from mnm_ros.core.model.counts import Counts, Pair
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.paper.ucb_explore import UcbExplore
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.planning.plausible import confidence_region, Rank
-from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.watch.blocked import BlockedPairs
 import numpy as np

@@ -14,14 +14,22 @@ from collections.abc import Callable
 
 from binomial import binomial_tail
 from families import draw
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.exploration import Exploration, understudy
+from mnm_ros.core import (
+    Detector,
+    Exploration,
+    Hypothesis,
+    new_base,
+    over_own_targets,
+    Problem,
+    RESET,
+    Round,
+    settings,
+)
+from mnm_ros.core.exploration import understudy
 from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
-from mnm_ros.core.presets import new_base, new_mnm, settings
+from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import Cmp, TableCmp

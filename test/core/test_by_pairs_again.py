@@ -4,10 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
+from mnm_ros.core import Exploration, Problem, settings, Support
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

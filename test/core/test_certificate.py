@@ -7,11 +7,7 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core import Counts, EmpiricalModel, Policy, RESET, TransitionRows
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.simulation.cmp import Outcomes, TableCmp

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import Counts
 from mnm_ros.core.disco.certify import most_relevant
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
-from mnm_ros.core.model.counts import Counts
 import numpy as np
 
 MOVES = np.array([0, 1])

@@ -9,13 +9,7 @@ import math
 from pathlib import Path
 from random import Random
 
-from mnm_ros.core import continuation
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
-from mnm_ros.core.view import View
+from mnm_ros.core import continuation, Declaration, Exploration, Problem, settings, Support, View
 from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator

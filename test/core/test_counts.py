@@ -2,7 +2,7 @@
 
 """Counting transitions, dealt into disjoint sets."""
 
-from mnm_ros.core.model.counts import Counts
+from mnm_ros.core import Counts
 
 
 def test_transition_j_of_a_pair_goes_to_set_j_mod_sets() -> None:

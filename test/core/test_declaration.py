@@ -8,8 +8,8 @@ import json
 import re
 from typing import Any
 
+from mnm_ros.core import Declaration
 from mnm_ros.core.model import declaration
-from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import MARGIN, radius_for_all
 import pytest
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from itertools import product
 import math
 
-from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core import Detector
 from mnm_ros.core.statistics.delta_spending import share
 import pytest
 

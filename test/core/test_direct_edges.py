@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from mnm_ros.core import Knowledge, RESET
 from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges
-from mnm_ros.core.knowledge.knowledge import Knowledge, nested
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.knowledge.knowledge import nested
 import numpy as np
 import pytest
 from scipy.stats import binomtest

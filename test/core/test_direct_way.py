@@ -4,14 +4,21 @@
 
 from __future__ import annotations
 
-from mnm_ros.core import Exploration, play, settings
+from mnm_ros.core import (
+    Declaration,
+    DirectWay,
+    Exploration,
+    Navigation,
+    play,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+    StepsToGo,
+    Support,
+)
 from mnm_ros.core.model.counts import TransitionRecord
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.direct_way import direct_way, DirectWay, MOST_STATES
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.task.navigation import Navigation, StepsToGo
+from mnm_ros.core.model.direct_way import direct_way, MOST_STATES
 from mnm_ros.simulation.cmp import grid_cmp
 import numpy as np
 import pytest

@@ -9,16 +9,21 @@ from pathlib import Path
 
 from base_runs import finish, hypothesis
 from binomial import binomial_tail
+from mnm_ros.core import (
+    BaseAlgorithm,
+    Declaration,
+    EmpiricalModel,
+    new_base,
+    OptimisticPlanner,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+    Support,
+)
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
-from mnm_ros.core.presets import new_base, new_mnm, settings, TRIES, Value
+from mnm_ros.core.presets import new_mnm, TRIES, Value
 from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting

@@ -6,12 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from mnm_ros.core import EmpiricalModel, Policy, Problem, RESET, settings
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco, DiscoPhase
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
 import numpy as np
 import pytest
 

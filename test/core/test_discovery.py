@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.paper.discovery import Discovery, OnTheWayDiscovery, PerVisitDiscovery
+from mnm_ros.core import Counts, Discovery, Policy, Problem, RESET
+from mnm_ros.core.paper.discovery import OnTheWayDiscovery, PerVisitDiscovery
 import numpy as np
 import pytest
 

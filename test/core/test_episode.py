@@ -9,10 +9,8 @@ from dataclasses import replace
 from itertools import product
 import random
 
+from mnm_ros.core import Policy, Problem, RESET, settings
 from mnm_ros.core.model.episode import Attempts, Episode
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.evaluation import longest
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps

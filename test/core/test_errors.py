@@ -11,15 +11,17 @@ import inspect
 from pathlib import Path
 import re
 
-from mnm_ros.core import errors
-from mnm_ros.core.errors import (
+from mnm_ros.core import (
+    errors,
+    Hypothesis,
     InvalidTypeError,
     MnmError,
+    play,
+    Policy,
+    Problem,
+    RESET,
     UnknownStateError,
 )
-from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.task.step_task import play
 import pytest
 from scripted import ScriptedBase
 

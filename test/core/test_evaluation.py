@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core import Problem
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation, longest
 import numpy as np

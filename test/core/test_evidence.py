@@ -8,14 +8,11 @@ import math
 from typing import Any
 
 from binomial import binomial_tail
+from mnm_ros.core import OptimisticPlanner, Policy, Problem, RESET, settings
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper import plug_in
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
-from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.evaluation import Decision
 import numpy as np

@@ -6,18 +6,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from mnm_ros.core import (
+    Counts,
+    Declaration,
+    EmpiricalModel,
+    Exploration,
+    Policy,
+    Problem,
+    settings,
+    Support,
+    TransitionRows,
+)
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
 from mnm_ros.core.disco.extensions import PolicyExtensions
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.presets import settings
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

@@ -10,12 +10,8 @@ from functools import lru_cache
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.fleet.fleet import Fleet, SamplePool
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
-from mnm_ros.core.task.step_task import RunState
+from mnm_ros.core import Declaration, Exploration, Fleet, Problem, RESET, RunState, settings
+from mnm_ros.core.fleet.fleet import SamplePool
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator

@@ -12,14 +12,23 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-from mnm_ros.core.exploration import Exploration, understudy
+from mnm_ros.core import (
+    Exploration,
+    Fleet,
+    InputListener,
+    Interruption,
+    Member,
+    Observation,
+    Problem,
+    RESET,
+    RunState,
+    settings,
+)
+from mnm_ros.core.exploration import understudy
 from mnm_ros.core.fleet.assignments import look_ahead
-from mnm_ros.core.fleet.fleet import Fleet, Member, SamplePool, Ticket
-from mnm_ros.core.inputs import Input, InputListener, Interruption, Observation
+from mnm_ros.core.fleet.fleet import SamplePool, Ticket
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
-from mnm_ros.core.task.step_task import RunState
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest

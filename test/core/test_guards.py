@@ -7,8 +7,20 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from mnm_ros.core import components, Exploration, Fleet, Member, play, Problem, RESET, settings
-from mnm_ros.core.errors import InvalidTypeError, InvalidValueError, MnmError, SnapshotError
+from mnm_ros.core import (
+    components,
+    Exploration,
+    Fleet,
+    InvalidTypeError,
+    InvalidValueError,
+    Member,
+    MnmError,
+    play,
+    Problem,
+    RESET,
+    settings,
+    SnapshotError,
+)
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.gym_robot import GymRobot

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.step_task import Homing
+from mnm_ros.core import Homing, RESET
 
 
 def test_home_is_where_the_first_reset_ends() -> None:

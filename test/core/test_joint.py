@@ -7,12 +7,8 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
+from mnm_ros.core import Counts, Declaration, Policy, Problem, Support
 from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs, DeclaredTest
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation
 from mnm_ros.core.statistics.joint import JointEvidence, JointModel

@@ -6,10 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.fleet.fleet import Fleet, Member
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
+from mnm_ros.core import Exploration, Fleet, Member, Problem, RESET, settings
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

@@ -8,10 +8,11 @@ from pathlib import Path
 import subprocess
 import sys
 
+from mnm_ros.core import RunState
 from mnm_ros.core.disco.disco import DISCO_TRANSITIONS, DiscoPhase
 from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS, MnmPhase
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS, UcbPhase
-from mnm_ros.core.task.step_task import PhaseMachine, RUN_TRANSITIONS, RunState, Table
+from mnm_ros.core.task.step_task import PhaseMachine, RUN_TRANSITIONS, Table
 import pytest
 from transitions import MachineError
 

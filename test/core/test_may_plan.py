@@ -4,11 +4,9 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import Exploration, Problem, settings
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.capabilities import FEW_STATES
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import settings
 from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES
 import numpy as np
 import pytest

@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import product
 import math
 
-from mnm_ros.core.model.problem import RESET
+from mnm_ros.core import RESET
 import numpy as np
 import pytest
 from random_models import OUTSIDE, RandomModel, TARGET

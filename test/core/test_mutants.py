@@ -7,22 +7,20 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
+from mnm_ros.core import Counts, Detector, Policy, Problem, RESET, Round, settings
 from mnm_ros.core.components import BASES, empirical_step_bound
-from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
-from mnm_ros.core.model.counts import Counts, TransitionRecord
+from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.model.counts import TransitionRecord
 from mnm_ros.core.model.episode import Episode
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.discovery import OnTheWayDiscovery
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
-from mnm_ros.core.presets import settings
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import HOME, policy, QUANTUM, ScriptedBase
@@ -58,7 +56,8 @@ def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
     told = []
     while phase.schedule.quanta < 30:
         phase.observe(RESET, HOME)
-        said = phase.activity().sentence.removeprefix(ScriptedBase(0).activity().sentence)
+        said = sentence(phase.activity().said).removeprefix(
+            sentence(ScriptedBase(0).activity().said))
         number = [stream is phase.active for stream in phase.streams].index(True) + 1
         several = len(phase.streams) > 1
         assert said == (f' (stream {number} of {len(phase.streams)})' if several else '')

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.task.navigation import Navigation, StepsToGo
-from mnm_ros.core.task.step_task import RunState
+from mnm_ros.core import Navigation, Policy, RESET, RunState, StepsToGo
 import pytest
 
 HOME, TARGET = 4, 7

@@ -7,8 +7,7 @@ from __future__ import annotations
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core import Counts, Problem, RESET
 from mnm_ros.core.paper.kl_optimism import _Model, KlOptimism
 from mnm_ros.core.paper.optimism import SplitSamples
 from mnm_ros.core.statistics.kl_ball import least_mean

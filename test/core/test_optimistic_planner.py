@@ -8,13 +8,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 import math
 
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.planning.optimistic_planner import _seers, OptimisticPlanner
+from mnm_ros.core import (
+    Counts,
+    Declaration,
+    EmpiricalModel,
+    OptimisticPlanner,
+    RESET,
+    Support,
+    TransitionRows,
+)
+from mnm_ros.core.planning.optimistic_planner import _seers
 from mnm_ros.core.planning.plausible import budget, confidence_region, LEVELS, Rank
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean

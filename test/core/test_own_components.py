@@ -4,23 +4,22 @@
 
 from __future__ import annotations
 
-from mnm_ros.core import components
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.building_phase import Schedule
-from mnm_ros.core.mnm.capabilities import (
-    activity_of,
-    may_plan,
-    provisional_of,
+from mnm_ros.core import (
+    BaseAlgorithm,
+    CheckingPhase,
+    components,
+    Declaration,
+    Discovery,
+    Exploration,
+    Optimism,
+    PhaseActivity,
     ProvisionalPolicy,
+    RESET,
+    settings,
 )
-from mnm_ros.core.mnm.checking_phase import CheckingPhase
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.paper.discovery import Discovery
-from mnm_ros.core.paper.optimism import Optimism
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.mnm.building_phase import Schedule
+from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of
+from mnm_ros.core.progress.said import Sampling
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation
 import pytest
@@ -55,7 +54,7 @@ def test_a_base_without_capabilities_is_done_without() -> None:
     members = {name for name in dir(BaseAlgorithm) if not name.startswith('_')} | {'quantum'}
     assert members == {*REQUIRED[BaseAlgorithm], 'quantum'} and len(members) <= 8
     assert may_plan(base, 0, HOME)
-    assert activity_of(base) == PhaseActivity('sampling', 'sampling the known states')
+    assert activity_of(base) == PhaseActivity('sampling', Sampling())
     assert provisional_of(base) == ([ProvisionalPolicy(policy(3), True, None, None)], None)
 
 

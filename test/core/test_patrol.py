@@ -9,11 +9,9 @@ import json
 import random
 
 from binomial import binomial_tail
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core import Detector, Policy, Problem, RESET, Round
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns

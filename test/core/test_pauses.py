@@ -6,13 +6,9 @@ from __future__ import annotations
 
 import json
 
+from mnm_ros.core import Counts, Exploration, Problem, settings, TransitionRows
 from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.presets import settings
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from test_fleet import still

@@ -5,8 +5,7 @@
 import dataclasses
 import tracemalloc
 
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core import Hypothesis, over_own_targets, Policy, Problem, RESET
 import numpy as np
 import pytest
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from itertools import product
 import math
 
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core import Policy
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.simulation.cmp import Cmp, TableCmp

@@ -4,12 +4,8 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import Counts, EmpiricalModel, Policy, Problem, TransitionRows
 from mnm_ros.core.disco.evidence import CertificateEvidence, PolicyTests
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.transition_rows import TransitionRows
 import pytest
 
 PROBLEM = Problem(actions=2, radius=4.0, epsilon=1.0, delta=0.1)

@@ -7,12 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 import math
 
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core import Outlook, Problem
 from mnm_ros.core.progress.prediction import (
     factors,
     factors_left,
     LEARNT,
-    Outlook,
     predict,
     PROBED,
     REMAINING,

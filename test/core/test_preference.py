@@ -6,12 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mnm_ros.core.errors import InvalidTypeError
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Preference
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.trust import Trust
+from mnm_ros.core import Exploration, InvalidTypeError, Preference, Problem, settings, Trust
 from mnm_ros.simulation.cmp import grid_cmp, support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import Scenario, Setting

@@ -7,21 +7,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core import new_base, OPTIONS, PRESETS, Problem, settings
 from mnm_ros.core.paper import plug_in
 from mnm_ros.core.paper.kl_optimism import KlOptimism
 from mnm_ros.core.paper.options import PaperOptions
-from mnm_ros.core.presets import (
-    new_base,
-    new_mnm,
-    Option,
-    OPTIONS,
-    options_by_name,
-    PRESETS,
-    presets,
-    settings,
-    Value,
-)
+from mnm_ros.core.presets import new_mnm, Option, options_by_name, presets, Value
 import pytest
 from scripted import ScriptedBase
 from tiers import strength

@@ -7,12 +7,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 import random
 
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core import Activity, Exploration, Policy, RESET
 from mnm_ros.core.knowledge.expected_plays import expected_plays, ExpectedPlays, steps_of
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import settings_by_name
-from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.watch.policy_monitor import steps_until_proven
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
@@ -54,7 +51,7 @@ def test_asking_changes_nothing(options: dict) -> None:
             if asked and step % 7 == 0:
                 activity = exploration.activity()
                 assert Activity.from_json(activity.to_json()) == activity
-                assert activity.sentence
+                assert activity.said
         told.append((played, exploration.counts, exploration.hypothesis, exploration.events))
     assert told[0] == told[1]
 
@@ -131,11 +128,11 @@ def test_the_prediction_comes_closer() -> None:
 def test_who_is_paused_does_nothing() -> None:
     exploration = explorer()
     assert exploration.activity() == Activity(
-        sentence=exploration.status, limit=8.0)
+        limit=8.0)
     list(steps(exploration, 100))
     exploration.pause('lunch')
     activity = exploration.activity()
-    assert (activity.doing, activity.sentence) == ('idle', 'paused: lunch')
+    assert (activity.doing, activity.said) == ('idle', None)
     assert activity.target is activity.action is None
     assert activity.step == 100 and activity.candidates
 

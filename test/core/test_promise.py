@@ -13,10 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from binomial import binomial_tail
+from mnm_ros.core import Hypothesis, new_base, over_own_targets, Problem, settings
 from mnm_ros.core.mnm.mnm import Mnm
-from mnm_ros.core.model.policy import Hypothesis, over_own_targets
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import new_base, new_mnm, settings
+from mnm_ros.core.presets import new_mnm
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, shipped
 from mnm_ros.simulation.simulator import Simulator

@@ -8,14 +8,9 @@ from collections.abc import Mapping, Sequence
 import math
 from typing import Any
 
-from mnm_ros.core import components
+from mnm_ros.core import components, Declaration, Policy, Problem, settings, Support
 from mnm_ros.core.detection.transition_detector import TransitionDetector
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.plausible import budget, Rank
-from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import (
     EVEN_PARTS,
     round_delta,

@@ -15,13 +15,8 @@ import pickle
 from types import FunctionType, MethodType
 from typing import Any
 
-from mnm_ros.core import continuation
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core import continuation, Exploration, Problem, settings, Support, View
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.presets import settings
-from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator

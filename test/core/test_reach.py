@@ -7,12 +7,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from binomial import binomial_tail
+from mnm_ros.core import Policy, Problem, RESET, Round, settings
 from mnm_ros.core.components import CHECKS, part
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
 from mnm_ros.core.statistics.delta_spending import round_delta
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.watch_phase import WatchPhase

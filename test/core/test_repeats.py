@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.core.progress.events import Event
+from mnm_ros.core import Event
 from mnm_ros.core.progress.repeats import Repeats
 import pytest
 

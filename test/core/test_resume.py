@@ -7,10 +7,7 @@ from __future__ import annotations
 import json
 import random
 
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import InputListener, Observation
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.presets import settings
+from mnm_ros.core import Exploration, InputListener, Observation, Problem, settings
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest

@@ -9,12 +9,8 @@ import itertools
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core import Counts, Declaration, EmpiricalModel, Support, TransitionRows
 from mnm_ros.core.model.row_predictions import _rising, RowPredictions
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 import pytest
 from tiers import strength

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 
+from mnm_ros.core import Counts, EmpiricalModel, OptimisticPlanner, Problem, TransitionRows
 from mnm_ros.core.disco.rule_out import (
     _worth,
     EVEN_PART,
@@ -15,11 +16,6 @@ from mnm_ros.core.disco.rule_out import (
     SAMPLE_GROWTH,
     SamplingPlan,
 )
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.empirical_model import EmpiricalModel
-from mnm_ros.core.model.problem import Problem
-from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 import numpy as np
 import pytest
 

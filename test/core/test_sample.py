@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import Counts, Policy, RESET, TransitionRows
 from mnm_ros.core.disco.sample import _dijkstra, FIRST_EXECUTIONS, Sampling
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix

@@ -4,8 +4,8 @@
 
 from __future__ import annotations
 
+from mnm_ros.core import Equations
 from mnm_ros.core.model import empirical_model
-from mnm_ros.core.model.empirical_model import Equations
 import numpy as np
 import pytest
 

@@ -10,15 +10,12 @@ import json
 import math
 from types import SimpleNamespace
 
+from mnm_ros.core import Counts, Hypothesis, Policy, RESET, SnapshotError
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import DiscoPhase
-from mnm_ros.core.errors import SnapshotError
 from mnm_ros.core.mnm.building_phase import DoublingSchedule
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.episode import Attempts
-from mnm_ros.core.model.policy import Hypothesis, Policy
-from mnm_ros.core.model.problem import RESET
 import numpy as np
 import pytest
 

@@ -10,10 +10,8 @@ import sqlite3
 
 from mnm_ros.checkpoint import input_log
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import Input, InputListener
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
+from mnm_ros.core import Exploration, InputListener, Problem, RESET, settings
+from mnm_ros.core.inputs import Input
 import pytest
 
 CORRIDOR = settings(Problem(2, 4.0, 1.0, 0.1))

@@ -7,17 +7,21 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import mean
 
+from mnm_ros.core import (
+    Counts,
+    Exploration,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+    StepCosts,
+    StepTimes,
+    Support,
+    TimesInput,
+    TransitionRows,
+)
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import TimesInput
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.step_times import StepCosts, StepTimes
-from mnm_ros.core.model.support import Support
-from mnm_ros.core.model.transition_rows import TransitionRows
-from mnm_ros.core.presets import settings
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load

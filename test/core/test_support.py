@@ -10,22 +10,28 @@ import json
 from statistics import mean
 
 from binomial import binomial_tail
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.inputs import DeclarationInput, Observation, Update
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.support import Support
+from mnm_ros.core import (
+    Counts,
+    Declaration,
+    DeclarationInput,
+    Exploration,
+    Observation,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+    Support,
+    Trust,
+    Update,
+    View,
+)
 from mnm_ros.core.paper.discovery import PerVisitDiscovery
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.statistics.certificate import ConfidenceSets
-from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from tiers import strength, thorough
@@ -76,7 +82,7 @@ class Run:
 
     @property
     def events(self) -> list[str]:
-        return [event.text for event in self.exploration.events]
+        return [sentence(event.said) for event in self.exploration.events]
 
 
 def falsified(lists: Lists) -> Lists:

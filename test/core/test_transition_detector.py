@@ -11,11 +11,10 @@ import math
 from typing import Any, NamedTuple
 
 from binomial import binomial_tail
+from mnm_ros.core import Policy, RESET
 from mnm_ros.core.detection import transition_detector
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 import numpy as np
 import pytest

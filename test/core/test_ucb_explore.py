@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from base_runs import finish, hypothesis
-from mnm_ros.core.model.problem import Problem
+from mnm_ros.core import new_base, Problem, settings
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbPhase
-from mnm_ros.core.presets import new_base, settings
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator

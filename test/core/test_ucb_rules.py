@@ -7,18 +7,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from base_runs import finish
-from mnm_ros.core.model.counts import Counts
-from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core import (
+    Counts,
+    Discovery,
+    Homing,
+    new_base,
+    Optimism,
+    OptimisticPolicy,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+)
 from mnm_ros.core.paper import plug_in
-from mnm_ros.core.paper.discovery import Discovery
-from mnm_ros.core.paper.optimism import Optimism, OptimisticPolicy
 from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
-from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
-from mnm_ros.core.task.step_task import Homing
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 
@@ -286,7 +292,8 @@ def test_others_may_have_the_robot_unless_an_attempt_that_counts_is_under_way() 
     walk(base, [0])
     assert base.evaluating and base.between_attempts
     doing = base.activity()
-    assert (doing.doing, doing.target) == ('testing', 7) and '0 of 0 attempts' in doing.sentence
+    assert (doing.doing, doing.target) == ('testing', 7) and '0 of 0 attempts' in sentence(
+        doing.said)
     assert [test.state for test in doing.tests] == [7]
     while base.between_attempts:
         walk(base, [0])
@@ -295,4 +302,4 @@ def test_others_may_have_the_robot_unless_an_attempt_that_counts_is_under_way() 
         told.append(base.between_attempts)
         walk(base, [0])
     assert told[0] is False and base.episode_over and base.between_attempts
-    assert '0 of 1 attempts' in base.activity().sentence
+    assert '0 of 1 attempts' in sentence(base.activity().said)

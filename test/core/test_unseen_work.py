@@ -4,9 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
+from mnm_ros.core import Exploration, Problem, RESET, settings
 from mnm_ros.core.task.unseen_work import Execution, MOST_SEEN, MOST_WAITING, UnseenWork
 
 

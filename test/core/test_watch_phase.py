@@ -9,15 +9,13 @@ from copy import deepcopy
 import json
 
 from binomial import binomial_tail
-from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.checking_phase import ChangeLog, Round
+from mnm_ros.core import BaseAlgorithm, Detector, over_own_targets, Policy, Problem, RESET, Round
+from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.policy import over_own_targets, Policy
-from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import alarm, HOME, policy, ScriptedBase
@@ -116,7 +114,7 @@ class Script:
 
 def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
     sentences: list[str] = []
-    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
     checking = WatchPhase(
         Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(policy(target) for target in targets), quanta=1)

@@ -4,8 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.model.direct_way import DirectWay
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core import DirectWay, Policy
 from mnm_ros.core.progress.way_answer import from_json, to_json, WayAnswer
 import pytest
 

@@ -4,10 +4,9 @@
 
 import math
 
+from mnm_ros.core import new_base, Problem, settings
 from mnm_ros.core.components import empirical_step_bound
-from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.paper.window_phase import HoeffdingTests
-from mnm_ros.core.presets import new_base, settings
 from mnm_ros.core.statistics.delta_spending import round_delta
 import pytest
 

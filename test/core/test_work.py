@@ -15,14 +15,20 @@ from pathlib import Path
 
 from binomial import binomial_tail
 from mnm_ros.checkpoint.input_log import InputLog, SavedInputs
-from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.core.exploration import Exploration, Phase
-from mnm_ros.core.inputs import Input, InputListener, WorkObservation
+from mnm_ros.core import (
+    Declaration,
+    Exploration,
+    InputListener,
+    InvalidValueError,
+    Phase,
+    Problem,
+    RESET,
+    settings,
+    Trust,
+    WorkObservation,
+)
+from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm.options import Value
-from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.presets import settings
-from mnm_ros.core.progress.trust import Trust
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load, Scenario, Setting

@@ -33,7 +33,7 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import Int64MultiArray
 
 try:
-    from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401
+    from rclpy.event_handler import SubscriptionEventCallbacks  # noqa: F401, TID251
 except ImportError:    # Humble
     from rclpy.qos_event import SubscriptionEventCallbacks  # noqa: F401
 

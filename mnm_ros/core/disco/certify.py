@@ -39,6 +39,13 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
+from mnm_ros.core.progress.said import (
+    Said,
+    SamplingFor,
+    SamplingStates,
+    TestingAttempts,
+    TestingPolicy,
+)
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, longest
 import numpy as np
@@ -402,18 +409,16 @@ class Certifier:
         shown = tuple(self._evidence_shown())
         if self.attempts is not None:
             target = self.attempts.policy.target
-            sentence = f'testing the policy to {target}'
+            said: Said = TestingPolicy(target)
             if target in self._tests:
                 _, test = self._tests[target]
-                sentence += f': {test.arrived} of {test.played} attempts reached it'
-            return PhaseActivity('testing', sentence, target, None, shown)
+                said = TestingAttempts(target, test.arrived, test.played)
+            return PhaseActivity('testing', said, target, None, shown)
         lacking, count = self._sampling.executions_lacking, len(self._sampling.sampled)
-        sentence = (f'sampling {count} state{"s" if count > 1 else ""}'
-                    if self.sampled.target is None else
-                    f'sampling on the way to {self.sampled.target}, to certify its policy')
-        sentence += f': {lacking:,} execution{"s" * (lacking != 1)} to go'
+        said = (SamplingStates(count, lacking) if self.sampled.target is None else
+                SamplingFor(self.sampled.target, lacking))
         state, action = self._sampling.heading(here) or (None, None)
-        return PhaseActivity('sampling', sentence, state, action, shown)
+        return PhaseActivity('sampling', said, state, action, shown)
 
     def _evidence_shown(self) -> Iterator[Evidence]:
         for target, (_, test) in self._tests.items():

@@ -260,6 +260,8 @@ class Sampling:
             lacking = self.lacking(here)
             if lacking is not None and not self._can_wait(here, lacking):
                 return lacking
+            # The ways may still lead here, though all that is lacking here can wait.
+            self._stale = self._stale or lacking is not None and here not in self._way
         if self._since > self._patience and self._urgent:
             # No way seems to lead to the nearest any more.
             self._withdraw((self.heading(here) or next(iter(self._urgent)))[0])

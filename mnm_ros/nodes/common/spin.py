@@ -30,7 +30,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 try:
-    from rclpy.experimental import EventsExecutor as FastExecutor
+    from rclpy.experimental import EventsExecutor as FastExecutor  # noqa: TID251
 except ImportError:    # Humble
     from rclpy.executors import SingleThreadedExecutor as FastExecutor
 
