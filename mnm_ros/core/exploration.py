@@ -70,7 +70,7 @@ _BEGINNING: Mapping[str, Any] = MappingProxyType({
     'counts': (), 'news': WaitingForHome().to_plain(), 'last_change': None, 'steps': 0,
     'misses': 0, 'mnm': None, 'here': None})
 
-ALGORITHM = 10
+ALGORITHM = 11
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 

@@ -23,7 +23,7 @@ from mnm_ros.core.statistics.joint import JointEvidence, JointModel
 import numpy as np
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
-_BY_ATTEMPTS = 0.5    # of the delta of a test whose pairs are declared
+_BY_ATTEMPTS = 0.25    # of the delta of a test whose pairs are declared
 _LOOK_GROWTH = 1.02    # of the executions, until it is looked again whether pairs suffice
 _EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
