@@ -7,6 +7,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from mnm_ros.core import PairChange, Policy, Problem, Round, settings
+from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
@@ -31,12 +32,12 @@ FIRST = 1_500    # steps, in which the first setting is learnt
 class Explored:
     """MNM in a world that changes on request."""
 
-    def __init__(self, *cmps: object, seed: int = 0) -> None:
+    def __init__(self, *cmps: object, seed: int = 0, radius: float = 4.0) -> None:
         self.scenario = scenario_of(*cmps)    # type: ignore[arg-type]
         self.simulator = Simulator(self.scenario, seed)
         self.said: list[str] = []
         self.mnm: Mnm = new_mnm(
-            settings(Problem(len(self.scenario.actions), 4.0, 1.0, 0.1)), seed,
+            settings(Problem(len(self.scenario.actions), radius, 1.0, 0.1)), seed,
             lambda sentence, *about: self.said.append(sentence))
 
     def step(self, steps: int) -> int:
@@ -157,6 +158,28 @@ def test_a_door_that_is_left_alone_until_a_look_holds_nothing_up(seed: int) -> N
         world.step(10)
         steps += 10
         assert steps < 5_500, f'seed {seed}'
+
+
+@pytest.mark.parametrize('seed', strength((0, 6), range(8)))
+def test_what_is_certified_before_the_first_hypothesis_is_watched(seed: int) -> None:
+    """A run that is far away for hundreds of steps once left it certified for 1,000 steps."""
+    arm = frozenset([(12, 1)])    # to the west
+    world = Explored(*(grid_cmp(['####......', middle, '####......'], 0.1, MOVES)
+                       for middle in ('..S.......', '.#S.......')), seed=seed, radius=6.0)
+
+    def certified() -> bool:
+        building = world.mnm.building
+        assert building is not None, f'seed {seed}'
+        return any(found.certified and found.policy.plays(arm)
+                   for stream in building.learning for found in provisional_of(stream)[0])
+    world.step(2_200)
+    assert certified()
+    world.simulator.change()
+    steps = 0
+    while certified():
+        world.step(10)
+        steps += 10
+        assert steps <= 300, f'seed {seed}'
 
 
 def test_the_hypothesis_of_the_next_round_is_none_to_be_relearnt() -> None:

@@ -23,6 +23,7 @@ from mnm_ros.core.mnm.capabilities import (
     Steered,
     TakesTurns,
 )
+from mnm_ros.core.mnm.certificate_watch import CertificateWatch
 from mnm_ros.core.mnm.directives import Directives, Prefer, Wish
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
@@ -177,6 +178,7 @@ class BuildingPhase:
         self._numbers: list[int] = []    # of those replaced, then of those that take turns
         self._started: list[int] = []    # of those that take turns
         self._executed: dict[Pair, int] = {}    # since the first of these began
+        self._certificates = CertificateWatch()
         self._here: int | None = None
         self._asked: int | None = None
         if state is None:
@@ -261,6 +263,8 @@ class BuildingPhase:
             for stream in self._learners(self.active):
                 stream.add_transition(here, action, state)
             change = self._watch(here, action, state)
+        self._watch_certificates(
+            None if here is None or action == RESET else (here, action), state)
         # The stream that finished is the result: no other stream may have the robot any more.
         if not self.active.finished and self._quantum_over():
             self._activate()
@@ -304,6 +308,15 @@ class BuildingPhase:
             if sum(change.after.values()) < executed or self.active not in forgotten:
                 self._replace(forgotten[-1:])
         return change
+
+    def _watch_certificates(self, pair: Pair | None, next_state: int) -> None:
+        """Have what certified policies usually do executed now and then, and what has failed."""
+        if self._transitions is None or self.active.finished or not isinstance(
+                self.active, Samples):
+            return
+        due = self._certificates.executed(pair, next_state, self.active, self._transitions)
+        if due is not None:
+            self.active.request_sample(*due)
 
     def _replace(self, kept: Sequence[BaseAlgorithm]) -> None:
         """Let a stream that begins now take the place of all others, but go on with ``kept``."""
@@ -376,6 +389,7 @@ class BuildingPhase:
         stream = self.streams[chosen]
         if self.schedule.quanta == 1 or stream is not self.active:
             stream.interrupt()
+            self._certificates.begin()
         self.active = stream
         self._evaluating = stream.evaluating
         self._steps = 0
