@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import ast
 import importlib
 import os
 from pathlib import Path
@@ -17,7 +16,6 @@ from mnm_ros.core.mnm.mnm import MNM_TRANSITIONS
 from mnm_ros.core.paper.ucb_explore import UCB_TRANSITIONS
 from mnm_ros.core.task.step_task import diagram, RUN_TRANSITIONS, RunState
 import pytest
-from test_layers import OF_ROS
 from tiers import thorough
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,20 +52,8 @@ def test_pages_are_read_without_a_warning(tmp_path: Path) -> None:
     assert {path.stem for path in (tmp_path / '.doctrees').iterdir()} >= pages() - {'api'}
 
 
-def test_the_api_is_made_without_ros() -> None:
-    """The API is made from stand-ins, which the settings name."""
-    tree = ast.parse((ROOT / 'docs' / 'conf.py').read_text(encoding='utf-8'))
-    stand_ins, = (ast.literal_eval(node.value) for node in tree.body
-                  if isinstance(node, ast.Assign)
-                  and ast.unparse(node.targets[0]) == 'autodoc_mock_imports')
-    imported = {name for path in (ROOT / 'mnm_ros').rglob('*.py') for name in re.findall(
-        r'^ *(?:from|import) (\w+)', path.read_text(encoding='utf-8'), re.MULTILINE)}
-    of_ros = {name for name in imported if OF_ROS.match(name)} - {'launch', 'launch_ros'}
-    assert {'rclpy', 'std_msgs'} < of_ros <= {*stand_ins}
-
-
 @thorough(shown_by='test_site.py::test_pages_are_read_without_a_warning '
-                   'test_site.py::test_the_api_is_made_without_ros '
+                   'test_layers.py::test_the_layers_name_each_package_of_ros_that_is_imported '
                    'test_face.py::test_one_page_documents_all_of_it '
                    'test_site.py::test_a_diagram_names_every_state_and_label_in_text_that_can_be_'
                    'read_aloud')
