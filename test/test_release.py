@@ -32,14 +32,6 @@ def test_there_is_one_version() -> None:
     assert f'\nversion: {version}\n' in (ROOT / 'CITATION.cff').read_text(encoding='utf-8')
 
 
-def test_what_only_nav2_needs_is_asked_for_by_a_condition() -> None:
-    """As rosdep and colcon read it: a variable that is not set is empty."""
-    conditions = {each.text: each.get('condition') for each in PACKAGE.iter('exec_depend')}
-    assert {name: condition for name, condition in conditions.items() if condition} == (
-        dict.fromkeys(('bondpy', 'nav2_msgs'), '$MNM_ROS_NAV2 == true'))
-    assert 'ARG MNM_ROS_NAV2=\n' in (ROOT / 'Dockerfile').read_text(encoding='utf-8')
-
-
 @pytest.mark.parametrize('linter', ['flake8', 'pep257'])
 def test_the_code_passes(linter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(f'ament_{linter}', reason=f'ament_{linter} is not installed')
