@@ -5,14 +5,13 @@
 from __future__ import annotations
 
 from configparser import ConfigParser
-from pathlib import Path
 import re
 import subprocess
 import sys
 
+from pages import ROOT
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
 CONTRACTS = ConfigParser()
 CONTRACTS.read(ROOT / '.importlinter', encoding='utf-8')
 ROS = CONTRACTS['importlinter:contract:ros']['protected_modules'].split()
@@ -35,6 +34,5 @@ def test_the_core_is_imported_without_ros() -> None:
     """Neither the package nor a library that it imports needs ROS."""
     script = ('import sys; sys.modules.update(dict.fromkeys(sys.argv[1:])); '
               'from mnm_ros import Recording, Study; from mnm_ros.core import *')
-    done = subprocess.run([sys.executable, '-c', script, *ROS], capture_output=True, text=True,
-                          timeout=240)
+    done = subprocess.run([sys.executable, '-c', script, *ROS], capture_output=True, timeout=240)
     assert done.returncode == 0, done.stderr

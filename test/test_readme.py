@@ -61,11 +61,8 @@ def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
         """A node that needs no ROS."""
 
         def __init__(self, name: str) -> None:
-            pass
-
-        create_subscription = Mock()
-        create_publisher = Mock(return_value=Mock(
-            publish=lambda message: answers.append(list(message.data))))
+            self.create_subscription, self.create_publisher = Mock(), Mock()
+            self.create_publisher().publish = lambda sent: answers.append(list(sent.data))
 
     robot = run(ROOT / 'README.md', 'class MyRobot', Node=Bare,
                 Int64MultiArray=Int64MultiArray)['MyRobot']()
@@ -87,11 +84,10 @@ def test_the_exploration_without_ros_that_is_shown_knows_the_grid(
 
 
 def test_ros_understands_the_arguments_shown() -> None:
-    lines = re.findall(r'^\$? ?\w.* --ros-args .*$', '\n'.join(PAGES.values()), re.MULTILINE)
-    shown = [shlex.split(line.partition(' --ros-args ')[2]) for line in lines
-             if '--params-file' not in line]
+    shown = re.findall(r'^(?!.*--params-file)\$? ?\w.*? --ros-args (.*)$',
+                       '\n'.join(PAGES.values()), re.MULTILINE)
     assert shown
     for arguments in shown:
         context = Context()
-        rclpy.init(args=['--ros-args', *arguments], context=context)
+        rclpy.init(args=['--ros-args', *shlex.split(arguments)], context=context)
         context.try_shutdown()

@@ -5,22 +5,20 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 import re
 from xml.etree import ElementTree
 
 import mnm_ros
+from pages import ROOT
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-CODE = ['benchmarks', 'examples', 'launch', 'mnm_ros', 'setup.py', 'test']
 PACKAGE = ElementTree.parse(ROOT / 'package.xml').getroot()
 
 
 def test_the_changelog_can_be_read() -> None:
-    lines = (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8').splitlines()
-    assert lines[1] == f'Changelog for package {PACKAGE.findtext("name")}'
-    heads = [head for head, line in zip(lines, lines[1:]) if re.fullmatch('-{3,}', line)]
+    text = (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
+    assert text.splitlines()[1] == f'Changelog for package {PACKAGE.findtext("name")}'
+    heads = re.findall(r'^(.*)\n-{3,}$', text, re.MULTILINE)
     assert heads and all(
         re.fullmatch(r'Forthcoming|\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)', head) for head in heads)
 
@@ -36,4 +34,5 @@ def test_there_is_one_version() -> None:
 def test_the_code_passes(linter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(f'ament_{linter}', reason=f'ament_{linter} is not installed')
     monkeypatch.chdir(ROOT)
-    assert importlib.import_module(f'ament_{linter}.main').main(CODE) == 0
+    code = ['benchmarks', 'examples', 'launch', 'mnm_ros', 'setup.py', 'test']
+    assert importlib.import_module(f'ament_{linter}.main').main(code) == 0
