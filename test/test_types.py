@@ -59,7 +59,6 @@ def python_type(ros: str) -> str:
     if sequence:    # 64-bit numbers alone are appended to
         kind = 'MutableSequence' if sequence[1] == 'int64' else 'Sequence'
         return f'{kind}[{python_type(sequence[1])}]'
-    if ros.startswith('double['):
-        return 'NDArray[np.float64]'
-    words = {'boolean': 'bool', 'octet': 'bytes', 'string': 'str', 'double': 'float'}
+    words = {'boolean': 'bool', 'octet': 'bytes', 'string': 'str', 'double': 'float',
+             'double[36]': 'NDArray[np.float64]'}
     return words.get(ros) or re.sub(r'^u?int\d+$', 'int', ros.rpartition('/')[2])
