@@ -29,4 +29,5 @@ PAGES = {page: _text(page) for page in (
 
 def blocks(page: Path, language: str = '') -> list[str]:
     """Return the blocks of code in a language, which may be a pattern."""
-    return re.findall(rf'^ *```{language}\n(.*?)^ *```', PAGES[page], re.DOTALL | re.MULTILINE)
+    found = re.findall(r'^ *```(.*?)\n(.*?)^ *```', PAGES[page], re.DOTALL | re.MULTILINE)
+    return [code for kind, code in found if re.fullmatch(language, kind)]

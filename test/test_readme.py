@@ -55,24 +55,21 @@ def test_the_decoder_shown_agrees_with_the_library() -> None:
 
 
 def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
-    answers: list[list[int]] = []
-
-    class Bare:
-        """A node that needs no ROS."""
-
-        def __init__(self, name: str) -> None:
-            self.create_subscription, self.create_publisher = Mock(), Mock()
-            self.create_publisher().publish = lambda sent: answers.append(list(sent.data))
-
-    robot = run(ROOT / 'README.md', 'class MyRobot', Node=Bare,
+    create_publisher = Mock()
+    bare = type('Bare', (), {    # a node that needs no ROS
+        '__init__': lambda self, name: None, 'create_subscription': Mock(),
+        'create_publisher': create_publisher})
+    robot = run(ROOT / 'README.md', 'class MyRobot', Node=bare,
                 Int64MultiArray=Int64MultiArray)['MyRobot']()
-    robot.go_home, robot.move = lambda: 0, lambda action: action + 1
+    robot.go_home, robot.move = Mock(return_value=0), Mock(return_value=1)
     for numbers, offset in (
             ([], 0), ([1], 0), ([1, 0, 0], 0), ([1, 0], 5), ([1, 2], 0), ([1, -2], 0),
             ([1, 0], 0), ([1, 0], 0), ([2, -1], 0)):
         robot.on_action(Int64MultiArray(
             data=numbers, layout=MultiArrayLayout(data_offset=offset)))
-    assert answers == [[1, 1], [1, 1], [2, 0]]
+    answers = create_publisher().publish.call_args_list
+    assert [list(call.args[0].data) for call in answers] == [[1, 1], [1, 1], [2, 0]]
+    robot.move.assert_called_once_with(0)
 
 
 def test_the_exploration_without_ros_that_is_shown_knows_the_grid(
