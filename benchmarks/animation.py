@@ -31,6 +31,7 @@ from mnm_ros.simulation.cmp import described, grid_cmp, GRID_MOVES, support
 from mnm_ros.simulation.ground_truth import ExplorationSteps
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import numpy as np
 from PIL import Image
 
@@ -123,8 +124,9 @@ def _frame(exploration: Exploration, robot: Simulator, change: int | None) -> Fr
 def _shown(exploration: Exploration) -> str:
     """Return what has happened last, or a hint a little before, which is worth to be seen."""
     last = exploration.events[-1]
-    return next((event.text for event in exploration.events
-                 if 'hint' in event.text and event.step > exploration.steps - HINT), last.text)
+    return sentence(next((event.said for event in exploration.events
+                          if event.kind == 'hint' and event.step > exploration.steps - HINT),
+                         last.said))
 
 
 def _sentence(text: str) -> str:

@@ -19,6 +19,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.presets import settings_by_name
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 
 # Scenario, steps, and what differs from the defaults of the explorer.
 RUNS: tuple[tuple[str, int, Mapping[str, object]], ...] = (
@@ -60,7 +61,7 @@ def digest(name: str, steps: int, options: Mapping[str, object], seed: int) -> s
                 exploration.lose_place()
         if exploration.status != status:
             status = exploration.status
-            told.update(f'{step} {status}'.encode())
+            told.update(f'{step} {sentence(status)}'.encode())
         if exploration.hypothesis is not hypothesis:
             hypothesis = exploration.hypothesis
             told.update(json.dumps(hypothesis and hypothesis.to_state()).encode())

@@ -32,6 +32,7 @@ from mnm_ros.simulation.cmp import Cmp, Outcomes
 from mnm_ros.simulation.ground_truth import expected_steps, judge, reachable_states, Verdict
 from mnm_ros.simulation.scenario import load, Scenario, shipped
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import numpy as np
 from robots import COMPANIES, Robots
 
@@ -212,14 +213,14 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
             _run_base(simulator, player, resolved, explorer_seed, configuration, outcome)
         elif family in COMPANIES:
             exploration = Exploration(resolved, explorer_seed)
-            exploration.on_event(lambda event: tell(event.text))
+            exploration.on_event(lambda event: tell(sentence(event.said)))
             world = interrupted = robots = _robots(
                 family, scenario, simulator_seed, exploration, resolved.problem)
             _Exploration(family, world, exploration, robots.step, resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
         elif configuration.declare or family.startswith('early'):
             single = _SingleRobot(resolved, explorer_seed)
-            single.on_event(lambda event: tell(event.text))
+            single.on_event(lambda event: tell(sentence(event.said)))
             _Exploration(family, world, single, lambda: player.step(single), resolved.problem,
                          explorer_seed, configuration, outcome, tell).run()
         else:

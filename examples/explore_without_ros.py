@@ -11,7 +11,7 @@ import sys
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
 
-from mnm_ros import load_scenario, Simulator  # noqa: E402
+from mnm_ros import load_scenario, sentence, Simulator  # noqa: E402
 from mnm_ros.core import Exploration, play, Problem, settings  # noqa: E402
 
 # %% A robot is a function: it executes an action (-1 is RESET) and returns the state it ends in.
@@ -32,7 +32,7 @@ for step in range(80):
 
 # %% What was decided when, and what is known in the end.
 for event in exploration.events:
-    print(f'step {event.step:6}: {event.text}')
+    print(f'step {event.step:6}: {sentence(event.said)}')
 for policy in exploration.hypothesis.policies:
     first = policy.action(0, exploration.home)
     name = 'RESET' if first == -1 else rooms.actions[first]

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from mnm_ros.simulation.simulator import Simulator
     from mnm_ros.study.course import Course, Curve
     from mnm_ros.study.study import run_study, Study
+    from mnm_ros.view.sentences import sentence
 
 __all__ = [
     'CheckpointError', 'Cmp', 'CmpSim', 'Course', 'Curve', 'Declaration', 'EVENTS',
@@ -89,7 +90,8 @@ __all__ = [
     'SnapshotError', 'Study', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
     'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
     'decode_way', 'expected_steps', 'export_as', 'judge', 'load_scenario', 'play',
-    'reachable_states', 'replay_log', 'run', 'run_study', 'settings']
+    'reachable_states', 'replay_log', 'run', 'run_study', 'sentence',
+    'settings']
 _NAMES = {
     'checkpoint.input_log': 'SavedInputs',
     'checkpoint.warm_start': 'replay_log',
@@ -117,7 +119,8 @@ _NAMES = {
     'simulation.scenario': 'Scenario Setting load_scenario',
     'simulation.simulator': 'Simulator',
     'study.course': 'Course Curve',
-    'study.study': 'Study run_study'}
+    'study.study': 'Study run_study',
+    'view.sentences': 'sentence'}
 _RENAMED = {'load_scenario': 'load'}
 
 

@@ -10,18 +10,36 @@ checkpoints are opened by ``open_own`` alone, here or by ``read_own``, ``append_
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 import errno
 import os
 from pathlib import Path
 import stat
+import sys
 from typing import BinaryIO, TypeVar
 
 from mnm_ros.core.errors import FileError
 
 _T = TypeVar('_T')
 _OWN = 0o600    # its owner alone may read and write it
+
+
+def config_file(name: str) -> Path:
+    """Return the path of a file in ``config``; FileError if the package came without it."""
+    for directory in config_folders():
+        if (path := directory / name).is_file():
+            return path
+    raise FileError(f'{name} is not among the files of the package, expected it in config')
+
+
+def config_folders(*within: str) -> Iterator[Path]:
+    """Yield where the folder ``config`` of the package, or a folder within it, may be."""
+    folder = Path('config', *within)
+    yield Path(__file__).resolve().parents[1] / folder
+    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
+    for prefix in (*filter(None, prefixes), sys.prefix):
+        yield Path(prefix, 'share', 'mnm_ros') / folder
 
 
 def regular(path: Path) -> Path:

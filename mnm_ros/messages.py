@@ -45,6 +45,7 @@ from mnm_ros.core.errors import InvalidValueError, MessageError
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.json_values import load
+from mnm_ros.core.progress.said import InWords, known_said, Reason, Said
 from mnm_ros.core.progress.trust import from_json, LEAST, PolicyTrust, Trust
 from mnm_ros.core.progress.way_answer import from_json as way_from_json
 from mnm_ros.core.progress.way_answer import WayAnswer
@@ -294,6 +295,17 @@ def encode_step_report(report: StepReport) -> String:
     """Return a ``step_report``."""
     return String(data=json.dumps({'seq': report.seq, **{
         key: value for key, value in report._asdict().items() if value and key != 'seq'}}))
+
+
+def encode_reason(reason: Reason) -> String:
+    """Return the message for ``rest/reason``."""
+    said = InWords(reason) if reason and isinstance(reason, str) else reason
+    return String(data=json.dumps(said.to_plain()) if isinstance(said, Said) else '')
+
+
+def decode_reason(message: String) -> Reason:
+    """Return what ``rest/reason`` says; empty if the robot does not rest."""
+    return known_said('reason', load('reason', message.data)) if message.data else ''
 
 
 def decode_step_report(message: String) -> StepReport:

@@ -46,8 +46,8 @@ _ON_ROBOTS = (*ROBOT_SIDES.split(), 'diff_drive_sim', 'preflight')
 
 _OF_ROBOTS = {
     'explorer': ('action', 'action/driver', 'battery', 'goal/drive', 'goal/drive/cancel',
-                 'goal/drive/status', 'heartbeat', 'requests', 'rest', 'return_home',
-                 'robot_side', 'state', 'step_report', 'stopped'),
+                 'goal/drive/status', 'heartbeat', 'requests', 'rest', 'rest/reason',
+                 'return_home', 'robot_side', 'state', 'step_report', 'stopped'),
     'dashboard': ('map', 'return_home', 'robot_side', 'stop', 'stopped', 'true_setting')}
 """What an explorer has below the namespaces of several robots, and what is seen of these."""
 

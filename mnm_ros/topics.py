@@ -177,9 +177,12 @@ TOPICS = {
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
               'what [has happened](operating.md#what-has-happened), as JSON; the last 50 for a '
               'late subscriber'),
-        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
+        Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
               'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
               'service `explore` has paused it; else empty'),
+        Topic('rest/reason', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
+              'the same as JSON: `name` is `BatteryLow`, `BatteryCharging`, `OutsideHours`, '
+              '`OutsideHoursToo` or `WorkComesFirst`, beside the figures of each'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
               'how often what led where, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '

@@ -13,7 +13,7 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import InputLog
 from mnm_ros.command.main import main
-from mnm_ros.core import Exploration, play, Problem, settings
+from mnm_ros.core import Exploration, InWords, play, Problem, settings
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.plug_ins import GROUPS, installed
 from mnm_ros.core.presets import new_base, options_by_name
@@ -89,7 +89,7 @@ def test_a_detector(name: str, own_parts: Any) -> None:
 @pytest.mark.parametrize('name', ['trusting', 'own_parts:trusting'])
 def test_checks(name: str) -> None:
     exploration = explored(3000, checks=name)
-    assert exploration.activity().sentence == 'trusting all policies'
+    assert exploration.activity().said == InWords('trusting all policies')
     assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
     assert not exploration.at_restart_point and not exploration.can_snapshot
     with pytest.raises(InvalidValueError, match='policies are not improved'):

@@ -11,7 +11,7 @@ import re
 
 from mnm_ros.command.map_files import findings_told, lines_told, refuse_existing, specks_told
 from mnm_ros.command.plan_forecast import forecast
-from mnm_ros.files import write_whole
+from mnm_ros.files import config_file, write_whole
 from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.plan.nav2_map import save_mask
@@ -19,7 +19,6 @@ from mnm_ros.plan.picture import svg
 from mnm_ros.plan.plan_file import load, text_of
 from mnm_ros.plan.plan_maker import degrees, MadePlan, make
 from mnm_ros.plan.request import Request, Wishes
-from mnm_ros.simulation.config_files import shared
 
 
 def write(request: Request, output: Path, wishes: Wishes,
@@ -98,7 +97,7 @@ def _summary(plan: Plan) -> Iterator[str]:
 
 def _parameters(plan: Plan, path: Path, radius: float) -> str:
     """Return the parameters of a TurtleBot with the plan in place of a grid and a map, and L."""
-    text = shared('turtlebot3.yaml').read_text(encoding='utf-8')
+    text = config_file('turtlebot3.yaml').read_text(encoding='utf-8')
     head, _, text = text.partition('\n\n')
     text = re.sub(r'    robot_radius: .*; .*\n', '', text)    # that of the plan
     text = re.sub(r'robot_radius: [\d.]+ .*', f'robot_radius: {plan.robot_radius:g}    # m', text)

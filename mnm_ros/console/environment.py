@@ -19,7 +19,7 @@ import socket
 import stat
 import tempfile
 
-from mnm_ros.simulation.config_files import shared
+from mnm_ros.files import config_file
 
 DOMAINS = range(1, 102)
 """What works on every platform without touching ports that programs get for themselves."""
@@ -40,7 +40,7 @@ def prepare(environment: MutableMapping[str, str]) -> None:
         environment['ROS_DOMAIN_ID'] = str(reserve_domain())
     environment.setdefault('FASTDDS_BUILTIN_TRANSPORTS', 'UDPv4')
     if not _PROFILES & environment.keys():
-        environment.update(dict.fromkeys(_PROFILES, str(shared('fastdds.xml'))))
+        environment.update(dict.fromkeys(_PROFILES, str(config_file('fastdds.xml'))))
     if environment.get('ROS_DISTRO') == 'humble':
         environment.setdefault('ROS_LOCALHOST_ONLY', '1')
     else:

@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.progress.activity import Activity, Evidence, PhaseActivity, Progress
     from mnm_ros.core.progress.events import Event, PairChange, WaysChange
     from mnm_ros.core.progress.prediction import Outlook
+    from mnm_ros.core.progress.said import InWords, Said
     from mnm_ros.core.progress.trust import PolicyTrust, Trust, TrustedPolicy
     from mnm_ros.core.task.navigation import Navigation, StepsToGo
     from mnm_ros.core.task.step_task import Homing, PausableTask, play, RunState, StepTask
@@ -108,19 +109,20 @@ __all__ = [
     'CheckingPhase', 'CheckpointError', 'ChecksFactory', 'Counts', 'Declaration',
     'DeclarationInput', 'Detector', 'DetectorFactory', 'DirectWay', 'Discovery', 'EmpiricalModel',
     'Equations', 'Event', 'Evidence', 'Exploration', 'ExportError', 'FileError', 'Fleet',
-    'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'IncrementalBase', 'InputListener',
-    'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge', 'KnownOfState',
-    'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError', 'MissingPackageError',
-    'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError', 'OPTIONS',
-    'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner', 'OptimisticPolicy',
-    'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange', 'ParameterError', 'PausableTask',
-    'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory', 'Policy', 'PolicyDetector',
-    'PolicyTrust', 'Preference', 'Problem', 'Progress', 'ProtocolError', 'ProvisionalPolicy',
-    'RESET', 'Recollection', 'Recollects', 'Relearns', 'Relocation', 'Reports', 'Round',
-    'RunState', 'Samples', 'Settings', 'SnapshotError', 'StateKind', 'Steered', 'StepCosts',
-    'StepTask', 'StepTimes', 'StepsToGo', 'Support', 'TakesTurns', 'TimesInput', 'Transition',
-    'TransitionRows', 'Trust', 'TrustedPolicy', 'UnknownStateError', 'Update', 'View',
-    'WaysChange', 'WorkObservation', 'new_base', 'over_own_targets', 'play', 'settings']
+    'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'InWords', 'IncrementalBase',
+    'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
+    'KnownOfState', 'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError',
+    'MissingPackageError', 'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError',
+    'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner',
+    'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange',
+    'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory',
+    'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem', 'Progress',
+    'ProtocolError', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Recollects', 'Relearns',
+    'Relocation', 'Reports', 'Round', 'RunState', 'Said', 'Samples', 'Settings', 'SnapshotError',
+    'StateKind', 'Steered', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support',
+    'TakesTurns', 'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy',
+    'UnknownStateError', 'Update', 'View', 'WaysChange', 'WorkObservation', 'new_base',
+    'over_own_targets', 'play', 'settings']
 _NAMES = {
     'detection.detector': 'Detector',
     'detection.policy_detector': 'DetectorFactory PolicyDetector',
@@ -155,6 +157,7 @@ _NAMES = {
     'progress.activity': 'Activity Evidence PhaseActivity Progress',
     'progress.events': 'Event PairChange WaysChange',
     'progress.prediction': 'Outlook',
+    'progress.said': 'InWords Said',
     'progress.trust': 'PolicyTrust Trust TrustedPolicy',
     'task.navigation': 'Navigation StepsToGo',
     'task.step_task': 'Homing PausableTask RunState StepTask play',

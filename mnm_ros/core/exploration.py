@@ -49,6 +49,17 @@ from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress.events import Event, LastPairs, PairChange
+from mnm_ros.core.progress.said import (
+    AtStep,
+    ChangeRelearnt,
+    known_said,
+    maybe_said,
+    Reason,
+    Said,
+    SourceContradicts,
+    SourceQuarantined,
+    WaitingForHome,
+)
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.source_watch import Finding, SourceWatch
@@ -56,7 +67,7 @@ from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.view import View
 
 _BEGINNING: Mapping[str, Any] = MappingProxyType({
-    'counts': (), 'news': 'waiting for the robot to come home', 'last_change': '', 'steps': 0,
+    'counts': (), 'news': WaitingForHome().to_plain(), 'last_change': None, 'steps': 0,
     'misses': 0, 'mnm': None, 'here': None})
 
 ALGORITHM = 10
@@ -123,8 +134,8 @@ class Exploration(PausableTask):
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[InputListener] = []
         self.last_state: int | None = point['here']
-        self._news: str = point['news']
-        self._last_change: str = point['last_change']
+        self._news = known_said('news', point['news'])
+        self._last_change: Said | None = maybe_said('last_change', point['last_change'])
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps: int = point['steps']
         self.work: int = point.get('work', 0)
@@ -151,7 +162,8 @@ class Exploration(PausableTask):
         Only if ``at_restart_point`` or ``can_snapshot``.
         """
         return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
-                'here': self.last_state, 'news': self._news, 'last_change': self._last_change,
+                'here': self.last_state, 'news': self._news.to_plain(),
+                'last_change': self._last_change and self._last_change.to_plain(),
                 'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
                 **({'work': self.work} if self.work else {}),
                 **({'sources': dict(self.sources)} if self.sources else {}),
@@ -171,8 +183,8 @@ class Exploration(PausableTask):
         return Phase(self._mnm.state.value)
 
     @property
-    def status(self) -> str:
-        """One sentence for people: what is going on, or why it stopped."""
+    def status(self) -> Reason:
+        """What was decided last, or why it stopped in the words of who has stopped it."""
         return self.reason or self._news
 
     @property
@@ -254,12 +266,13 @@ class Exploration(PausableTask):
         played = view.continuation.steps_left(self.steps)
         return Activity(
             self.steps, doing.doing if running else 'idle', doing.target if running else None,
-            doing.action if running else None, doing.sentence if running else self.status,
-            closest(doing.tests), self._estimator.progress(self.steps, expected_steps, played),
+            doing.action if running else None, '', closest(doing.tests),
+            self._estimator.progress(self.steps, expected_steps, played),
             self.last_state, self.home, self.candidates, self.lost,
             self.problem.limit, expected_steps, self.revising, self.work, {
                 f'{name} (not counted)' if name in self.quarantined else name: count
-                for name, count in self.sources.items()})
+                for name, count in self.sources.items()},
+            doing.said if running else self.reason if isinstance(self.reason, Said) else None)
 
     def play_on(self, view: View) -> None:
         """Play on in simulation if it is due, so that a view knows how many steps are left."""
@@ -542,7 +555,7 @@ class Exploration(PausableTask):
             self._estimator.revised(before, revision, building.withdrawn if (
                 building is not None and mnm.building is None) else ())
         if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
-            self._happened(Event(self.steps, 'the change is relearnt', 'change',
+            self._happened(Event(self.steps, '', 'change', said=ChangeRelearnt(),
                                  ways=self._estimator.relearnt(self._observed.next_states)))
         update = Update(
             made, tuple(self._decided_since), tuple(self._outdated_since), revision)
@@ -605,12 +618,9 @@ class Exploration(PausableTask):
 
     def _contradicted(self, found: Finding) -> None:
         """Say that a source contradicts another one, and begin again without it if need be."""
-        count = f'{self.sources[found.source]:,} transitions of {found.source}'
-        self._decided(
-            f'{found.source} contradicts {found.reference}, last in state {found.pair[0]} by '
-            f'action {found.pair[1]}' + (
-                f', and most others: {count} do not count any more' if found.quarantined else ''),
-            'source')
+        what = found.source, found.reference, *found.pair
+        self._decided(SourceQuarantined(*what, self.sources[found.source]) if found.quarantined
+                      else SourceContradicts(*what), 'source')
         if found.quarantined and self.home is not None:
             self._watch.keep_counting()
             steps = tuple(self._watch.steps())
@@ -630,7 +640,7 @@ class Exploration(PausableTask):
         if not self._mnm.support.forbids(state, action):    # where nothing is to be learnt
             self._mnm.observe_work(state, action, after)
 
-    def diagnostics(self) -> dict[str, Union[str, int, float]]:
+    def diagnostics(self) -> dict[str, Union[str, int, float, Said]]:
         """Return the figures of the diagnostics message by name."""
         mnm = self._mnm
         building, checking = mnm.building, mnm.checking
@@ -647,7 +657,7 @@ class Exploration(PausableTask):
             'check_steps': checking.check_steps if checking else 0,
             'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
             **(checking.figures() if checking else {}),
-            'last_change': self._last_change,
+            'last_change': self._last_change or '',
             'changes_noticed': self.changes_noticed,
             'changes_relearnt': self.changes_relearnt,
             'quarantined': ', '.join(self.quarantined),
@@ -658,12 +668,11 @@ class Exploration(PausableTask):
         self._watch.change(state, action)
         self._outdated_since.append((state, action))
 
-    def _decided(self, sentence: str, kind: str = 'decision',
+    def _decided(self, said: Said, kind: str = 'decision',
                  change: PairChange | None = None) -> None:
-        self._news = sentence
-        self._last_change = f'step {self.steps}: {sentence}'
-        self._happened(Event(self.steps, sentence, kind, change and replace(
-            change, step=self._last_pairs.begun(change))))
+        self._news, self._last_change = said, AtStep(self.steps, said)
+        self._happened(Event(self.steps, '', kind, change and replace(
+            change, step=self._last_pairs.begun(change)), said=said))
 
     def _happened(self, event: Event) -> None:
         self.events.append(event)

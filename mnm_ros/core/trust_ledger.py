@@ -10,21 +10,26 @@ from typing import Any
 
 from mnm_ros.core.knowledge.expected_plays import ExpectedPlays, Following, Plays, steps_of
 from mnm_ros.core.mnm.capabilities import provisional_of
-from mnm_ros.core.mnm.checking_phase import KEPT_SINCE
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.planning.declared_policies import DeclaredPolicies
+from mnm_ros.core.progress.said import (
+    AsDeclared,
+    BestSoFar,
+    CertifiedBefore,
+    CertifiedSoFar,
+    KeptSince,
+    OfHypothesis,
+    OfHypothesisNearlyBest,
+    OfReset,
+)
 from mnm_ros.core.progress.trust import Trust, TrustedPolicy
 
 _PREFERRED = (Trust.PROVEN, Trust.CERTIFIED, Trust.KEPT, Trust.DOUBTED, Trust.ASSUMED)
 """Of several policies to a state: what was proven before is better than what never was."""
-
-
-_CERTIFIED_BEFORE = 'it was certified, and what was seen since speaks against it'
-"""Why a policy is doubted that was certified while building."""
 
 
 class TrustLedger:
@@ -71,8 +76,9 @@ class TrustLedger:
         problem = replace(settings.problem, support=mnm.support)
         if home is None:
             return ()
-        found[home] = TrustedPolicy(Trust.PROVEN, 0.0, 0.0, 0, 'RESET leads there',
-                                    Policy(home, horizon, (home,), ((RESET,),)))
+        found[home] = TrustedPolicy(Trust.PROVEN, 0.0, 0.0, 0, '',
+                                    Policy(home, horizon, (home,), ((RESET,),)),
+                                    said=OfReset())
         for told in (*_of_hypothesis(mnm, problem.limit, expected_plays),
                      *self._on_the_way(mnm, problem, at_most),
                      *self._as_declared(problem, home, horizon, at_most)):
@@ -137,23 +143,23 @@ class TrustLedger:
                     yield TrustedPolicy(
                         Trust.CERTIFIED, found.expected_steps,
                         found.at_most_steps or problem.limit, 0,
-                        'certified; whether other states are within reach is not known yet',
-                        found.policy)
+                        '', found.policy, said=CertifiedSoFar())
                 else:
                     yield TrustedPolicy(
                         Trust.ASSUMED, found.expected_steps, None, 0,
-                        'the best by what was seen so far', found.policy)
+                        '', found.policy,
+                        said=BestSoFar())
         forbidden = problem.support.all_forbidden
         for policy in (each for each in doubted.values() if not each.plays(forbidden)):
-            yield TrustedPolicy(Trust.DOUBTED, None, None, 0, _CERTIFIED_BEFORE, policy)
+            yield TrustedPolicy(Trust.DOUBTED, None, None, 0, '', policy,
+                                said=CertifiedBefore())
 
     def _as_declared(self, problem: Problem, home: int, horizon: int,
                      at_most: int | None) -> Iterator[TrustedPolicy]:
         if not problem.support:
             return
         for policy, steps in self._declared.look(problem, home, horizon, at_most):
-            yield TrustedPolicy(Trust.ASSUMED, steps, None, 0,
-                                'by what is declared of where actions lead', policy)
+            yield TrustedPolicy(Trust.ASSUMED, steps, None, 0, '', policy, said=AsDeclared())
 
 
 def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | None],
@@ -165,12 +171,13 @@ def _of_hypothesis(mnm: Mnm, limit: float, expected_plays: Mapping[int, Plays | 
         steps = steps_of(expected_plays.get(policy.target))
         if policy.target in doubted:
             yield TrustedPolicy(
-                Trust.DOUBTED, steps, None, 0, doubted[policy.target], policy)
+                Trust.DOUBTED, steps, None, 0, '', policy, said=doubted[policy.target])
         elif policy.target in kept:
-            yield TrustedPolicy(Trust.KEPT, steps, None, 0, KEPT_SINCE, policy)
+            yield TrustedPolicy(Trust.KEPT, steps, None, 0, '', policy, said=KeptSince())
         else:
             best = mnm.nearly_best.get(policy.target)
             yield TrustedPolicy(
                 Trust.PROVEN, steps, best.at_most if best else limit, 0,
-                f'of the hypothesis of round {mnm.hypothesis.round}'
-                + (f', within {best.within:.0%} of the best' if best else ''), policy)
+                '', policy, said=OfHypothesisNearlyBest(
+                    mnm.hypothesis.round, best.within) if best else (
+                    OfHypothesis(mnm.hypothesis.round)))

@@ -31,6 +31,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
 from mnm_ros.export.libraries import data_frame, library
+from mnm_ros.view.sentences import sentence
 
 
 class _Step(NamedTuple):
@@ -157,7 +158,7 @@ _Rows = Callable[[Recording], Iterator[tuple[Any, ...]]]
 def _events(recording: Recording) -> Iterator[tuple[Any, ...]]:
     for event in recording.events:
         change = event.change
-        yield (event.step, event.kind, event.text, change and change.state,
+        yield (event.step, event.kind, event.text or sentence(event.said), change and change.state,
                change and change.action)
 
 
@@ -170,7 +171,7 @@ def _hypotheses(recording: Recording) -> Iterator[tuple[Any, ...]]:
 def _trust(recording: Recording) -> Iterator[tuple[Any, ...]]:
     for told in recording.exploration.trust():
         yield (told.policy.target, told.trust.value, told.expected_steps, told.at_most_steps,
-               told.since_step, told.declared, told.why)
+               told.since_step, told.declared, sentence(told.said))
 
 
 _TABLES: Mapping[str, tuple[tuple[str, ...], _Rows]] = MappingProxyType({

@@ -14,10 +14,10 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.support import Support
+from mnm_ros.core.progress.said import Reason, WorkComesFirst
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
-from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
 from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher
@@ -35,6 +35,7 @@ from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.sentences import sentence
 from rclpy.node import Node
 from std_msgs.msg import Bool, Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
@@ -79,8 +80,9 @@ class Navigator(Node):
                       if self._given['reset_mode'] == 'service' else None)
         self._given.on_change = self._requests.setting
         self._explorer = ExplorerGoals(self, self._orders.topic_name, self._on_report)
-        self._rest = ''    # why the robot rests, as the explorer says
-        self._rests = self.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
+        self._rest: Reason = ''    # why the robot rests, as the explorer says
+        self._rests = messages.hear(self, String, 'rest/reason', messages.LATCHED,
+                                    messages.decode_reason, self._on_rest)
         self._learnt = LearntPolicies(self)
         self._whereabouts = Whereabouts(self, self._orders.topic_name)
         self._places = PlaceFinder(
@@ -157,8 +159,8 @@ class Navigator(Node):
         if self._stopped and self.count_publishers(self._stops.topic_name):
             return STOPPED
         rest = self._rest if self.count_publishers(self._rests.topic_name) else ''
-        if rest and not (self._given['goals_at_rest'] or rest.startswith(WORK_FIRST)):
-            return f'the robot rests: {rest}'
+        if rest and not (self._given['goals_at_rest'] or isinstance(rest, WorkComesFirst)):
+            return f'the robot rests: {sentence(rest)}'
         return self._learnt.refusal(
             goal.target, Trust(goal.least_trust or self._given['least_trust']))
 
@@ -316,8 +318,8 @@ class Navigator(Node):
         if self._stopped:
             self._whereabouts.lose()
 
-    def _on_rest(self, message: String) -> None:
-        self._rest = message.data
+    def _on_rest(self, reason: Reason) -> None:
+        self._rest = reason
 
     def _on_cancel_goal(self, message: Int64) -> None:
         self._cancel_one(message.data, 'its id came on goal/cancel')
@@ -395,7 +397,8 @@ class Navigator(Node):
 
     def _settle(self) -> None:
         if self._navigation and self._navigation.outcome:
-            self._end(*self._navigation.outcome)
+            status, how = self._navigation.outcome
+            self._end(status, sentence(how))
 
     def _send(self, seq: int, action: int) -> None:
         self._orders.send(seq, action, self._navigation.last_state if self._navigation else None,

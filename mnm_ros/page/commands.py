@@ -13,6 +13,8 @@ from mnm_ros.navigator_client import NavigatorClient
 from mnm_ros.nodes.common.commanding import CALL_AGAIN
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.page.repeated_calls import CommandOutcome, never, RepeatedCalls
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import with_place
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
 from mnm_ros.view.words import in_time
@@ -55,8 +57,7 @@ class Commands:
             service for service in {control.service for control in CONTROLS.values()}
             if any(client.service_is_ready() for client in self._at(service).values()))
 
-    @property
-    def outcome_of_goal(self) -> CommandOutcome | None:
+    def outcome_of_goal(self, description: RobotDescription) -> CommandOutcome | None:
         """Return what has become of the goal sent last."""
         goal = self._navigator.goal
         if goal is None:
@@ -65,7 +66,8 @@ class Commands:
         left = report.expected_steps_left
         more = '' if left is None else (
             f', about {left:.1f} steps to go{in_time(report.expected_seconds_left)}')
-        return CommandOutcome(f'{report.text}{more}', goal.reached if goal.over else None)
+        return CommandOutcome(f'{with_place(report, description)}{more}',
+                              goal.reached if goal.over else None)
 
     def press(self, name: str, by: str = '') -> None:
         """Do what a control stands for, at once; ``by`` is who has pressed it, for the record."""

@@ -15,7 +15,6 @@ from mnm_ros.page.page_subscriptions import SharedLayers
 from mnm_ros.page.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.named import named
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.decisions import (
     decisions_table,
@@ -239,10 +238,12 @@ class Page:
         commands = self._shared.commands
         if commands is None:
             return
-        came = commands.latest, dict(commands.outcomes), commands.outcome_of_goal
+        heard = self._shared.subscriptions.heard
+        came = (commands.latest, dict(commands.outcomes),
+                commands.outcome_of_goal(heard.description))
         if came != self._came:
             self._came = came
-            self._show_controls(self._shared.subscriptions.heard)
+            self._show_controls(heard)
 
     def _show_presence(self, heard: Telemetry, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""
@@ -346,8 +347,8 @@ class Page:
             if name not in (*BAR, 'go', 'cancel'):
                 self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
         name, when = commands.latest
-        pressed, goal = commands.outcomes.get(name), commands.outcome_of_goal
-        way = named(_told(goal, ''), heard.description)    # the navigator goes by ids
+        pressed, goal = commands.outcomes.get(name), commands.outcome_of_goal(heard.description)
+        way = _told(goal, '')
         told = ['' if pressed is None else f'{when} {CONTROLS[name].label}: {_told(pressed, "")}',
                 way if goal is not None and goal.good is None else '']
         self._say('bar', bar_line(heard, time.monotonic(), *told))

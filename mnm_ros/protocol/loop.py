@@ -16,6 +16,7 @@ import math
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import HomeMissed, Reason
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.exchange import RetryTimer
 
@@ -78,15 +79,15 @@ class Loop(ABC):
         """Begin, or go on with a RESET: another node may have moved a robot."""
 
     @abstractmethod
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         """Pause at once; the answer to an action under way still counts."""
 
     @abstractmethod
-    def pause_after_step(self, reason: str) -> None:
+    def pause_after_step(self, reason: Reason) -> None:
         """Pause once a step under way is over, or at once where no robot answers."""
 
     @abstractmethod
-    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, now: float, recoverable: bool = True) -> None:
         """Stop because of a fault, and have the robots go home once they answer."""
 
     @abstractmethod
@@ -120,8 +121,8 @@ class RobotLoop(Loop):
         self.reason_to_wait: Callable[[], str] = lambda: ''
         self.aside: Callable[[Callable[[], object], Callable[[float], None]], None] = _in_turn
         self._turn = 0    # counts what was observed or begun
-        self._pause_reason = ''    # why it will pause after the step under way
-        self._rest_reason = ''     # why the robot is to be at home
+        self._pause_reason: Reason = ''    # why it will pause after the step under way
+        self._rest_reason: Reason = ''    # why the robot is to be at home
         self._resumed = False      # whether resume was called since pause
         self._limits = limits
 
@@ -135,7 +136,7 @@ class RobotLoop(Loop):
         return self.task.state in OVER
 
     @property
-    def resting(self) -> str:
+    def resting(self) -> Reason:
         """Why the robot goes home to rest, or rests, and would go on by itself; else nothing."""
         return self._rest_reason if self._resumed and not self.over else ''
 
@@ -165,7 +166,7 @@ class RobotLoop(Loop):
         self._abandon()
         self._advance(now)
 
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         resting, self._resumed = self.resting, False
         self.running = False
         self._pause_reason = ''
@@ -173,13 +174,13 @@ class RobotLoop(Loop):
         if resting:
             self.task.explain(reason)
 
-    def pause_after_step(self, reason: str) -> None:
+    def pause_after_step(self, reason: Reason) -> None:
         if self.running and self.task.state is not RunState.WAITING_FOR_ROBOT:
             self._pause_reason = reason
         else:
             self.pause(reason)
 
-    def rest(self, reason: str, now: float) -> None:
+    def rest(self, reason: Reason, now: float) -> None:
         """
         Have the robot go home after the step under way, and rest there.
 
@@ -195,7 +196,7 @@ class RobotLoop(Loop):
         elif self._resumed and not self.running and not self.over:
             self._go_on_with_reset(now)
 
-    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, now: float, recoverable: bool = True) -> None:
         self.running = self._resumed = False
         self.task.fail(reason, recoverable)
         self._abandon()
@@ -253,8 +254,8 @@ class RobotLoop(Loop):
         homing = self.task.homing
         misses = homing.misses_in_a_row
         if misses > self._limits.reset_retries and self.running and not self.over:
-            self.fail(f'RESET led to state {state} instead of home, state '
-                      f'{homing.home}, {misses} times in a row', now)
+            assert homing.home is not None
+            self.fail(HomeMissed(state, homing.home, misses), now)
         self._advance(now, action == RESET and not misses)
 
     def _relocate(self, state: int, now: float) -> None:
@@ -307,7 +308,7 @@ class RobotLoop(Loop):
         self.before_step()
         self._play(self.task.next_action(), now)
 
-    def _without_robot(self, reason: str, now: float) -> None:
+    def _without_robot(self, reason: Reason, now: float) -> None:
         """Stop or wait, as no robot answers."""
         if self._pause_reason:
             self.pause(self._pause_reason)

@@ -9,6 +9,7 @@ from statistics import mean
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.exchange import AnswerTimes, PairTimes, REPORT, StateMeaning, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
@@ -43,7 +44,9 @@ class StepLoop(RobotLoop):
         self._answers = AnswerTimes(clock)
         self._pair_times = PairTimes() if timed else None
         self._send = send
-        self._yield_reason = self._lend_reason = self._paused_by = ''
+        self._yield_reason: Reason = ''
+        self._lend_reason: Reason = ''
+        self._paused_by: Reason = ''
         self._joined = self._left = False    # others, since the last step began
 
     @property
@@ -80,7 +83,7 @@ class StepLoop(RobotLoop):
             self._return_home.refusals = 0
         super().resume(now)
 
-    def yield_robot(self, reason: str, now: float) -> None:
+    def yield_robot(self, reason: Reason, now: float) -> None:
         """Leave the robot to others because of ``reason``, until that is empty again."""
         if reason == self._yield_reason:
             return
@@ -90,7 +93,7 @@ class StepLoop(RobotLoop):
             self.task.lose_place()
         self._advance(now)
 
-    def lend_robot(self, reason: str, now: float) -> None:
+    def lend_robot(self, reason: Reason, now: float) -> None:
         """
         Let goals have the robot because of ``reason``, between two steps, until that is empty.
 
@@ -116,18 +119,18 @@ class StepLoop(RobotLoop):
         return not (self.running or self.under_way
                     or self._return_home is not None and self._return_home.under_way)
 
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         super().pause(reason)
         self._paused_by = reason
 
-    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, now: float, recoverable: bool = True) -> None:
         if self._lend_reason:    # the way home has to wait until the goal is over
             self.running = self._resumed = False
             self.task.fail(reason, recoverable)
         else:
             super().fail(reason, now, recoverable)
 
-    def pause_after_step(self, reason: str) -> None:
+    def pause_after_step(self, reason: Reason) -> None:
         if self._lend_reason:    # there is no step under way
             self.pause(reason)
         else:
@@ -318,16 +321,16 @@ class FleetLoop(Loop):
         for loop in self._loops:
             loop.resume(now)
 
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         for loop in self._loops:
             loop.pause(reason)
         self._exploration.pause(reason)
 
-    def pause_after_step(self, reason: str) -> None:
+    def pause_after_step(self, reason: Reason) -> None:
         for loop in self._loops:
             loop.pause_after_step(reason)
 
-    def fail(self, reason: str, now: float, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, now: float, recoverable: bool = True) -> None:
         for loop in self._loops:
             loop.fail(reason, now, recoverable)
         self._exploration.fail(reason, recoverable)
@@ -337,7 +340,7 @@ class FleetLoop(Loop):
         for loop in self._loops:
             loop.recover(now)
 
-    def finish(self, reason: str) -> None:
+    def finish(self, reason: Reason) -> None:
         """End for good: a limit is reached."""
         for loop in self._loops:
             loop.running = False

@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
-import os
+from collections.abc import Mapping, Set
 from pathlib import Path
-import sys
 
 from mnm_ros.core.errors import FileError
-from mnm_ros.files import user_path
+from mnm_ros.files import config_folders, user_path
 from mnm_ros.located_yaml import Keys
 
 MOST_CELLS = 250_000
@@ -39,27 +37,11 @@ def find(path_or_name: str, kind: str) -> Path:
 
 def files(kind: str) -> dict[str, Path]:
     """Return the paths of the shipped files of a kind by name, in the order of the names."""
-    for directory in _directories(f'{kind}s'):
+    for directory in config_folders(f'{kind}s'):
         found = {path.stem: path for path in sorted(directory.glob('*.yaml'))}
         if found:
             return found
     return {}
-
-
-def shared(name: str) -> Path:
-    """Return the path of a file in ``config``; FileError if the package came without it."""
-    for directory in _directories():
-        if (path := directory / name).is_file():
-            return path
-    raise FileError(f'{name} is not among the files of the package, expected it in config')
-
-
-def _directories(*within: str) -> Iterator[Path]:
-    folder = Path('config', *within)
-    yield Path(__file__).resolve().parents[2] / folder
-    prefixes = os.environ.get('AMENT_PREFIX_PATH', '').split(os.pathsep)
-    for prefix in (*filter(None, prefixes), sys.prefix):
-        yield Path(prefix, 'share', 'mnm_ros') / folder
 
 
 def floor_plan(keys: Keys, doors: Set[str] = frozenset(),

@@ -20,7 +20,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.core.view import View
 from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.view.event_words import told
-from mnm_ros.view.named import named, named_values
+from mnm_ros.view.sentences import figures, sentence
 from mnm_ros.view.telemetry import Telemetry
 
 _EVENLY = 150    # scenes at which nothing need have been decided
@@ -80,15 +80,14 @@ class Scenes:
         trust = exploration.trust(None if last else _LOOKS, self._view)
         said, doing = self._said(steps), exploration.activity(self._view)
         return Telemetry(
-            phase=exploration.phase.value, status=named(exploration.status, said),
+            phase=exploration.phase.value, status=sentence(exploration.status, said),
             events=self._events(steps),
             known=found.targets if found else (), version=found.version if found else None,
-            trust={each.policy.target: replace(each, why=named(each.why, said))
+            trust={each.policy.target: replace(each, why=sentence(each.said, said))
                    for each in trust},
             counts=nested(exploration.transitions()), description=said,
-            activity=replace(doing, sentence=named(doing.sentence, said)),
-            report={name: str(value) for name, value in named_values(
-                exploration.diagnostics(), said).items()})
+            activity=replace(doing, sentence=sentence(doing.said, said)),
+            report=figures(exploration, said))
 
     def _said(self, steps: int) -> RobotDescription:
         """Return what the robot side said it was by then, with the names that came later."""

@@ -12,8 +12,9 @@ import time
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.named import named, places
+from mnm_ros.view.sentences import places, sentence
 
 _MOST_NAMED = 5    # states in a sentence
 _AT_ONCE = 1.0     # s, between a hint and the change that it has become
@@ -90,16 +91,15 @@ def told(event: Event, description: RobotDescription) -> str:
         hint = event.kind == 'hint'
         return ('hint, outside of the promise: ' * hint) + _pair(event.change, description, hint)
     if event.ways is not None:
-        return f'{event.text}: {_ways(event.ways, description)}'
-    return named(event.text, description)
+        return f'{event.text or sentence(event.said)}: {_ways(event.ways, description)}'
+    return event.text or sentence(event.said, description)
 
 
 def _asked(event: Event, description: RobotDescription) -> str:
     """Return what somebody has asked for, where and from where, or what has become of a goal."""
     target = '' if event.target is None else description.place(event.target)
     if event.kind == 'goal' and event.what != 'goal':
-        return _one_step(event.text.replace(
-            f'{event.what} {event.target}', f'{event.what} {target}', 1))
+        return _one_step(_with_place(event.text, event.what or '', event.target, description))
     here = event.state is not None and event.what not in _NOWHERE and (
         event.kind in ('stop', 'free', 'command'))
     said, more = (f'goal {target}', '') if event.kind == 'goal' else (
@@ -108,7 +108,17 @@ def _asked(event: Event, description: RobotDescription) -> str:
     return ''.join((
         f'{event.robot}: ' if event.robot else '', said,
         f' at {description.place(event.state or 0)}' if here else '',
-        f', by {event.by}', f' ({event.user})' if event.user else '', named(more, description)))
+        f', by {event.by}', f' ({event.user})' if event.user else '', more))
+
+
+def with_place(report: GoalReport, description: RobotDescription) -> str:
+    """Return the text of a goal, which has the id of its state, with the name of that."""
+    return _with_place(report.text, report.status.value, report.target, description)
+
+
+def _with_place(text: str, what: str, target: int | None, description: RobotDescription) -> str:
+    place = '' if target is None else description.place(target)
+    return text.replace(f'{what} {target}', f'{what} {place}', 1)
 
 
 def _one_step(text: str) -> str:

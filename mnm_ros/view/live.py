@@ -15,7 +15,7 @@ from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.core.view import View
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 
 _MOST_LOOKS = 8    # certificates worked out each time
 _LONG = 0.1        # s of computing, for these: among 1,000 states one may take as long
@@ -27,7 +27,7 @@ def activity(exploration: Exploration, view: View, status: str, names: RobotDesc
     found = exploration.activity(view)
     running = exploration.state is RunState.RUNNING
     return replace(
-        found, sentence=named(found.sentence, names) if running else status).to_json()
+        found, sentence=sentence(found.said, names) if running else status).to_json()
 
 
 def played_on(exploration: Exploration, continuation: Continuation) -> Continuation:
@@ -43,7 +43,7 @@ def trusted(exploration: Exploration, view: View, seconds: Mapping[int, float],
             names: RobotDescription) -> tuple[TrustedPolicy, ...]:
     """Return the policies there are, each of which is looked at in its turn."""
     begun = time.thread_time()
-    told = tuple(replace(each.timed(seconds), why=named(each.why, names))
+    told = tuple(replace(each.timed(seconds), why=sentence(each.said, names))
                  for each in exploration.trust(view.looks, view))
     view.looks = (min(_MOST_LOOKS, view.looks + 1) if time.thread_time() < begun + _LONG
                   else max(1, view.looks // 2))

@@ -36,7 +36,6 @@ NOT_KEPT = 'off'
 """What the diagnostics say of ``checkpoint`` without a ``checkpoint_dir``."""
 
 
-STAYS = 'paused: the robot stays at the goal'
 """How ``status`` begins while the navigator keeps the robot where it has arrived."""
 
 

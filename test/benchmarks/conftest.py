@@ -18,4 +18,4 @@ def early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / 'scenarios'
     folder.mkdir()
     (folder / 'broken_wheel.yaml').write_text(text.replace('until: 60000', 'until: 6000'), 'utf-8')
-    monkeypatch.setattr(config_files, '_directories', lambda kind: iter([folder]))
+    monkeypatch.setattr(config_files, 'config_folders', lambda kind: iter([folder]))

@@ -20,6 +20,7 @@ from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from tiers import strength
 
@@ -74,7 +75,7 @@ def test_the_promise_is_kept_and_steps_are_saved() -> None:
         after, _ = explored(2.0, 1000 + seed, log)
         wrong += not judge(WHEEL.settings[0].cmp, after.hypothesis, 2.0, 1.0).ok
         if seed < 3:
-            assert 'warm start with' in after.events[1].text
+            assert 'warm start with' in sentence(after.events[1].said)
             _, other = explored(2.0, seed)
             assert recollect(other) == remembered(other)
             warm += explored(2.0, 1000 + seed, remembered(other))[0].steps
@@ -147,7 +148,7 @@ def test_nothing_is_taken_from_before_a_second_change_that_belongs_to_the_first(
     exploration.listeners.append(InputListener(lambda taken: log.inputs.append(taken.input)))
     alarms: list[int] = []
     exploration.listeners.append(InputListener(lambda taken: alarms.extend(
-        event.step for event in taken.events if 'elsewhere' in event.text)))
+        event.step for event in taken.events if 'elsewhere' in sentence(event.said))))
 
     def go_on(until: Callable[[], object]) -> None:
         while not until():
@@ -205,4 +206,4 @@ def test_with_another_home_it_begins_from_nothing() -> None:
     exploration = Exploration(
         settings_by_name(identity(2.0)), 1, recollection=Recollection(3, ((3, 0, 4),)))
     exploration.observe(-1, 0)
-    assert 'no warm start: home was state 3' in exploration.status
+    assert 'no warm start: home was state 3' in sentence(exploration.status)

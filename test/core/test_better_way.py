@@ -11,6 +11,7 @@ from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import HOME, ScriptedBase
@@ -90,7 +91,7 @@ class Offering(ScriptedBase):
 
 def test_it_is_taken_only_while_the_policy_is_doubted_and_seems_slow() -> None:
     sentences: list[str] = []
-    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
     base = Offering(0, (HOME, 3, 5))
     checking = WatchPhase(
         Round(1, PROBLEM, lambda problem, policies: base, 10**6, 30, log),

@@ -13,6 +13,7 @@ from mnm_ros.core.mnm.directives import LeaveClosed
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.presets import new_mnm
+from mnm_ros.core.progress.said import ChangeTooLong, MostHasChanged, Said, StatesRecalled
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import grid_cmp
 from mnm_ros.simulation.ground_truth import judge
@@ -35,10 +36,10 @@ class Explored:
     def __init__(self, *cmps: object, seed: int = 0, radius: float = 4.0) -> None:
         self.scenario = scenario_of(*cmps)    # type: ignore[arg-type]
         self.simulator = Simulator(self.scenario, seed)
-        self.said: list[str] = []
+        self.said: list[Said] = []
         self.mnm: Mnm = new_mnm(
             settings(Problem(len(self.scenario.actions), radius, 1.0, 0.1)), seed,
-            lambda sentence, *about: self.said.append(sentence))
+            lambda said, *about: self.said.append(said))
 
     def step(self, steps: int) -> int:
         """Make steps; return at how many of them what is held is wrong."""
@@ -64,7 +65,7 @@ def test_a_door_that_opens_and_closes_again_and_again_costs_less_each_time(seed:
         wrong.append(world.step(1_000))
     for first, later in ((wrong[0], wrong[2::2]), (wrong[1], wrong[3::2])):
         assert sum(later) / len(later) <= max(first, 100) / 2, wrong
-    assert any('as before, added again' in sentence for sentence in world.said)
+    assert any(isinstance(said, StatesRecalled) for said in world.said)
 
 
 @pytest.mark.parametrize(('before', 'now'), [(0.05, 0.4), (0.4, 0.05)], ids=['worse', 'better'])
@@ -78,7 +79,7 @@ def test_a_change_of_all_moves_is_relearnt_as_one(before: float, now: float, see
     world.simulator.change()
     assert world.step(2_600) == 0
     assert (world.mnm.log.noticed, world.mnm.log.relearnt) == (1, 1)
-    assert sum('most of what the robot does' in sentence for sentence in world.said) == 1
+    assert sum(isinstance(said, MostHasChanged) for said in world.said) == 1
 
 
 @pytest.mark.parametrize('seed', range(strength(1, 4)))
@@ -133,15 +134,16 @@ def test_policies_are_proven_by_what_was_seen_since_the_change_too() -> None:
 
 
 def test_a_change_that_stays_open_for_too_long_begins_the_next_round() -> None:
-    sentences: list[str] = []
-    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    told: list[Said] = []
+    log = ChangeLog(lambda said, *about: told.append(said))
     checking = WatchPhase(
         Round(1, PROBLEM, Script((HOME, 3), life=0), check_steps=0, steps_taken=30, log=log,
               patience=500), (policy(HOME), policy(3)), quanta=1)
     blind(checking)
     log.notice()
     steps = run(checking, World(), lambda: checking.refuted)
-    assert 500 < steps < 600 and 'longer than it took to learn, round 2 begins' in sentences[-1]
+    assert 500 < steps < 600 and isinstance(told[-1], ChangeTooLong)
+    assert 500 < told[-1].steps < 600 and told[-1].next_round == 2
 
 
 @pytest.mark.parametrize('seed', strength((1, 6), range(20)))

@@ -23,6 +23,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.watch.closed import ClosedWays
 from mnm_ros.core.watch.policy_checks import Turns
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from small_worlds import row as row_of_places
 from small_worlds import scenario_of
@@ -212,7 +213,7 @@ def test_a_closed_door_is_pushed_less_and_found_open_by_a_look(seed: int) -> Non
     assert closed not in door.step(300)
     exploration.look(*closed)
     assert closed in door.step(50) and exploration.closed == {closed: 1}
-    assert 'is still blocked' in [event.text for event in exploration.events][-1]
+    assert 'is still blocked' in [sentence(event.said) for event in exploration.events][-1]
     door.change()
     assert closed not in door.step(50)
     exploration.look()

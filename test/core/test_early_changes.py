@@ -12,6 +12,7 @@ from mnm_ros.core.exploration import understudy
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from tiers import strength, thorough
@@ -125,7 +126,7 @@ def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() ->
     told = {told.policy.target: told for told in world.exploration.trust(None, view)}
     assert told[1].trust is Trust.CERTIFIED
     assert {told[place].trust for place in before - {1}} == {Trust.DOUBTED}
-    assert all('certified' in told[place].why for place in before - {1})
+    assert all('certified' in sentence(told[place].said) for place in before - {1})
     assert world.exploration.activity().progress is not None
     mnm = understudy(world.exploration)
     building = mnm.building if mnm is not None else None

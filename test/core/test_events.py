@@ -11,6 +11,7 @@ from mnm_ros.core import Event, Exploration, PairChange, Policy, Problem, settin
 from mnm_ros.core.progress.events import difference, LastPairs, ways
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from tiers import strength
 
@@ -102,7 +103,7 @@ def test_what_has_come_of_a_shortcut() -> None:
     exploration = next(
         exploration for exploration, _ in changed('shortcut', 0) if exploration.changes_relearnt)
     last = exploration.events[-1]
-    assert (last.step, last.kind, last.text) == (
+    assert (last.step, last.kind, sentence(last.said)) == (
         exploration.steps, 'change', 'the change is relearnt')
     assert {*last.ways.found} == {4, 5, 6} and not last.ways.lost
-    assert exploration.status != last.text
+    assert exploration.status != last.said

@@ -18,9 +18,11 @@ from mnm_ros.core import (
 )
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm.options import Value
+from mnm_ros.core.progress.said import StatesAdded
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from small_worlds import row, scenario_of
 from tiers import strength
@@ -182,7 +184,7 @@ def test_it_finds_the_rooms_notices_the_door_and_finds_the_room_again() -> None:
     assert phases == {'building/discovery', 'building/evaluation', 'checking/rediscovery',
                       'checking/evaluation'}
     figures = exploration.diagnostics()
-    assert figures['changes_noticed'] == 2 and 'added' in figures['last_change']
+    assert figures['changes_noticed'] == 2 and isinstance(figures['last_change'].said, StatesAdded)
 
 
 def until_it_is_under_way(exploration: Exploration, simulator: Simulator) -> None:
@@ -222,9 +224,9 @@ def test_the_figures_before_while_building_and_in_the_checks() -> None:
     assert checking['known'] == len(exploration.hypothesis.policies) and checking['streams'] == 0
     assert checking['check_steps'] > 0 and checking['check_window'] == 0
     assert checking['failure_threshold'] > 0 and 'nats against' in str(checking['failures'])
-    assert checking['last_change'] == f'step {exploration.events[-1].step}: ' + (
-        exploration.events[-1].text)
-    assert exploration.status == exploration.events[-1].text
+    assert sentence(checking['last_change']) == f'step {exploration.events[-1].step}: ' + (
+        sentence(exploration.events[-1].said))
+    assert exploration.status == exploration.events[-1].said
     assert exploration.changes_noticed == exploration.notices == 0
 
 

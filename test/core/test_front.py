@@ -14,6 +14,7 @@ import mnm_ros.core
 from mnm_ros.core import play, StepTask
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from tiers import strength
 
@@ -40,7 +41,7 @@ def test_the_example_of_the_docstring() -> None:
     assert exploration.steps == int(steps) and exploration.counts
     assert [event.step for event in exploration.events] == sorted(
         event.step for event in exploration.events)
-    assert 'states known' in ' '.join(event.text for event in exploration.events)
+    assert 'states known' in ' '.join(sentence(event.said) for event in exploration.events)
 
 
 def test_the_example_of_a_fleet(capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,6 +10,8 @@ import math
 from mnm_ros.core import RESET, Trust
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.model.counts import Floats
+from mnm_ros.core.progress.said import Hinted, HintRaised, HintWithdrawn, NotProvenSince
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import HOME
@@ -123,17 +125,17 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
     world.closed = {5}
     run(checking, world, lambda: bool(checking.hints.raised))
     base, policies = checking.base, checking.policies
-    (sentence, kind, change), = events
-    assert 'outside of the promise' in sentence and kind == 'hint'
+    (said, kind, change), = events
+    assert isinstance(said, HintRaised) and kind == 'hint'
     assert (change.state, change.action, change.after) == (HOME, 5, {HOME: 3})
     assert [*change.before] == [5] and change.before[5] > 50
-    assert {*checking.doubted} == {5} and 'hint' in checking.doubted[5]
+    assert {*checking.doubted} == {5} and 'hint' in sentence(checking.doubted[5])
     assert not log.open and not base.forgotten    # type: ignore[attr-defined]
     assert base.wanted[-1] == (HOME, 5)           # type: ignore[attr-defined]
     world.closed = set()
     run(checking, world, lambda: not checking.hints.open)
-    (sentence, kind), = events[1:]
-    assert 'withdrawn, action 5 in state 0' in sentence and kind == 'hint'
+    (said, kind), = events[1:]
+    assert said == HintWithdrawn(1, 0, 5) and kind == 'hint'
     assert not checking.doubted and not log.noticed and checking.policies is policies
     assert checking.base is base and known(checking) == (HOME, 3, 5)
 
@@ -151,7 +153,7 @@ def test_policies_behind_a_door_are_doubted_within_an_attempt() -> None:
                    if each.trust is Trust.DOUBTED]
         if doubted:
             break
-    assert doubted and all('outside of the promise' in each.why or 'change' in each.why
+    assert doubted and all(isinstance(each.said, (Hinted, NotProvenSince))
                            for each in doubted)
     assert RESET not in {each.policy.target for each in doubted}
-    assert any('hint' in event.text for event in exploring.exploration.events)
+    assert any('hint' in sentence(event.said) for event in exploring.exploration.events)

@@ -28,6 +28,13 @@ from mnm_ros.core.improve.improvements import Improvements
 from mnm_ros.core.improve.least_steps import LeastSteps
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm import mnm
+from mnm_ros.core.progress.said import (
+    BetterProvenNearlyBest,
+    Improving,
+    OfHypothesisNearlyBest,
+    ProvenNearlyBest,
+    ToImproveAgain,
+)
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.simulation.cmp import Cmp, grid_cmp, support, TableCmp
@@ -78,13 +85,13 @@ class Run:
         return next(told for told in self.exploration.trust() if told.policy.target == target)
 
     def proven(self, target: int) -> bool:
-        return 'of the best' in self.told(target).why
+        return isinstance(self.told(target).said, OfHypothesisNearlyBest)
 
     def until_proven(self, target: int, most: int = MOST) -> int:
         begun = self.exploration.steps
         while not self.proven(target):
             self.explore(20)
-            assert self.exploration.steps < begun + most, self.exploration.activity().sentence
+            assert self.exploration.steps < begun + most, self.exploration.activity().said
         return self.exploration.steps - begun
 
 
@@ -196,10 +203,10 @@ def test_a_policy_becomes_nearly_the_best_and_that_is_right(slip: float, declare
         takes = expected_steps(run.simulator.cmp, hypothesis.policy_for(FAR))
         at_most = run.told(FAR).at_most_steps
         assert at_most is not None and takes <= at_most <= 1.1 * best and takes <= 1.1 * best
-        text = next(each.text for each in reversed(run.exploration.events)
-                    if 'of the best' in each.text)
-        assert text.startswith(f'round 1: the policy to state {FAR} is within 10%')
-        assert 'of the best' not in run.told(2).why    # nobody has asked for that
+        said = next(each.said for each in reversed(run.exploration.events)
+                    if isinstance(each.said, ProvenNearlyBest))
+        assert (said.round, said.target) == (1, FAR) and said.within <= 0.1
+        assert not run.proven(2)    # nobody has asked for that
 
 
 def test_others_have_their_steps_meanwhile() -> None:
@@ -208,16 +215,16 @@ def test_others_have_their_steps_meanwhile() -> None:
     doing = []
     for _ in range(strength(800, 1500)):
         run.explore(1)
-        doing.append(run.exploration.activity().sentence)
-    improving = sum('improving' in sentence for sentence in doing)
+        doing.append(run.exploration.activity().said)
+    improving = sum(isinstance(said, Improving) for said in doing)
     assert 0.6 * len(doing) < improving < 0.72 * len(doing)
-    assert f'improving the policy to state {FAR}: ' in ''.join(doing)
+    assert {said.target for said in doing if isinstance(said, Improving)} == {FAR}
     assert not run.exploration.changes_noticed
     run.exploration.improve_no_more()
     run.explore(1)    # which was asked for
     for _ in range(300):
         run.explore(1)
-        assert 'improving' not in run.exploration.activity().sentence
+        assert not isinstance(run.exploration.activity().said, Improving)
     assert 'directives' not in run.exploration.to_state()['mnm']
 
 
@@ -247,9 +254,9 @@ def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same(at_restart_poin
         run.exploration.observe(action, state)
     for each in (again, resumed):
         assert each.hypothesis == run.exploration.hypothesis
-        assert each.activity().sentence == run.exploration.activity().sentence
-        assert [told.why for told in each.trust()] == [
-            told.why for told in run.exploration.trust()]
+        assert each.activity().said == run.exploration.activity().said
+        assert [told.said for told in each.trust()] == [
+            told.said for told in run.exploration.trust()]
     assert run.proven(FAR) and not run.proven(2)
 
 
@@ -266,11 +273,11 @@ def test_a_change_withdraws_what_was_proven_and_it_is_proven_anew() -> None:
     while run.exploration.changes_noticed == noticed:
         run.explore(1)
     assert not run.proven(target)
-    texts = [event.text for event in run.exploration.events]
-    assert any(f'state {target} is to be improved anew' in text for text in texts)
+    assert any(isinstance(event.said, ToImproveAgain) and event.said.states == (target,)
+               for event in run.exploration.events)
     run.until_proven(target)
     assert not run.exploration.revising
-    assert ' -> ' not in run.exploration.events[-1].text    # the policy is as it was
+    assert type(run.exploration.events[-1].said) is ProvenNearlyBest    # the policy is as it was
 
 
 def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit(
@@ -291,7 +298,9 @@ def test_a_shorter_way_that_has_opened_takes_the_place_of_one_within_the_limit(
     run.exploration.improve(target, strength(0.5, 0.3))
     run.until_proven(target)
     assert takes() == target
-    assert f'({target + 2}.00 -> {target}.00 by what was seen' in run.exploration.events[-1].text
+    said = run.exploration.events[-1].said
+    assert isinstance(said, BetterProvenNearlyBest)
+    assert (round(said.before, 2), round(said.likely, 2)) == (target + 2.0, target)
 
 
 def test_several_robots_improve_a_policy_together() -> None:

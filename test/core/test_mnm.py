@@ -26,6 +26,7 @@ from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Value
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import HOME, QUANTUM, ScriptedBase, ScriptedEvaluation
@@ -246,7 +247,7 @@ def test_only_the_first_stream_of_all_begins_with_what_is_remembered(home: int) 
     said: list[str] = []
     resolved = settings(PROBLEM, 'onboard', {'check_steps': 10})
     machine = Mnm(resolved, SEED, new_base, lambda: StreamSchedule(2), CHECKS['watch'](resolved),
-                  on_event=lambda sentence, *about: said.append(sentence),
+                  on_event=lambda value, *about: said.append(sentence(value)),
                   recollection=Recollection(home, steps))
     run(machine, World(), lambda: machine.round == 2)
     began = len(runs)

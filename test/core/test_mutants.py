@@ -20,6 +20,7 @@ from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import HOME, policy, QUANTUM, ScriptedBase
@@ -55,7 +56,8 @@ def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
     told = []
     while phase.schedule.quanta < 30:
         phase.observe(RESET, HOME)
-        said = phase.activity().sentence.removeprefix(ScriptedBase(0).activity().sentence)
+        said = sentence(phase.activity().said).removeprefix(
+            sentence(ScriptedBase(0).activity().said))
         number = [stream is phase.active for stream in phase.streams].index(True) + 1
         several = len(phase.streams) > 1
         assert said == (f' (stream {number} of {len(phase.streams)})' if several else '')

@@ -19,6 +19,7 @@ from mnm_ros.core import (
 )
 from mnm_ros.core.mnm.building_phase import Schedule
 from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of
+from mnm_ros.core.progress.said import Sampling
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation
 import pytest
@@ -53,7 +54,7 @@ def test_a_base_without_capabilities_is_done_without() -> None:
     members = {name for name in dir(BaseAlgorithm) if not name.startswith('_')} | {'quantum'}
     assert members == {*REQUIRED[BaseAlgorithm], 'quantum'} and len(members) <= 8
     assert may_plan(base, 0, HOME)
-    assert activity_of(base) == PhaseActivity('sampling', 'sampling the known states')
+    assert activity_of(base) == PhaseActivity('sampling', Sampling())
     assert provisional_of(base) == ([ProvisionalPolicy(policy(3), True, None, None)], None)
 
 

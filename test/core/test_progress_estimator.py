@@ -51,7 +51,7 @@ def test_asking_changes_nothing(options: dict) -> None:
             if asked and step % 7 == 0:
                 activity = exploration.activity()
                 assert Activity.from_json(activity.to_json()) == activity
-                assert activity.sentence
+                assert activity.said
         told.append((played, exploration.counts, exploration.hypothesis, exploration.events))
     assert told[0] == told[1]
 
@@ -128,11 +128,11 @@ def test_the_prediction_comes_closer() -> None:
 def test_who_is_paused_does_nothing() -> None:
     exploration = explorer()
     assert exploration.activity() == Activity(
-        sentence=exploration.status, limit=8.0)
+        limit=8.0)
     list(steps(exploration, 100))
     exploration.pause('lunch')
     activity = exploration.activity()
-    assert (activity.doing, activity.sentence) == ('idle', 'paused: lunch')
+    assert (activity.doing, activity.said) == ('idle', None)
     assert activity.target is activity.action is None
     assert activity.step == 100 and activity.candidates
 

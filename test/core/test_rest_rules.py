@@ -8,7 +8,15 @@ from datetime import time
 from math import inf, nan
 import struct
 
-from mnm_ros.core.task.rest_rules import Hours, RestRules, without_charge
+from mnm_ros.core.progress.said import (
+    BatteryCharging,
+    BatteryLow,
+    Because,
+    OutsideHours,
+    OutsideHoursToo,
+    Said,
+)
+from mnm_ros.core.task.rest_rules import asked_by, Hours, RestRules, without_charge
 import pytest
 
 NOON = time(12)
@@ -20,7 +28,7 @@ def single(value: float) -> float:
 
 
 def reason(rules: RestRules, low: float = 20.0, charged: float = 80.0, between: str = '',
-           moment: time = NOON) -> str:
+           moment: time = NOON) -> Said | None:
     return rules.reason(low, charged, between, moment)
 
 
@@ -56,36 +64,38 @@ def test_it_rests_from_low_to_charged() -> None:
 def test_the_reason_has_both_levels_and_is_rounded_down() -> None:
     rules = RestRules(0.0)
     rules.hear(0.199, 0.0)
-    assert reason(rules) == 'battery 19%, below 20%; goes on at 80%'
+    assert reason(rules) == BatteryLow(19, 20.0, 80.0)
     rules.hear(0.42, 1.0)
-    assert reason(rules) == 'battery 42%, was below 20%; goes on at 80%'
+    assert reason(rules) == BatteryCharging(42, 20.0, 80.0)
 
 
 def test_the_hours_alone_and_both() -> None:
     rules = RestRules(0.0)
-    assert reason(rules, between='22:00-06:00', moment=time(23)) == ''
-    assert reason(rules, between='22:00-06:00') == 'outside of 22:00-06:00; goes on at 22:00'
+    assert reason(rules, between='22:00-06:00', moment=time(23)) is None
+    assert reason(rules, between='22:00-06:00') == OutsideHours('22:00-06:00', '22:00')
     rules.hear(0.1, 0.0)
-    assert reason(rules, between='22:00-06:00') == (
-        'battery 10%, below 20%, outside of 22:00-06:00; goes on at 80% and at 22:00')
+    assert reason(rules, between='22:00-06:00') == OutsideHoursToo(
+        '22:00-06:00', '22:00', BatteryLow(10, 20.0, 80.0))
+    assert [asked_by(reason(each, between=hours) or '') for each in (rules, RestRules(0.0))
+            for hours in ('', '22:00-06:00')] == ['battery', 'battery', 'work', 'hour']
 
 
 def test_without_a_level_the_battery_is_left_alone() -> None:
     rules = RestRules(0.0)
     rules.hear(0.01, 0.0)
-    assert reason(rules, low=0.0) == '' == rules.trouble(0.0, 1e9)
+    assert reason(rules, low=0.0) is None and rules.trouble(0.0, 1e9) == ''
     assert reason(rules)
-    assert reason(rules, low=0.0) == ''    # also while it rests
+    assert reason(rules, low=0.0) is None    # also while it rests
     rules.hear(0.3, 0.0)
-    assert reason(rules) == ''    # it was not low since
+    assert reason(rules) is None    # it was not low since
 
 
 def test_a_level_to_go_on_at_below_the_other_is_that() -> None:
     rules = RestRules(0.0)
     rules.hear(0.1, 0.0)
-    assert reason(rules, charged=5.0).endswith('goes on at 20%')
+    assert reason(rules, charged=5.0) == BatteryLow(10, 20.0, 20.0)
     rules.hear(0.2, 0.0)
-    assert reason(rules, charged=5.0) == ''
+    assert reason(rules, charged=5.0) is None
 
 
 @pytest.mark.parametrize('said', [nan, inf, -inf, -0.01, 101.0, 255.0])
@@ -107,10 +117,10 @@ def test_what_makes_no_sense_leaves_all_as_it_was(said: float, before: float) ->
 
 def test_nothing_that_makes_sense_was_ever_said() -> None:
     rules = RestRules(0.0)
-    assert reason(rules) == '' == rules.trouble(20.0, 59.9)
+    assert reason(rules) is None and rules.trouble(20.0, 59.9) == ''
     assert 'nothing heard for 60 s: exploration goes on' in rules.trouble(20.0, 60.0)
     rules.hear(nan, 60.0)
-    assert reason(rules) == '' and 'percentage is nan' in rules.trouble(20.0, 60.0)
+    assert reason(rules) is None and 'percentage is nan' in rules.trouble(20.0, 60.0)
 
 
 @pytest.mark.parametrize('percent', [50, 10])
@@ -122,17 +132,17 @@ def test_a_battery_that_falls_silent_is_as_it_was(percent: int) -> None:
     assert ('rests until' if was else 'as without it') in rules.trouble(20.0, 160.0)
     assert reason(rules) == was
     rules.hear(0.9, 1000.0)
-    assert reason(rules) == '' == rules.trouble(20.0, 1000.0)
+    assert reason(rules) is None and rules.trouble(20.0, 1000.0) == ''
 
 
 def test_a_battery_that_counts_in_percent() -> None:
     rules = RestRules(0.0)
     rules.hear(95.0, 0.0)
-    assert reason(rules) == ''
+    assert reason(rules) is None
     rules.hear(19.0, 0.0)
-    assert reason(rules).startswith('battery 19%')
+    assert reason(rules) == BatteryLow(19, 20.0, 80.0)
     rules.hear(1.0, 0.0)
-    assert reason(rules).startswith('battery 1%')
+    assert reason(rules) == BatteryLow(1, 20.0, 80.0)
 
 
 @pytest.mark.parametrize(('said', 'percents'), [
@@ -164,8 +174,12 @@ def test_a_reason_without_the_charge_is_the_same_while_the_battery_is_charged() 
     rules, found = RestRules(0.0), set()
     for percent in range(19, 80):
         rules.hear(percent / 100, 0.0)
-        found.add(without_charge(f'paused: {reason(rules)}; "east" is closed'))
-    assert found == {'paused: battery below 20%; goes on at 80%; "east" is closed'}
+        for between in ('', '22:00-06:00'):
+            why = reason(rules, between=between)
+            assert why is not None
+            found.add(without_charge(Because('paused', why)))
+    assert found == {Because('paused', BatteryLow(0, 20.0, 80.0)), Because('paused', (
+        OutsideHoursToo('22:00-06:00', '22:00', BatteryLow(0, 20.0, 80.0))))}
 
 
 def test_a_little_more_than_full_is_full() -> None:
@@ -173,4 +187,4 @@ def test_a_little_more_than_full_is_full() -> None:
     rules.hear(0.1, 0.0)
     assert reason(rules)
     rules.hear(1.08, 0.0)
-    assert reason(rules, charged=100.0) == '' == rules.trouble(20.0, 0.0)
+    assert reason(rules, charged=100.0) is None and rules.trouble(20.0, 0.0) == ''

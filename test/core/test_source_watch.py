@@ -25,6 +25,7 @@ from mnm_ros.core.statistics.contradiction import Contradiction, log_factors, WI
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from tiers import strength, thorough
@@ -180,7 +181,7 @@ def test_what_a_quarantined_node_has_reported_does_not_count_and_is_kept(
     exploration, inputs = lied_to
     assert [*exploration.quarantined] == ['/liar']
     events = [event for event in exploration.events if event.kind == 'source']
-    assert 'transitions of /liar do not count any more' in events[-1].text
+    assert 'transitions of /liar do not count any more' in sentence(events[-1].said)
     assert exploration.activity().sources['/liar (not counted)'] == exploration.work > 10
     lies = [made for made in inputs if isinstance(made, WorkObservation)]
     assert len(lies) == exploration.work

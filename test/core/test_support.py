@@ -31,6 +31,7 @@ from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load, Scenario
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from tiers import strength, thorough
@@ -81,7 +82,7 @@ class Run:
 
     @property
     def events(self) -> list[str]:
-        return [event.text for event in self.exploration.events]
+        return [sentence(event.said) for event in self.exploration.events]
 
 
 def falsified(lists: Lists) -> Lists:

@@ -23,11 +23,13 @@ from mnm_ros.core import (
     TrustedPolicy,
     View,
 )
+from mnm_ros.core.progress.said import NotProvenSince
 from mnm_ros.core.progress.trust import from_json, LEAST, may_follow, to_json
 from mnm_ros.core.trust_ledger import TrustLedger
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from tiers import strength
 
@@ -148,7 +150,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
         run.step()
     told = run.exploration.trust(None, view)
     doubted = targets(told, Trust.DOUBTED)
-    assert doubted and all('change' in each.why and each.at_most_steps is None
+    assert doubted and all('change' in sentence(each.said) and each.at_most_steps is None
                            for each in told if each.trust is Trust.DOUBTED)
     since = {each.policy.target: each.since_step for each in told}
     run.step()
@@ -186,7 +188,7 @@ def test_what_a_proof_takes_from_the_map_is_told_with_it() -> None:
              3: (0, 0, 0, RESET, 1), 4: (1, 0, 0, 0, RESET)}
     mnm = SimpleNamespace(
         home=0, round=1, building=None, nearly_best={},
-        doubted={4: 'why'}, kept=(),
+        doubted={4: NotProvenSince()}, kept=(),
         support=problem.support, hypothesis=Hypothesis(1, 3, 20, tuple(
             Policy(target, 20, states, (played,)) for target, played in moves.items())))
     ledger = TrustLedger()

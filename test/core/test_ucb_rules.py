@@ -24,6 +24,7 @@ from mnm_ros.core.paper.ucb_explore import UcbExplore, UcbParts, UcbPhase
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 
@@ -291,7 +292,8 @@ def test_others_may_have_the_robot_unless_an_attempt_that_counts_is_under_way() 
     walk(base, [0])
     assert base.evaluating and base.between_attempts
     doing = base.activity()
-    assert (doing.doing, doing.target) == ('testing', 7) and '0 of 0 attempts' in doing.sentence
+    assert (doing.doing, doing.target) == ('testing', 7) and '0 of 0 attempts' in sentence(
+        doing.said)
     assert [test.state for test in doing.tests] == [7]
     while base.between_attempts:
         walk(base, [0])
@@ -300,4 +302,4 @@ def test_others_may_have_the_robot_unless_an_attempt_that_counts_is_under_way() 
         told.append(base.between_attempts)
         walk(base, [0])
     assert told[0] is False and base.episode_over and base.between_attempts
-    assert '0 of 1 attempts' in base.activity().sentence
+    assert '0 of 1 attempts' in sentence(base.activity().said)

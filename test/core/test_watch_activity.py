@@ -8,6 +8,7 @@ import math
 
 from mnm_ros.core import Detector, Evidence, PhaseActivity
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
+from mnm_ros.view.sentences import sentence
 import pytest
 
 LIMIT, HORIZON = 8.0, 16
@@ -54,19 +55,19 @@ def test_what_speaks_against_the_policy_under_watch_and_for_it_is_told() -> None
 
     def told(target: int) -> PhaseActivity:
         return checking_activity(None, target, 2, REDISCOVERY, detectors, [pair])
-    assert told(7).sentence == 'checking that the policy to 7 still works'
-    assert told(3).sentence == (
+    assert sentence(told(7).said) == 'checking that the policy to 7 still works'
+    assert sentence(told(3).said) == (
         'checking that the policy to 3 still works: evidence against it 0.0 of 6.9')
-    assert told(5).sentence.endswith(f': evidence against it {against} of 9.2')
+    assert sentence(told(5).said).endswith(f': evidence against it {against} of 9.2')
     detectors[5].begin_proof(1e-5)
-    assert told(5).sentence.endswith(f'against it {against} of 9.2, for it 0.0 of 11.5')
+    assert sentence(told(5).said).endswith(f'against it {against} of 9.2, for it 0.0 of 11.5')
     doing = told(5)
     assert (doing.doing, doing.target, doing.action) == ('watching', 5, None)
     assert [(test.kind, test.state) for test in doing.tests] == [
         ('detector', 3), ('detector', 5), ('proof', 5), ('transition', 3), ('rediscovery', None)]
     assert (doing.tests[-1].evidence, doing.tests[-1].threshold) == (30.0, 99.0)
     detectors[5].proven = True
-    assert 'for it' not in told(5).sentence and len(told(5).tests) == 4
+    assert 'for it' not in sentence(told(5).said) and len(told(5).tests) == 4
 
 
 def test_a_rediscovery_is_told_by_its_number_and_what_it_does() -> None:
@@ -74,5 +75,6 @@ def test_a_rediscovery_is_told_by_its_number_and_what_it_does() -> None:
         'sampling', 'sampling 4', 4, 2, (Evidence('certificate', 4, None, 1.0, 2.0),))
     doing = checking_activity(run, 3, 2, REDISCOVERY, {}, ())
     assert (doing.doing, doing.target, doing.action) == ('sampling', 4, 2)
-    assert doing.sentence == 'looking for what is new or has changed (rediscovery 2): sampling 4'
+    assert sentence(doing.said) == (
+        'looking for what is new or has changed (rediscovery 2): sampling 4')
     assert [test.kind for test in doing.tests] == ['certificate', 'rediscovery']

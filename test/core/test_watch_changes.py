@@ -25,10 +25,12 @@ from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.presets import new_mnm
+from mnm_ros.core.progress.said import StatesDeleted
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, StepLimit
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import alarm, HOME, policy, ScriptedBase
@@ -58,7 +60,7 @@ def far(target: int) -> Policy:
 
 def slow_watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
     sentences: list[str] = []
-    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
     checking = WatchPhase(
         Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(far(target) for target in targets), quanta=1)
@@ -220,8 +222,8 @@ def test_an_alarm_of_a_pair_is_noticed_and_only_the_pair_is_forgotten(revisable:
     base.bounds, base.revisable = {3: 9.0, 5: 9.0}, revisable
     base.targets = script.targets = (HOME,)
     assert run(checking, world, lambda: known(checking) == (HOME, 3)) <= 2 * base.quantum
-    (sentence, *_), = events[number:]
-    assert 'state 5' in sentence
+    (said, *_), = events[number:]
+    assert said == StatesDeleted(1, (5,))
     assert base.revised == checking.policies
     assert (checking.base is base) == revisable
     # A deletion that nothing explains is a reason to sample all anew.

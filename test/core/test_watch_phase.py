@@ -15,6 +15,7 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.watch_phase import WatchPhase
+from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
 from scripted import alarm, HOME, policy, ScriptedBase
@@ -113,7 +114,7 @@ class Script:
 
 def watching(script: Script, targets: tuple[int, ...]) -> tuple[WatchPhase, ChangeLog, list]:
     sentences: list[str] = []
-    log = ChangeLog(lambda sentence, *about: sentences.append(sentence))
+    log = ChangeLog(lambda said, *about: sentences.append(sentence(said)))
     checking = WatchPhase(
         Round(1, PROBLEM, script, check_steps=0, steps_taken=30, log=log),
         tuple(policy(target) for target in targets), quanta=1)

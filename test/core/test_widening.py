@@ -17,9 +17,11 @@ from mnm_ros.core import (
     settings,
     Support,
 )
+from mnm_ros.core.progress.said import EndAdded
 from mnm_ros.simulation.cmp import GRID_MOVES, support
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from robots import Robots
 from tiers import strength
@@ -125,7 +127,8 @@ class Run:
     def step(self) -> None:
         action = self.exploration.next_action()
         taken = self.exploration.observe(action, self.simulator.step(action))
-        self.told.update(event.text for event in taken.events if 'declared was' in event.text)
+        self.told.update(sentence(event.said) for event in taken.events
+                         if isinstance(event.said, EndAdded))
 
     def explore(self, steps: int) -> None:
         for _ in range(steps):
@@ -163,7 +166,8 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
     for _ in range(strength(600, 2500)):
         robots.step()
         heard = max(heard, len(exploration.events))
-    told.update(event.text for event in exploration.events if 'declared was' in event.text)
+    told.update(sentence(event.said) for event in exploration.events
+                if isinstance(event.said, EndAdded))
     assert heard < 1000 and exploration.hypothesis is not None
     assert len(told) > strength(3, 8) and set(told.values()) == {1}, told
 
@@ -176,7 +180,8 @@ def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
     for _ in range(strength(400, 1500)):
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
-    texts = [event.text for event in exploration.events if 'declared was' in event.text]
+    texts = [sentence(event.said) for event in exploration.events
+             if isinstance(event.said, EndAdded)]
     assert texts and all(text.endswith('the declaration of this pair is withdrawn')
                          for text in texts)
     point = exploration.to_state()

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core import RESET
+from mnm_ros.view.sentences import sentence
 from scripted import HOME, ScriptedBase
 from test_mnm import check_runs, checking_of, hypothesis_of, run, WINDOW, World
 
@@ -12,7 +13,7 @@ from test_mnm import check_runs, checking_of, hypothesis_of, run, WINDOW, World
 def test_what_a_check_run_is_doing_is_told() -> None:
     machine, world = hypothesis_of((HOME, 3, 5), lambda: ScriptedBase(6, (HOME, 3, 5))), World()
     doing = machine.activity()
-    assert doing.sentence.startswith('check-run: ') and doing.tests[-1].kind == 'rediscovery'
+    assert sentence(doing.said).startswith('check-run: ') and doing.tests[-1].kind == 'rediscovery'
     assert (doing.tests[-1].evidence, doing.tests[-1].threshold) == (
         0.0, float(checking_of(machine).check_steps))
     check_runs(machine, world, 1)
@@ -23,7 +24,8 @@ def test_what_a_check_run_is_doing_is_told() -> None:
         doing = machine.activity()
         told.append(doing.target)
         assert (doing.doing, doing.target) == ('watching', queue[-1].target)
-        assert f'0 of 0 attempts reached {doing.target}, {len(queue)} policies' in doing.sentence
+        assert f'0 of 0 attempts reached {doing.target}, {len(queue)} policies' in sentence(
+            doing.said)
         assert [test.state for test in doing.tests] == [doing.target]
         before = doing.target
         run(machine, world, lambda before=before: (    # type: ignore[misc]
@@ -57,7 +59,7 @@ def test_why_a_round_is_over_is_told_in_figures() -> None:
     lives = [1, 0, 0, *[1] * WINDOW]
     said: list[str] = []
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(lives.pop(0)), check_steps=10)
-    machine.log.tell = lambda sentence, *about: said.append(sentence)
+    machine.log.tell = lambda value, *about: said.append(sentence(value))
     check_runs(machine, World(), WINDOW + 1)
     assert said == [f'round 1: rediscovery took more than 10 steps in 2 of the last {WINDOW} '
                     'check-runs, round 2 begins']

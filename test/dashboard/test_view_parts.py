@@ -12,9 +12,10 @@ import zlib
 
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.said import Because, StaysAtGoal
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.topics import SERVICES
-from mnm_ros.view.telemetry import RobotTelemetry, STAYS, Telemetry
+from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.web.layers import picture
 from mnm_ros.view.web.panels import (
     bar_line,
@@ -91,7 +92,8 @@ def test_a_control_says_why_it_is_of_no_use(name: str, phase: str, why: str) -> 
 
 
 def test_a_pause_of_the_navigator_can_be_made_one_that_holds() -> None:
-    heard = Telemetry(phase='paused', status=f'{STAYS} 7 for 60 s, or until the next goal',
+    stays = Because('paused', StaysAtGoal(7, 60.0))
+    heard = Telemetry(phase='paused', activity=Activity(said=stays),
                       offered=EVERYTHING, heartbeat=10.0)
     assert refusal('pause', heard, 11.0) == ''
     assert refusal('pause', replace(heard, phase='fault'), 11.0) == 'the phase is fault'

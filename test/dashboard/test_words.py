@@ -12,7 +12,6 @@ from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
-from mnm_ros.view.named import named
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.web.decisions import (
     decisions,
@@ -62,51 +61,6 @@ def test_what_is_left() -> None:
         '1 h 53 min to go, 2 h 38 min in all at this pace; L = 3 would take about 39 min')
     assert 'L =' not in words.to_go(replace(told, pace=10.0))
     assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
-
-
-NAMED = RobotDescription(
-    ('east', 'west'), 23, names={23: 'r3c2', 7: 'door', 8: 'hall', 4: 'cell', 5: 'cell', 6: '12'})
-
-
-@pytest.mark.parametrize(('sentence', 'said'), [
-    ('home is state 23, building the first hypothesis',
-     'home is r3c2, building the first hypothesis'),
-    ('testing the policy to 7: 17 of 17 attempts reached it',
-     'testing the policy to door: 17 of 17 attempts reached it'),
-    ('sampling on the way to 8, to certify its policy: 3 executions to go',
-     'sampling on the way to hall, to certify its policy: 3 executions to go'),
-    ('round 1: states 7, 8, 99 no longer reached by their policies, deleted',
-     'round 1: door, hall, state 99 no longer reached by their policies, deleted'),
-    ('round 2: another way is taken to state 8', 'round 2: another way is taken to hall'),
-    ('round 2: action 1 in state 7 leads elsewhere than before',
-     'round 2: "west" in door leads elsewhere than before'),
-    ('action 0 in state 9 led to 7, declared was 8, 9: this end is added to them, and 3 as near',
-     '"east" in state 9 led to door, declared was hall, state 9: this end is added to them, and 3 '
-     'as near'),
-    ('refused, state 99 has no policy, expected one of [23, 7, 8, ...]',
-     'refused, state 99 has no policy, expected one of [r3c2, door, hall, ...]'),
-    ('RESET led to state 7 instead of home, state 23, 3 times in a row',
-     'RESET led to door instead of home, r3c2, 3 times in a row'),
-    ('reached 7 in 5 steps', 'reached door in 5 steps'),
-    ('\u2717 refused 7: why', '\u2717 refused door: why'),
-    ('it has failed 7 times in a row', 'it has failed 7 times in a row'),
-    ('at home in state 23', 'at home in r3c2'),
-    # What several states are called, or could be an id, says not which one is meant.
-    ('at home in state 4', 'at home in cell (4)'), ('at home in state 6', 'at home in 12 (6)'),
-    ('at home in state 9', 'at home in state 9'),
-    ('check-run: 3 of 4 attempts reached 8, 7 policies to go',
-     'check-run: 3 of 4 attempts reached hall, 7 policies to go'),
-    ('sampling 7 states: 23 executions to go', 'sampling 7 states: 23 executions to go'),
-    ('round 7: 8 states known, now checking', 'round 7: 8 states known, now checking')])
-def test_states_are_called_by_their_names(sentence: str, said: str) -> None:
-    assert named(sentence, NAMED) == said
-    assert named(said, NAMED) == said and named(sentence, Telemetry().description) == sentence
-
-
-def test_a_name_that_looks_like_an_id_is_left() -> None:
-    description = RobotDescription(('state 3', 'b'), names={1: 'state 2', 2: 'state 3'})
-    assert named('action 0 in state 1, states 1, 2; way to 1', description) == (
-        '"state 3" in state 2, state 2, state 3; way to state 2')
 
 
 @pytest.mark.parametrize(('seconds', 'text'), [

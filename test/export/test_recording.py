@@ -26,6 +26,7 @@ from mnm_ros.export.recording import Recording
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.sentences import sentence
 import pytest
 from tiers import strength
 
@@ -88,7 +89,7 @@ def test_what_was_decided_as_tables() -> None:
     recording, _ = recorded()
     exploration = recording.exploration
     events = recording.to_dataframe('events')
-    assert events['text'].tolist() == [event.text for event in exploration.events]
+    assert events['text'].tolist() == [sentence(event.said) for event in exploration.events]
     assert events['step'].tolist() == [event.step for event in exploration.events]
     hypotheses, known = recording.to_dataframe('hypotheses'), exploration.hypothesis
     last = hypotheses[(hypotheses['round'] == known.round)

@@ -30,6 +30,7 @@ from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.trial.facts import Facts
 from mnm_ros.trial.replay import replay
 from mnm_ros.view.scene import kinds
+from mnm_ros.view.sentences import sentence
 from mnm_ros.view.shapes import Picture
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import WorldView
@@ -128,7 +129,7 @@ def hinted(run: Run) -> None:
     """Close the door, and stop where there is only the hint of it."""
     run.until(lambda: run.exploration.hypothesis, keep=True)
     run.simulator.change()
-    run.until(lambda: any(HINTED in event.text for event in run.exploration.events))
+    run.until(lambda: any(HINTED in sentence(event.said) for event in run.exploration.events))
 
 
 def declared(run: Run) -> None:
@@ -227,7 +228,8 @@ def told(known: Knowledge, policies: bool = True, provisional: bool = True) -> d
         each = known.state(state)
         assert each is not None
         how = each.told
-        found[state] = each.kind, each.visits, how and (how.trust, how.declared, how.why)
+        found[state] = each.kind, each.visits, how and (
+            how.trust, how.declared, sentence(how.said))
         if not provisional and how and how.trust is not Trust.PROVEN:
             continue
         found[state] += (

@@ -18,6 +18,7 @@ from action_msgs.msg import GoalStatus
 from driven_robot import DrivenRobot, EAST, HOME, RESET
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.progress.said import BatteryLow, OutsideHours, Reason
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.mobile import docking
 from mnm_ros.nodes.mobile.docking import AGAIN, Docking, KINDS
@@ -29,7 +30,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 
 GIVEN = {'docking': 'nav2', 'dock_id': 'hall', 'home_timeout': 300.0}
-LOW = 'battery 15%, below 20%; goes on at 90%'
+LOW = BatteryLow(15, 20.0, 90.0)
 SUCCEEDED, ABORTED, CANCELED = (
     GoalStatus.STATUS_SUCCEEDED, GoalStatus.STATUS_ABORTED, GoalStatus.STATUS_CANCELED)
 
@@ -88,8 +89,8 @@ class Robot:
         self.pose, self.at_home = Pose(0.0, 0.0, 0.0), True
         self.ordered = self.stopped = False
 
-    def rest(self, reason: str) -> None:
-        self.docking._on_rest(String(data=reason))
+    def rest(self, reason: Reason) -> None:
+        self.docking._on_rest(reason)
 
     def tick(self, seconds: float = 0.0) -> None:
         self.now += seconds
@@ -115,7 +116,7 @@ def test_it_docks_once_it_is_home_to_be_charged_and_undocks_before_the_next_orde
         robot: Robot) -> None:
     assert (robot.dock.name, robot.undock.name) == ('dock_robot', 'undock_robot')
     robot.tick()
-    robot.rest('outside of 08:00-18:00; goes on at 08:00')
+    robot.rest(OutsideHours('08:00-18:00', '08:00'))
     robot.tick()
     robot.at_home = False
     robot.rest(LOW)
@@ -349,11 +350,11 @@ def test_a_driver_docks_a_robot_that_rests_and_drives_on_by_an_order(
         peer: Peer, drive: Callable[..., DrivenRobot], kind: str) -> None:
     servers = DockServers(peer, kind)
     servers.accepts = False
-    rest = peer.node.create_publisher(String, 'rest', messages.LATCHED)
+    rest = peer.node.create_publisher(String, 'rest/reason', messages.LATCHED)
     robot = drive(docking=kind)
     dock, undock = (name for name, _ in KINDS[kind].actions)
     assert robot.act(EAST)[0] == HOME + 1
-    rest.publish(String(data=LOW))
+    rest.publish(messages.encode_reason(LOW))
     assert robot.act(RESET)[0] == HOME
     peer.wait_for(lambda: robot.outcomes[-1] == 'docking: refused', 'the refusal')
     servers.accepts = True

@@ -7,9 +7,10 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, PairChange
+from mnm_ros.core.progress.said import ChangeRelearnt, ExploreCalled, PairChanged, StatesAdded
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
-from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 import pytest
 
@@ -53,24 +54,23 @@ def test_when_it_began(step: int | None, ago: float | None) -> None:
 def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
     """Issue: it said no more than that an action leads elsewhere than before."""
     world, hall = World(), RobotDescription(('go',), names={5: 'hall'})
-    change = Event(7, 'round 1: action 0 in state 5 leads elsewhere than before', 'change',
-                   PairChange(5, 0, {6: 9}, {5: 4}))
+    change = Event(7, '', 'change', PairChange(5, 0, {6: 9}, {5: 4}), said=PairChanged(1, 5, 0))
     text = world.events.tell(change, hall).text
-    world.events.tell(Event(8, 'the change is relearnt', 'change'), hall)
+    world.events.tell(Event(8, '', 'change', said=ChangeRelearnt()), hall)
     assert text == '"go" in hall is blocked (seen 4 of 4 times; before 9 of 9 to state 6)'
-    assert world.events.in_words(change.text, hall) == text
-    assert world.events.in_words('state 5 found, added', hall) == 'hall found, added'
+    assert world.events.in_words(PairChanged(1, 5, 0), hall) == text
+    assert world.events.in_words(StatesAdded(1, (5,)), hall) == 'round 1: hall found, added'
     assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
 
 
 @pytest.mark.parametrize(('by', 'why'), [
     ('page 192.0.2.7', ' to go home, by page 192.0.2.7'),
-    ('service return_home', f': {EXPLORE_CALLED}')])
+    ('service return_home', ': service explore called')])
 def test_the_page_alone_pauses_to_go_home(by: str, why: str) -> None:
     world = World()
     world.events.tell(Event(7, '', 'command', by=by, what='home'), UNDESCRIBED)
-    assert world.events.tell(Event(7, f'paused: {EXPLORE_CALLED}', 'pause'), UNDESCRIBED,
-                             EXPLORE_CALLED).text == f'paused{why}'
+    assert world.events.tell(Event(7, 'paused: service explore called', 'pause'), UNDESCRIBED,
+                             ExploreCalled()).text == f'paused{why}'
 
 
 def test_a_robot_of_several_that_stops_and_goes_on() -> None:
@@ -79,7 +79,7 @@ def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     def watch(**robots: RunState) -> list[tuple[str, str]]:
         before = len(world.published)
         world.events.watch([
-            RobotReport(name, state, f'{state.value} in state 5', {})
+            RobotReport(name, state, f'{state.value} in hall', {})
             for name, state in robots.items()], 7, RobotDescription(('go',), names={5: 'hall'}))
         return [(event.kind, event.text) for event in world.published[before:]]
 

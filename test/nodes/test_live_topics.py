@@ -11,6 +11,7 @@ from typing import Any
 
 from mnm_ros import lookout
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.said import TestingPolicy
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.messages import decode_model, Model
 from mnm_ros.nodes.exploring.output import live_topics
@@ -64,7 +65,7 @@ class World:
 
     def _activity(self, view: Any) -> Activity:
         time.sleep(self.takes)
-        return Activity(step=self.exploration.steps, sentence='on the way to 7')
+        return Activity(step=self.exploration.steps, said=TestingPolicy(7))
 
     def news(self, now: float) -> tuple[int, int]:
         """Return how many messages there were so far on both topics, once all is worked out."""
@@ -94,7 +95,7 @@ def test_nothing_is_told_without_a_listener() -> None:
     model = deserialize_message(world.topics['model'].heard[0], Int64MultiArray)
     assert decode_model(model) == Model(5, {0: {1: {2: 5}}})
     told = Activity.from_json(world.topics['activity'].heard[0].data)
-    assert told.sentence == 'on the way to hall'
+    assert told.sentence == 'testing the policy to hall'
 
 
 def test_each_has_its_period_and_tells_only_what_is_new() -> None:

@@ -13,8 +13,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import FaultyRobot
 from in_process import navigating_here, navigator_here
 from mnm_ros import messages
+from mnm_ros.core.progress.said import BatteryLow, WorkComesFirst
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
-from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.nodes.navigator import Navigator
 from navigating import declare, HeldRobot, HORIZON, KNOWN, Operator, publish
 from node_processes import Peer, ScriptedRobot, soon
@@ -217,14 +217,14 @@ def test_goals_while_the_robot_rests(
     """A rest for work, which ends with a goal, refuses none; another one if so wanted."""
     ScriptedRobot(peer)
     navigator(goals_at_rest=False)
-    rest = peer.node.create_publisher(String, 'rest', messages.LATCHED)
-    rest.publish(String(data='battery 14%, below 20%'))
-    peer.wait_for(lambda: operator.go(2) == 'refused 2: the robot rests: battery 14%, below 20%',
+    rest = peer.node.create_publisher(String, 'rest/reason', messages.LATCHED)
+    rest.publish(messages.encode_reason(BatteryLow(14, 20.0, 80.0)))
+    peer.wait_for(lambda: operator.go(2).startswith('refused 2: the robot rests: battery 14%'),
                   'a refusal')
     assert peer.set_parameter('navigator', 'goals_at_rest', True).successful
     assert operator.go(2) == 'reached 2 in 2 steps'
     assert peer.set_parameter('navigator', 'goals_at_rest', False).successful
-    rest.publish(String(data=f'{WORK_FIRST}; explores after 9 s without a goal'))
+    rest.publish(messages.encode_reason(WorkComesFirst(9.0)))
     peer.wait_for(lambda: operator.go(1).startswith('reached 1'), 'a rest for work')
 
 

@@ -530,7 +530,7 @@ def test_each_robot_of_several_takes_goals_of_its_own(
         start: Callable[..., NodeProcess], peer: Peer, scenario: str, tmp_path: Path) -> None:
     shared = [word for topic in (
         'known_states', 'policies', 'policy', 'policy/request', 'provisional_policies', 'trust',
-        'phase', 'rest', 'model') for word in ('-r', f'{topic}:=/{topic}')]
+        'phase', 'rest', 'rest/reason', 'model') for word in ('-r', f'{topic}:=/{topic}')]
     for name in ('r1', 'r2'):
         start('cmp_sim', f'/{name}', scenario=scenario)
     explorer = start('explorer', actions=['east', 'west'], robots=['r1', 'r2'],

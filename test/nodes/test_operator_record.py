@@ -15,12 +15,14 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
+from mnm_ros.core.progress.said import BatteryLow, OutsideHours
 from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.exploring.output import operator_record
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
+from mnm_ros.view.sentences import sentence
 from node_processes import Done, Peer, ScriptedRobot
 import pytest
 from std_msgs.msg import Bool, String
@@ -184,8 +186,8 @@ def test_a_goal_and_its_result_are_told_once(world: World) -> None:
 
 
 def test_battery_and_hours_send_home(world: World) -> None:
-    for reason in ('', 'battery 14%, below 20%; goes on at 80%', 'battery 15%', '',
-                   'outside of 22:00-06:00'):
+    for reason in ('', BatteryLow(14, 20.0, 80.0), BatteryLow(15, 20.0, 80.0), '',
+                   OutsideHours('22:00-06:00', '22:00')):
         world.record.rests({'': reason})
     assert [(event.kind, event.by) for event in world.events] == [
         ('command', 'battery'), ('command', 'hour')]
@@ -195,11 +197,12 @@ def test_battery_and_hours_send_home(world: World) -> None:
 
 def test_each_robot_of_a_fleet_rests_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     world = World(monkeypatch, robots=('r1', 'r2'))
-    for one, other in (('', 'battery 14%'), ('outside of 22:00-06:00', 'battery 14%'), ('', '')):
+    low, late = BatteryLow(14, 20.0, 80.0), OutsideHours('22:00-06:00', '22:00')
+    for one, other in (('', low), (late, low), ('', '')):
         world.record.rests({'r1': one, 'r2': other})
     assert world.after(0.0) == [
-        'r2: sent home to rest at hall, by battery: battery 14%',
-        'r1: sent home to rest at hall, by hour: outside of 22:00-06:00']
+        f'r2: sent home to rest at hall, by battery: {sentence(low)}',
+        f'r1: sent home to rest at hall, by hour: {sentence(late)}']
 
 
 @pytest.mark.parametrize(('what', 'said'), [

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from diagnostic_msgs.msg import DiagnosticArray
 from faulty_robot import learns
 from mnm_ros import messages
+from mnm_ros.core.progress.said import WorkComesFirst
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.work import WorkFirst
@@ -113,7 +114,7 @@ def test_what_goals_change_by_the_parameter(
     first.hear([before, report(1, GoalStatus.WAITING)])
     assert not first.reason(now + 1.0)    # the navigator has it paused, or is about to
     first.hear([before, report(1, GoalStatus.REACHED), report(2, GoalStatus.REFUSED)])
-    assert first.reason(now + 2.0) == (RESTS.removeprefix('paused: ').format(9) if rests else '')
+    assert first.reason(now + 2.0) == (WorkComesFirst(9.0) if rests else '')
     assert not first.reason(now + 12.0) and preferred == told
 
 

@@ -13,6 +13,7 @@ from mnm_ros.core import (
     CheckingPhase,
     Detector,
     EmpiricalModel,
+    InWords,
     OptimisticPlan,
     OptimisticPlanner,
     over_own_targets,
@@ -122,7 +123,7 @@ class Trusting(CheckingPhase):
         self.base.interrupt()
 
     def activity(self) -> PhaseActivity:
-        return PhaseActivity('sampling', 'trusting all policies')
+        return PhaseActivity('sampling', InWords('trusting all policies'))
 
     def figures(self) -> Mapping[str, str | int | float]:
         return {'check_window': 0, 'failures': '', 'failure_threshold': 0.0}

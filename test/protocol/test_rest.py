@@ -21,6 +21,7 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.simulation.world import load as load_world
+from mnm_ros.view.sentences import sentence
 import pytest
 
 LOW = 'battery 19%, below 20%; goes on at 80%'
@@ -105,7 +106,7 @@ def test_it_goes_home_after_the_step_under_way_and_makes_no_other(robot: Robot) 
     assert robot.loop.running and robot.order and robot.order[1] == RESET    # it may be anywhere
     robot.play(10)
     assert robot.task.steps == steps + 10 and robot.task.state is RunState.RUNNING
-    assert not robot.task.status.startswith('going home')
+    assert not sentence(robot.task.status).startswith('going home')
 
 
 def test_a_reset_under_way_is_the_last(robot: Robot) -> None:
@@ -130,7 +131,7 @@ def test_it_goes_on_if_the_reason_is_gone_on_the_way_home(robot: Robot) -> None:
     robot.loop.rest(LOW, 0.0)
     robot.answer()
     robot.loop.rest('', 0.0)
-    assert not robot.task.status.startswith('going home')
+    assert not sentence(robot.task.status).startswith('going home')
     robot.play(10)
     assert robot.loop.running and len({*robot.played[-9:]} - {RESET}) > 0
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import shutil
 import sys
 
+from mnm_ros import files
 from mnm_ros.core.errors import FileError
-from mnm_ros.simulation import config_files
 from mnm_ros.simulation.scenario import load, Scenario, shipped
 import pytest
 
@@ -146,8 +146,8 @@ def test_shipped_scenarios_are_found_where_they_are_installed(
 ) -> None:
     installed = tmp_path / place / 'share' / 'mnm_ros' / 'config' / 'scenarios'
     shutil.copytree(SHIPPED, installed)
-    code = tmp_path / 'lib' / 'site-packages' / 'mnm_ros' / 'simulation' / 'config_files.py'
-    monkeypatch.setattr(config_files, '__file__', str(code))
+    code = tmp_path / 'lib' / 'site-packages' / 'mnm_ros' / 'files.py'
+    monkeypatch.setattr(files, '__file__', str(code))
     monkeypatch.setattr(sys, 'prefix', str(tmp_path / 'venv'))
     monkeypatch.setenv('AMENT_PREFIX_PATH', f'{tmp_path / "other"}:{tmp_path / "ament"}')
     assert load('trap').path == installed / 'trap.yaml'

@@ -30,6 +30,7 @@ from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
+from mnm_ros.core.disco.walking import WalkingCertificates
 from mnm_ros.core.model.counts import Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.episode import Attempts, Episode
@@ -38,6 +39,13 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
 from mnm_ros.core.planning.planner import Planner
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
+from mnm_ros.core.progress.said import (
+    Said,
+    SamplingFor,
+    SamplingStates,
+    TestingAttempts,
+    TestingPolicy,
+)
 from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, longest
 import numpy as np
@@ -103,6 +111,7 @@ class Certifier:
 
     # States that tests certified and whose certificates need the map.
     _by_place: tuple[int, ...] = ()
+    _walking: WalkingCertificates | None = None    # none before anything is declared
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
                  reach: float, evidence: CertificateEvidence, planner: Planner) -> None:
@@ -125,6 +134,7 @@ class Certifier:
     def begin(self) -> None:
         """Look at all anew: what was sampled for the last certificate has been seen."""
         self.sampled = Certification()
+        self._sampling.walk({})
 
     def certify(self, near: Mapping[int, float], first: bool) -> bool:
         """
@@ -134,7 +144,8 @@ class Certifier:
         """
         chosen: Examination | None = None
         model: EmpiricalModel | None = None
-        self._take_tested()
+        if self._take_tested_or_walk(near, first):
+            return True
         # What has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
@@ -238,6 +249,26 @@ class Certifier:
                 refuted.append(episode.policy.target)
         return refuted
 
+    def _take_tested_or_walk(self, near: Mapping[int, float], first: bool) -> bool:
+        """Make known what tests certify; return whether to walk for what others lack."""
+        if not self._problem.support:
+            self._take_tested()
+            return False
+        self._walking = self._walking or WalkingCertificates(
+            self._problem, self._horizon, self._rows, self._tests, self.evidence[0].counts)
+        self._walking.begin(near, self.known, self.evidence[-1])
+        found = True
+        while found:
+            left = [target for target in near if target not in self.known]
+            wanted = self._walking.wanted(left, self.evidence[-1])
+            found = self._take_tested()
+        self._sampling.walk(wanted)
+        if wanted:
+            self.sampled = Certification(left[0], wanted, first)
+            for state, _ in wanted if first else ():
+                self._sampling.prefer(state)
+        return bool(wanted)
+
     def tested_through(self, target: int) -> tuple[int, ...]:
         """Return the states that the policy under test for a target goes through, if any."""
         return self._tests[target][0].states if target in self._tests else ()
@@ -253,7 +284,8 @@ class Certifier:
         while found:
             found = False
             for policy, test in tuple(self._tests.values()):
-                if not all(state in self.known for state in policy.states):
+                if isinstance(test, DeclaredTest) and test.waits or not all(
+                        state in self.known for state in policy.states):
                     continue
                 given = test.lacking > 0 or self.evidence[-1].needs_map(test)
                 if test.lacking <= 0 or self._certified_by_pairs(policy, test):
@@ -266,10 +298,8 @@ class Certifier:
                     found = True
         return len(self.known) > before
 
-    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation,
-                            again: bool = False) -> bool:
-        return isinstance(test, DeclaredTest) and test.certified_by_pairs(
-            policy, self._problem, again)
+    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation) -> bool:
+        return isinstance(test, DeclaredTest) and test.certified_by_pairs(policy, self._problem)
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
@@ -325,7 +355,7 @@ class Certifier:
         def stands(test: BettingEvaluation) -> bool:
             found = next((policy for policy, each in self._tested.values() if each is test), None)
             if found is None or not (test.lacking <= 0
-                                     or self._certified_by_pairs(found, test, again=True)):
+                                     or self._certified_by_pairs(found, test)):
                 return False
             standing.add(found.target)
             return True
@@ -379,18 +409,16 @@ class Certifier:
         shown = tuple(self._evidence_shown())
         if self.attempts is not None:
             target = self.attempts.policy.target
-            sentence = f'testing the policy to {target}'
+            said: Said = TestingPolicy(target)
             if target in self._tests:
                 _, test = self._tests[target]
-                sentence += f': {test.arrived} of {test.played} attempts reached it'
-            return PhaseActivity('testing', sentence, target, None, shown)
+                said = TestingAttempts(target, test.arrived, test.played)
+            return PhaseActivity('testing', said, target, None, shown)
         lacking, count = self._sampling.executions_lacking, len(self._sampling.sampled)
-        sentence = (f'sampling {count} state{"s" if count > 1 else ""}'
-                    if self.sampled.target is None else
-                    f'sampling on the way to {self.sampled.target}, to certify its policy')
-        sentence += f': {lacking:,} execution{"s" * (lacking != 1)} to go'
+        said = (SamplingStates(count, lacking) if self.sampled.target is None else
+                SamplingFor(self.sampled.target, lacking))
         state, action = self._sampling.heading(here) or (None, None)
-        return PhaseActivity('sampling', sentence, state, action, shown)
+        return PhaseActivity('sampling', said, state, action, shown)
 
     def _evidence_shown(self) -> Iterator[Evidence]:
         for target, (_, test) in self._tests.items():

@@ -21,6 +21,7 @@ from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 import numpy as np
 
@@ -272,22 +273,22 @@ class Member(PausableTask):
         self._lost = True
         self._give_up()
 
-    def robot_lost(self, reason: str) -> None:
+    def robot_lost(self, reason: Reason) -> None:
         """Hear that the robot does not answer; the others do not wait for it."""
         super().robot_lost(reason)
         self._give_up()
 
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         """Stop between two steps; if an answer is still to come, the others do not wait for it."""
         super().pause(reason)
         self._give_up()
 
-    def finish(self, reason: str) -> None:
+    def finish(self, reason: Reason) -> None:
         """Stop for good, this robot alone; the others do not wait for it."""
         super().finish(reason)
         self._give_up()
 
-    def fail(self, reason: str, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, recoverable: bool = True) -> None:
         """Stop because of a fault, of this robot alone."""
         super().fail(reason, recoverable)
         self.lose_place()

@@ -34,6 +34,12 @@ from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import PhaseActivity
+from mnm_ros.core.progress.said import (
+    BetterProvenNearlyBest,
+    Improving,
+    ProvenNearlyBest,
+    ToImproveAgain,
+)
 from mnm_ros.core.statistics.certificate import PolicyModel
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.background import BackgroundTask
@@ -106,9 +112,7 @@ class Improvements(BackgroundTask):
             return
         fallen = self.fall(phase.policies[0].states, _closed(phase), phase.parts.reach, anew)
         if fallen:
-            anew_as = 'to be improved anew, as the world has changed, or what is known of it'
-            phase.round.log.tell_states(
-                phase.round.number, fallen, f'is {anew_as}', f'are {anew_as}')
+            phase.round.log.tell(ToImproveAgain(phase.round.number, tuple(fallen)))
 
     def begin(self, phase: WatchPhase, steps: int) -> bool:
         if self.wanted:
@@ -125,11 +129,10 @@ class Improvements(BackgroundTask):
             if found.new is not found.old:
                 phase.adopt(tuple(found.new if policy is found.old else policy
                                   for policy in phase.policies))
-            round_.log.tell(
-                f'round {round_.number}: the policy to state {found.new.target} is within '
-                f'{found.proof.within:.0%} of the best, at most {found.proof.at_most:.2f} steps '
-                f'({f"{found.before:.2f} -> " * (found.new is not found.old)}{found.after:.2f} '
-                f'by what was seen; {found.steps:,} steps were made for it)')
+            proven = (round_.number, found.new.target, found.proof.within, found.proof.at_most,
+                      found.after, found.steps)
+            round_.log.tell(ProvenNearlyBest(*proven) if found.new is found.old else
+                            BetterProvenNearlyBest(*proven, found.before))
 
     def fall(self, states: Sequence[int], closed: Collection[Pair], reach: Reach,
              anew: bool = False) -> list[int]:
@@ -207,10 +210,10 @@ class Improvements(BackgroundTask):
         return self.target is not None and self.left > 0
 
     def shown(self, activity: PhaseActivity) -> PhaseActivity:
+        assert self.target is not None
         least = next(iter(self._least.values()), 0.0)
-        return replace(activity, target=self.target, sentence=(
-            f'improving the policy to state {self.target}: {self._likely:.2f} expected steps '
-            f'by what was seen, and none takes less than {least:.2f}'))
+        return replace(activity, target=self.target,
+                       said=Improving(self.target, self._likely, least))
 
 
 def _closed(phase: WatchPhase) -> Collection[Pair]:

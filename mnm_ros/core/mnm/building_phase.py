@@ -31,6 +31,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.prediction import Outlook
+from mnm_ros.core.progress.said import InStream
 
 ALONE = 1000
 """The quantum at which the second stream of ``DoublingSchedule`` starts."""
@@ -240,8 +241,7 @@ class BuildingPhase:
         if len(self.streams) == 1:
             return doing
         number = self.streams.index(self.active) + 1
-        return replace(doing, sentence=f'{doing.sentence} (stream {number} of '
-                                       f'{len(self.streams)})')
+        return replace(doing, said=InStream(doing.said, number, len(self.streams)))
 
     def next_action(self) -> int:
         """Return the action of the active stream; the same until ``observe`` is called."""

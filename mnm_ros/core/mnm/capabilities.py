@@ -18,6 +18,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.prediction import Outlook
+from mnm_ros.core.progress.said import Sampling, Testing
 
 if TYPE_CHECKING:
     from mnm_ros.core.mnm.base import BaseAlgorithm
@@ -267,8 +268,8 @@ def activity_of(base: BaseAlgorithm) -> PhaseActivity:
     if isinstance(base, Reports):
         return base.activity()
     if base.evaluating:
-        return PhaseActivity('testing', 'testing a policy')
-    return PhaseActivity('sampling', 'sampling the known states')
+        return PhaseActivity('testing', Testing())
+    return PhaseActivity('sampling', Sampling())
 
 
 def provisional_of(base: BaseAlgorithm, memory: Any = None, at_most: int | None = None,

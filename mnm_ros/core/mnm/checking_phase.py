@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 import math
 from typing import Any, Protocol, Union
@@ -21,20 +21,14 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
-
-NOT_PROVEN_SINCE = 'a change was noticed, and it has not proven itself since'
-"""Why a policy is doubted that a change concerns."""
-
-KEPT_SINCE = ('it was proven before a change was noticed, and nothing seen of its actions since '
-              'speaks against it')
-"""Why a policy is kept."""
+from mnm_ros.core.progress.said import PairChanged, Said
 
 
 class ChangeLog:
     """
-    What was decided, in sentences for people, and how many changes that makes.
+    Tells what was decided, and counts how many changes that makes.
 
-    :param tell: called with one sentence whenever something is decided; and perhaps with its kind
+    :param tell: called with a ``Said`` whenever something is decided; and perhaps with the kind
         and the change of a pair, as ``Event`` has them.
     :ivar on_notice: called when a change is noticed while none is open.
     :ivar on_outdated: called with what leads elsewhere than before, see ``outdate``.
@@ -70,21 +64,12 @@ class ChangeLog:
 
     def tell_changed(self, round_number: int, change: PairChange) -> None:
         """Tell that a pair leads elsewhere than before."""
-        self.tell(f'round {round_number}: action {change.action} in state {change.state} leads '
-                  'elsewhere than before', 'change', change)
+        self.tell(PairChanged(round_number, *change.pair), 'change', change)
         self.outdate(*change.pair)
 
     def settle(self) -> None:
         """Take note that nothing is at odds with the hypothesis any more."""
         self.relearnt = self.noticed
-
-    def tell_states(self, round_number: int, states: Iterable[int], one: str,
-                    several: str, kind: str = 'decision') -> None:
-        """Tell what happened to one or several states."""
-        names = [str(state) for state in states]
-        subject = f'state {names[0]} {one}' if len(names) == 1 else (
-            f'states {", ".join(names)} {several}')
-        self.tell(f'round {round_number}: {subject}', kind)
 
 
 @dataclass(frozen=True)
@@ -153,9 +138,9 @@ class CheckingPhase(ABC):
         return 0
 
     @property
-    def doubted(self) -> Mapping[int, str]:
+    def doubted(self) -> Mapping[int, Said]:
         """
-        Return why a policy is doubted, by target, for people.
+        Return why a policy is doubted, by target.
 
         A change concerns it and it is not proven since, or there is a hint of one.
         """

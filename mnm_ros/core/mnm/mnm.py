@@ -18,7 +18,6 @@ from mnm_ros.core.mnm.checking_phase import (
     CheckingPhase,
     CheckingPhaseFactory,
     NearlyBest,
-    NOT_PROVEN_SINCE,
     Round,
 )
 from mnm_ros.core.mnm.directives import Directives, Wish
@@ -26,7 +25,7 @@ from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.declaration import Declaration, first_of
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -34,6 +33,21 @@ from mnm_ros.core.model.step_times import StepCosts, StepTimes
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.said import (
+    DeclarationsExtended,
+    DeclarationsWithdrawn,
+    DeclarationWithdrawn,
+    EndAdded,
+    EndsAdded,
+    ForbiddenPlayed,
+    GoingHomeFirst,
+    HomeFound,
+    HypothesisFound,
+    NotProvenSince,
+    NoWarmStart,
+    Said,
+    WarmStart,
+)
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.core.task.step_task import PhaseMachine
 import numpy as np
@@ -115,7 +129,7 @@ class Mnm(PhaseMachine):
         self.building: BuildingPhase | None = None
         self.checking: CheckingPhase | None = None
         self._steps_taken = 0
-        self._doubted: dict[int, str] = {}    # when the last round ended
+        self._doubted: dict[int, Said] = {}    # when the last round ended
         self.directives = Directives()
         phase = MnmPhase.HOMING if resume is None else self._resume(resume)
         self._start_machine(MNM_TRANSITIONS, phase)
@@ -198,7 +212,7 @@ class Mnm(PhaseMachine):
     def activity(self) -> PhaseActivity:
         """Return what it is doing now, for display."""
         return self._driver.activity() if self._driver else PhaseActivity(
-            'sampling', 'going home for the first time')
+            'sampling', GoingHomeFirst())
 
     def next_action(self) -> int:
         """Return the action to execute; the same until ``observe`` is called."""
@@ -219,7 +233,7 @@ class Mnm(PhaseMachine):
                 self._adopt(self.building.result)
         else:
             self.home = state
-            self.log.tell(f'home is state {state}, building the first hypothesis')
+            self.log.tell(HomeFound(state))
             self.trigger('home_found')
             self._begin_round()
             self._tell_recollection()
@@ -252,7 +266,7 @@ class Mnm(PhaseMachine):
         left = tuple(policy for policy in held if policy not in lost)
         self._doubt(self.hypothesis, frozenset([change.pair]))
         recalled = self._memory.recall({policy.target for policy in left})
-        self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in recalled)
+        self._doubted.update((policy.target, NotProvenSince()) for policy in recalled)
         if lost or recalled:
             self.hypothesis = replace(
                 self.hypothesis, revision=self.hypothesis.revision + 1,
@@ -269,13 +283,11 @@ class Mnm(PhaseMachine):
 
     def refute(self, state: int, action: int, end: int) -> None:
         """Take note that a pair has led to where it is not declared to lead."""
-        ends = ', '.join(map(str, (self.support.ends(state, action) or ())[:_SHOWN]))
+        ends = tuple((self.support.ends(state, action) or ())[:_SHOWN])
         added = self.support.refute(state, action, end)
-        near = f', and {len(added) - 1} as near' if len(added) > 1 else ''
         self.log.tell(
-            f'action {action} in state {state} led to {end}, declared was {ends}: '
-            + (f'this end is added to them{near}' if added else
-               'the declaration of this pair is withdrawn'), 'change')
+            EndsAdded(state, action, end, ends, len(added) - 1) if len(added) > 1 else (
+                EndAdded if added else DeclarationWithdrawn)(state, action, end, ends), 'change')
         self._support_changed([(state, action)])
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
@@ -305,7 +317,7 @@ class Mnm(PhaseMachine):
             self.trigger('hypothesis_refuted')
         self._begin_round()
         self._doubted = dict.fromkeys(
-            self.hypothesis.targets if self.hypothesis else (), NOT_PROVEN_SINCE)
+            self.hypothesis.targets if self.hypothesis else (), NotProvenSince())
         assert self.building is not None
         self.building.worked = True    # it is not what it is when it begins
 
@@ -315,7 +327,7 @@ class Mnm(PhaseMachine):
         return self.checking is None or self.checking.can_improve
 
     @property
-    def doubted(self) -> Mapping[int, str]:
+    def doubted(self) -> Mapping[int, Said]:
         """Return why a policy of the hypothesis is doubted, by target."""
         return self._doubted if self.checking is None else self.checking.doubted
 
@@ -346,19 +358,14 @@ class Mnm(PhaseMachine):
         """
         opened, wrong = self.support.declare(declared, following)
         if wrong:
-            pairs = first_of(
-                [f'action {action} in state {state}' for state, action in wrong], _SHOWN)
-            self.log.tell(
-                f'what is declared is not true of {len(wrong)} actions that were executed before '
-                f'({pairs}), '
-                + ('withdrawn' if declared.audit is None else 'what they led to is added'))
+            kind = DeclarationsWithdrawn if declared.audit is None else DeclarationsExtended
+            self.log.tell(kind(len(wrong), tuple(wrong[:_SHOWN])))
         self._support_changed(opened)
         checking, forbidden = self.checking, self.support.all_forbidden
         if any(policy.plays(forbidden) for policy in self._known_policies):
             if checking is not None:
                 self.log.notice()
-            self.log.tell(f'round {self.round}: a policy plays an action that is never to be '
-                          f'commanded, round {self.round + 1} begins', 'change')
+            self.log.tell(ForbiddenPlayed(self.round, self.round + 1), 'change')
             if checking is not None:
                 self.trigger('hypothesis_refuted')
             self._begin_round()
@@ -371,7 +378,7 @@ class Mnm(PhaseMachine):
 
     def _doubt(self, held: Hypothesis, pairs: frozenset[Pair]) -> None:
         """Doubt the policies that play any of these pairs until the round is over."""
-        self._doubted.update((policy.target, NOT_PROVEN_SINCE) for policy in held.policies
+        self._doubted.update((policy.target, NotProvenSince()) for policy in held.policies
                              if policy.plays(pairs))
 
     @property
@@ -418,9 +425,8 @@ class Mnm(PhaseMachine):
     def _tell_recollection(self) -> None:
         remembered = self._recollection
         if remembered is not None:
-            self.log.tell(f'warm start with {len(remembered.steps):,} steps of a log'
-                          if remembered.home == self.home else
-                          f'no warm start: home was state {remembered.home} in the log')
+            self.log.tell(WarmStart(len(remembered.steps)) if remembered.home == self.home else
+                          NoWarmStart(remembered.home))
 
     def _problem_of_round(self) -> Problem:
         """Return the problem of the checking phase."""
@@ -462,7 +468,7 @@ class Mnm(PhaseMachine):
             self.checking.heed(self.directives, wish)
         self._publish(0)
         self.trigger('hypothesis_found')
-        self.log.tell(f'round {self.round}: {len(result.policies)} states known, now checking')
+        self.log.tell(HypothesisFound(self.round, len(result.policies)))
 
     def _publish(self, revision: int) -> None:
         assert self.checking is not None

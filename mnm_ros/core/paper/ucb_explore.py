@@ -16,6 +16,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.paper.incremental import BaseParts, IncrementalBase
 from mnm_ros.core.paper.optimism import OptimisticPolicy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
+from mnm_ros.core.progress.said import Sampling, TestingAttempts
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 
 _SIGHTS = 8
@@ -79,12 +80,11 @@ class UcbExplore(IncrementalBase):
     def activity(self) -> PhaseActivity:
         test, attempts = self._evaluation, self._attempts
         if not self.evaluating or test is None or attempts is None:
-            return PhaseActivity('sampling', 'sampling the known states')
+            return PhaseActivity('sampling', Sampling())
         target = attempts.policy.target
         return PhaseActivity(
-            'testing',
-            f'testing the policy to {target}: {test.arrived} of {test.played} attempts reached it',
-            target, None, (Evidence('policy', target, None, *test.evidence),))
+            'testing', TestingAttempts(target, test.arrived, test.played), target, None,
+            (Evidence('policy', target, None, *test.evidence),))
 
     def next_action(self) -> int:
         if self._here is None or not self.evaluating:

@@ -21,6 +21,13 @@ from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
+from mnm_ros.core.progress.said import (
+    CheckRunAttempts,
+    CheckRunsTooLong,
+    InCheckRun,
+    StatesAdded,
+    StatesDeleted,
+)
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation
 from mnm_ros.core.statistics.reach import Reach
 
@@ -94,13 +101,13 @@ class CheckRunner:
         """Return what it is doing now, for display."""
         if self.rediscovering or not self.queue:
             doing = activity_of(self.base)
-            return replace(doing, sentence=f'check-run: {doing.sentence}', tests=(
+            return replace(doing, said=InCheckRun(doing.said), tests=(
                 *doing.tests,
                 Evidence('rediscovery', None, None, float(self._steps), float(self._limit))))
         target, test = self.queue[-1].target, self._evaluation
         return PhaseActivity(
-            'watching', f'check-run: {test.arrived} of {test.played} attempts reached {target}, '
-            f'{len(self.queue)} policies to go', target, None,
+            'watching',
+            CheckRunAttempts(target, test.arrived, test.played, len(self.queue)), target, None,
             (Evidence('policy', target, None, *test.evidence),))
 
     def _begin_evaluation(self) -> None:
@@ -219,10 +226,9 @@ class WindowPhase(CheckingPhase):
                 self.refuted = True
                 self._notice()
                 self._round.log.outdate()
-                self._round.log.tell(
-                    f'round {self._round.number}: rediscovery took more than '
-                    f'{self.check_steps} steps in {cut_off} of the last {runs} check-runs, '
-                    f'round {self._round.number + 1} begins', 'change')
+                number = self._round.number
+                self._round.log.tell(CheckRunsTooLong(
+                    number, self.check_steps, cut_off, runs, number + 1), 'change')
                 return
             self._delete(known, runs)
             self._add(known, runs)
@@ -239,9 +245,7 @@ class WindowPhase(CheckingPhase):
             self._round.log.outdate(state)
         if deleted:
             self._notice()
-            self._round.log.tell_states(
-                self._round.number, deleted, 'no longer reached by its policy, deleted',
-                'no longer reached by their policies, deleted', 'change')
+            self._round.log.tell(StatesDeleted(self._round.number, tuple(deleted)), 'change')
 
     def _add(self, known: dict[int, Policy], runs: int) -> None:
         found = {state: policy for run in self.window for state, policy in run.found.items()}
@@ -254,8 +258,7 @@ class WindowPhase(CheckingPhase):
                 run.failed.discard(state)
         if added:
             self._reach.enter(added)
-            self._round.log.tell_states(
-                self._round.number, added, 'found, added', 'found, added')
+            self._round.log.tell(StatesAdded(self._round.number, tuple(added)))
 
     def _notice(self) -> None:
         self._round.log.notice()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What an exploration is doing at the moment, as figures and one sentence.
+What an exploration is doing at the moment, as figures and as a value.
 
 It is published on ``activity`` as one JSON object with the fields of ``Activity`` as keys. A
 reader ignores keys that are not known and takes the defaults for those that are missing, so that
@@ -24,6 +24,7 @@ from mnm_ros.core.progress.json_values import (
     reader_of,
     value,
 )
+from mnm_ros.core.progress.said import maybe_said, Said
 
 DOINGS = ('idle', 'sampling', 'testing', 'watching')
 """What ``Activity.doing`` may be."""
@@ -72,11 +73,11 @@ class PhaseActivity:
     """
     What one part of the algorithm is doing; all else in ``Activity`` is added by those above it.
 
-    :ivar doing, sentence, target, action, tests: as in ``Activity``; the tests in any order.
+    :ivar doing, said, target, action, tests: as in ``Activity``; the tests in any order.
     """
 
     doing: str
-    sentence: str
+    said: Said
     target: Union[int, None] = None
     action: Union[int, None] = None
     tests: tuple[Evidence, ...] = ()
@@ -129,7 +130,8 @@ class Activity:
     :ivar target: the state that is sampled, or whose policy is tested or checked; None if there is
         none at the moment.
     :ivar action: the action that is sampled in ``target``; None for a policy.
-    :ivar sentence: the same for people.
+    :ivar sentence: the same for people, once it is published; the core leaves it empty.
+    :ivar said: the same as a value; None while nothing is done.
     :ivar tests: the tests and detectors under way, those closest to a decision first.
     :ivar progress: None where nothing can be said.
     :ivar current: where the robot was last.
@@ -162,6 +164,7 @@ class Activity:
     revising: bool = False
     work: int = 0
     sources: Annotated[Mapping[str, int], _sources] = field(default_factory=dict)
+    said: Annotated[Union[Said, None], maybe_said] = None
 
     def within(self, phase: str) -> str:
         """
@@ -174,7 +177,8 @@ class Activity:
 
     def to_json(self) -> str:
         """Return it as one JSON object."""
-        return json.dumps(asdict(self), separators=(',', ':'), allow_nan=False)
+        return json.dumps({**asdict(self), 'said': self.said and self.said.to_plain()},
+                          separators=(',', ':'), allow_nan=False)
 
     @classmethod
     def from_json(cls, told: str) -> Activity:

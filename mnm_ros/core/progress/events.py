@@ -25,6 +25,7 @@ from mnm_ros.core.progress.json_values import (
     read_json,
     value,
 )
+from mnm_ros.core.progress.said import maybe_said, Said
 
 KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fault', 'done',
          'stop', 'free', 'goal', 'command', 'setting', 'source')
@@ -102,7 +103,7 @@ class Event:
     Something that has happened.
 
     :ivar step: after how many steps.
-    :ivar text: a sentence for people.
+    :ivar text: a sentence for people, once it is published; the core leaves it empty.
     :ivar kind: one of ``KINDS``.
     :ivar change: of a pair, if it is about one.
     :ivar ways: what has come of a change, if it is about that.
@@ -117,6 +118,7 @@ class Event:
     :ivar name: what the robot side calls that.
     :ivar robot: of several.
     :ivar goal, target: the id of a goal, and where it leads.
+    :ivar said: the same as a value, if the core has told it.
     :ivar count: how often the same was asked for since it was told, the last time at ``time``;
         None of the first event of a call.
     """
@@ -137,10 +139,11 @@ class Event:
     goal: Union[int, None] = None
     target: Union[int, None] = None
     count: Union[int, None] = None
+    said: Annotated[Union[Said, None], maybe_said] = None
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""
-        return one_line(self)
+        return one_line(self, **({'said': self.said.to_plain()} if self.said else {}))
 
     @classmethod
     def from_json(cls, told: str) -> Event:

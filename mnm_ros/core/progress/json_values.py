@@ -58,9 +58,14 @@ def read_object(what: str, found: Any, readers: Mapping[str, Reader]) -> dict[st
             for key, reader in readers.items() if key in found}
 
 
-def one_line(told: Any) -> str:
-    """Return what a dataclass holds, but for None, as one JSON object without line breaks."""
-    return json.dumps({key: each for key, each in asdict(told).items() if each is not None},
+def one_line(told: Any, **given: Any) -> str:
+    """
+    Return what a dataclass holds, but for None, as one JSON object without line breaks.
+
+    :param given: entries that are written in another way than ``asdict`` has them.
+    """
+    return json.dumps({key: each for key, each in {**asdict(told), **given}.items()
+                       if each is not None},
                       separators=(',', ':'), allow_nan=False)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 import json
-from typing import Any, Union
+from typing import Annotated, Any, Union
 
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
@@ -20,6 +20,7 @@ from mnm_ros.core.progress.json_values import (
     reader_of,
     wrong,
 )
+from mnm_ros.core.progress.said import maybe_said, Said
 
 
 class Trust(Enum):
@@ -49,7 +50,8 @@ class PolicyTrust:
     :ivar expected_steps: if the counts were the truth; None where nothing is known.
     :ivar at_most_steps: expected steps that it takes at most, if ``trust`` holds; else None.
     :ivar since_step: of the exploration, when this was first said of the state.
-    :ivar why: one sentence for people.
+    :ivar why: one sentence for people, once it is published; the core leaves it empty.
+    :ivar said: the same as a value; None if that was not told.
     :ivar expected_seconds: what ``expected_steps`` take, by the mean times of its actions; None
         where they are not known.
     :ivar declared: how many of the pairs that the policy may come to are declared, so that what
@@ -61,6 +63,7 @@ class PolicyTrust:
     at_most_steps: Union[float, None]
     since_step: int
     why: str
+    said: Annotated[Union[Said, None], maybe_said] = field(default=None, kw_only=True)
     expected_seconds: Union[float, None] = field(default=None, kw_only=True)
     declared: int = field(default=0, kw_only=True)
 
@@ -115,6 +118,7 @@ def to_json(version: tuple[int, int], told: Iterable[TrustedPolicy]) -> str:
         'trust': each.trust.value, 'expected_steps': _rounded(each.expected_steps),
         'at_most_steps': _rounded(each.at_most_steps), 'since_step': each.since_step,
         'expected_seconds': _rounded(each.expected_seconds, 3), 'why': each.why,
+        'said': each.said and each.said.to_plain(),
         **({'given': {'declared': each.declared}} if each.declared else {})}
         for each in told}})
 

@@ -15,6 +15,7 @@ from mnm_ros.core.model.episode import Attempts
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
 
 _MOST_REMEMBERED = 20    # ways, about as many as a mean is taken of
@@ -113,7 +114,7 @@ class Navigation(StepTask):
         self.attempts = 0
         self.homing = Homing(home)
         self.last_state = None
-        self.outcome: tuple[GoalStatus, str] | None = None
+        self.outcome: tuple[GoalStatus, Reason] | None = None
         self.on_execution: Callable[[int, int, int | None], object] = lambda *execution: None
         self._open: Pair | None = None    # of the step under way
         self._home = home
@@ -215,19 +216,19 @@ class Navigation(StepTask):
             self._end_direct(failed=True)
         self._attempts.interrupt()
 
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         """End it between two steps; it cannot be resumed."""
         self._end(GoalStatus.CANCELLED, reason)
 
-    def robot_lost(self, reason: str) -> None:
+    def robot_lost(self, reason: Reason) -> None:
         """End it because the robot does not answer."""
         self._end(GoalStatus.FAILED, reason)
 
-    def fail(self, reason: str, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, recoverable: bool = True) -> None:
         """End it because of a fault."""
         self._end(GoalStatus.FAILED, reason)
 
-    def finish(self, reason: str) -> None:
+    def finish(self, reason: Reason) -> None:
         """End it because of a limit."""
         self._end(GoalStatus.FAILED, reason)
 
@@ -250,7 +251,7 @@ class Navigation(StepTask):
         known.credit = min(known.policy.horizon, known.credit + gain)
         self._direct, self._attempts = None, self._from_home
 
-    def _end(self, status: GoalStatus, how: str) -> None:
+    def _end(self, status: GoalStatus, how: Reason) -> None:
         self._end_step(None)
         if self._direct:
             self._end_direct()
@@ -274,7 +275,7 @@ class GoalStatus(Enum):
         """Whether the goal has ended."""
         return self not in (GoalStatus.WAITING, GoalStatus.UNDER_WAY)
 
-    def sentence(self, target: int | None, how: str) -> str:
+    def sentence(self, target: int | None, how: Reason) -> str:
         """Return what is said of a goal that is over; ``how`` is why, or what reaching it took."""
         said = self.value if target is None else f'{self.value} {target}'
         return f'{said} {how}' if self is GoalStatus.REACHED else f'{said}: {how}'

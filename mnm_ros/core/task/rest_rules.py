@@ -4,17 +4,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import time
 import math
 import re
 
 from mnm_ros.core.errors import InvalidValueError
+from mnm_ros.core.progress.said import (
+    BatteryCharging,
+    BatteryLow,
+    Because,
+    OutsideHours,
+    OutsideHoursToo,
+    Reason,
+    Said,
+)
 
-WORK_FIRST = 'work comes first'
-"""Begins the reason of a rest that is for goals alone, so that these are taken meanwhile."""
-
-_BATTERY, _HOUR = 'battery ', 'outside of '    # begin what the others say
 _SILENT = 60.0    # s without a message after which a battery counts as silent
 _FULL = {'fraction': 1, 'percent': 100}    # what a full battery says, by the scale
 _MOST = 1.5       # times that: more is nonsense
@@ -65,15 +70,21 @@ class Hours:
         return moment >= self.begin or moment < self.end
 
 
-def asked_by(reason: str) -> str:
+def asked_by(reason: Reason) -> str:
     """Return what makes the robot rest for a reason: ``battery``, ``hour`` or ``work``."""
-    return ('battery' if reason.startswith(_BATTERY) else
-            'hour' if reason.startswith(_HOUR) else 'work')
+    return ('battery' if isinstance(reason, (BatteryLow, OutsideHoursToo)) else
+            'hour' if isinstance(reason, OutsideHours) else 'work')
 
 
-def without_charge(reason: str) -> str:
-    """Return a sentence with the reason of a rest without the charge, which always changes."""
-    return re.sub(rf'\b{_BATTERY}\d+%, (was )?below', f'{_BATTERY}below', reason)
+def without_charge(reason: Reason) -> Reason:
+    """Return the reason of a rest, or what holds it, without the charge, which always changes."""
+    if isinstance(reason, BatteryLow):
+        return BatteryLow(0, reason.low, reason.until)
+    if isinstance(reason, (Because, OutsideHoursToo)):
+        said = without_charge(reason.said)
+        assert isinstance(said, Said)
+        return replace(reason, said=said)
+    return reason
 
 
 class BatteryScale:
@@ -151,9 +162,9 @@ class RestRules:
                    else 'exploration goes on as without it')
         return f'battery: {wrong}: {follows}'
 
-    def reason(self, low: float, charged: float, between: str, moment: time) -> str:
+    def reason(self, low: float, charged: float, between: str, moment: time) -> Said | None:
         """
-        Return why the robot has to rest, and until when, or nothing.
+        Return why the robot has to rest, and until when; None if it does not.
 
         :param low: % below which the battery is low; 0 to leave it alone.
         :param charged: % from which on it is no longer low; at least ``low``.
@@ -162,12 +173,9 @@ class RestRules:
         """
         if math.isfinite(self._percent):
             self._low = low > 0 and self._percent < (max(low, charged) if self._low else low)
-        why, until = [], []
-        if self._low:
-            was = '' if self._percent < low else 'was '
-            why.append(f'{_BATTERY}{math.floor(self._percent)}%, {was}below {low:g}%')
-            until.append(f'at {max(low, charged):g}%')
-        if between and moment not in Hours.parse(between):
-            why.append(f'{_HOUR}{between}')
-            until.append(f'at {Hours.parse(between).begin:%H:%M}')
-        return f'{", ".join(why)}; goes on {" and ".join(until)}' if why else ''
+        kind = BatteryLow if self._percent < low else BatteryCharging
+        why = kind(math.floor(self._percent), low, max(low, charged)) if self._low else None
+        if not between or moment in Hours.parse(between):
+            return why
+        until = f'{Hours.parse(between).begin:%H:%M}'
+        return OutsideHoursToo(between, until, why) if why else OutsideHours(between, until)

@@ -11,6 +11,7 @@ from enum import Enum
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepTimes
+from mnm_ros.core.progress.said import Because, Reason, Said
 from transitions import Machine
 
 
@@ -106,25 +107,25 @@ class StepTask(ABC):
         """Take note of how long steps take, where that is of use; optional."""
 
     @abstractmethod
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         """Stop between two steps."""
 
     @abstractmethod
-    def robot_lost(self, reason: str) -> None:
+    def robot_lost(self, reason: Reason) -> None:
         """Take note that the robot does not answer."""
 
     @abstractmethod
-    def fail(self, reason: str, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, recoverable: bool = True) -> None:
         """Stop because of a fault; ``recoverable`` if it is the robot's."""
 
     @abstractmethod
-    def finish(self, reason: str) -> None:
+    def finish(self, reason: Reason) -> None:
         """Stop because a limit has been reached."""
 
     def robot_answers(self) -> None:
         """Take note that the robot answers (again)."""
 
-    def explain(self, reason: str) -> None:
+    def explain(self, reason: Reason) -> None:
         """Say why it goes home, or is paused, which may be for another reason than it began."""
 
     def resume(self) -> None:
@@ -206,17 +207,18 @@ class PausableTask(PhaseMachine, StepTask):
 
     state: RunState
     recoverable = True
-    reason = why = ''
+    reason: Reason = ''
+    why: Reason = ''
 
     def _start_task(self) -> None:
         self._start_machine(RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT)
 
-    def pause(self, reason: str) -> None:
+    def pause(self, reason: Reason) -> None:
         """Stop between two steps; nothing is lost. No effect unless under way or waiting."""
         if self.state in (RunState.WAITING_FOR_ROBOT, RunState.RUNNING):
             self._move('pause', 'paused', reason)
 
-    def explain(self, reason: str) -> None:
+    def explain(self, reason: Reason) -> None:
         if self.state is RunState.PAUSED:
             self._say('paused', reason)
         elif self.state is RunState.RUNNING:
@@ -228,7 +230,7 @@ class PausableTask(PhaseMachine, StepTask):
             self._move('resume', 'resumed, waiting for the robot')
             self.lose_place()
 
-    def robot_lost(self, reason: str) -> None:
+    def robot_lost(self, reason: Reason) -> None:
         """Hear that the robot does not answer: nothing is learnt until it does."""
         if self.state is RunState.RUNNING:
             self.trigger('robot_lost')
@@ -239,7 +241,7 @@ class PausableTask(PhaseMachine, StepTask):
         if self.state is RunState.WAITING_FOR_ROBOT:
             self._move('robot_answered', '')
 
-    def fail(self, reason: str, recoverable: bool = True) -> None:
+    def fail(self, reason: Reason, recoverable: bool = True) -> None:
         """Stop because of a fault; what was learnt stays published."""
         if self.state not in OVER:
             self.recoverable = recoverable
@@ -252,14 +254,16 @@ class PausableTask(PhaseMachine, StepTask):
             self.homing.misses_in_a_row = 0
             self.lose_place()
 
-    def finish(self, reason: str) -> None:
+    def finish(self, reason: Reason) -> None:
         """Stop for good; what was learnt stays published."""
         if self.state not in OVER:
             self._move('finish', 'done', reason)
 
-    def _move(self, trigger: str, what: str, why: str = '') -> None:
+    def _move(self, trigger: str, what: str, why: Reason = '') -> None:
         self.trigger(trigger)
         self._say(what, why)
 
-    def _say(self, what: str, why: str) -> None:
-        self.reason, self.why = f'{what}: {why}' if why else what, why
+    def _say(self, what: str, why: Reason) -> None:
+        self.why = why
+        self.reason = Because(what, why) if isinstance(why, Said) else (
+            f'{what}: {why}' if why else what)

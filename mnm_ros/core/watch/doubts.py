@@ -15,10 +15,19 @@ from collections.abc import Collection, Sequence
 import math
 
 from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
-from mnm_ros.core.mnm.checking_phase import NOT_PROVEN_SINCE, Round
+from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.said import (
+    Hinted,
+    HintRaised,
+    HintWithdrawn,
+    NotProvenSince,
+    Said,
+    WayOpen,
+    WayStillClosed,
+)
 from mnm_ros.core.watch.watch_parts import WatchParts
 
 _AT_ONCE = 2    # policies that are looked at for a proof by a model
@@ -44,15 +53,15 @@ class Doubts:
         self._round = round_
         self._parts = parts
 
-    def doubted(self, policies: Sequence[Policy]) -> dict[int, str]:
+    def doubted(self, policies: Sequence[Policy]) -> dict[int, Said]:
         """Return why a policy is doubted, by target."""
         parts = self._parts
-        hinted = {target: f'{self._failing(pair)}: a hint, outside of the promise'
+        hinted = {target: Hinted(*pair, parts.hints.failures(pair))
                   for pair in parts.hints.open
                   for target in parts.transitions.concerned(pair, policies)}
         unproven = parts.checks.monitor.unproven_targets if self._round.log.open else ()
         return {**hinted, **{
-            target: NOT_PROVEN_SINCE for target in unproven
+            target: NotProvenSince() for target in unproven
             if target in parts.relearning.concerned or target in parts.transitions.suspected}}
 
     def kept(self, policies: Sequence[Policy]) -> list[int]:
@@ -75,6 +84,7 @@ class Doubts:
         parts.reach.add_transition(state, action, next_state)
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
+        self._pool(pair, next_state)
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         self._look(pair, next_state)
@@ -95,7 +105,18 @@ class Doubts:
             parts.checks.turns.prefer(concerned)
         if pair in parts.hints.open and not resting:    # it is tried again first
             parts.rediscovery.sample(pair)
+        if parts.pooled.due is not None:
+            self.sample(parts.pooled.due)
         return None
+
+    def _pool(self, pair: Pair, next_state: int) -> None:
+        """Take note of an execution, for a hint of a change of all moves."""
+        parts = self._parts
+        end, worked, executions = parts.transitions.usual(pair)
+        parts.pooled.executed(pair)
+        if end not in (None, pair[0]) and parts.pooled.record(
+                pair, next_state == end, worked, executions):
+            parts.pooled.look_at(parts.transitions.moves)
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Take note that a pair leads elsewhere than before."""
@@ -117,6 +138,7 @@ class Doubts:
                 change.after.get(change.led_to, 0), sum(change.after.values()))
         log.tell_changed(self._round.number, change)
         parts.hints.forget(pair)
+        parts.pooled.leave(pair)
         parts.reach.forget(*pair)
         if isinstance(base, Relearns):
             base.forget(*pair)
@@ -182,16 +204,15 @@ class Doubts:
         if usual != pair[0] and not log.open:
             self._parts.pauses.record(pair, hints.failures(pair), executions, worked,
                                       hinted=pair in hints.open)
-        number, (state, action) = self._round.number, pair
+        number = self._round.number
         if raised is False:
-            log.tell(f'round {number}: hint withdrawn, action {action} in state {state} works '
-                     'again', 'hint')
+            log.tell(HintWithdrawn(number, *pair), 'hint')
         if not raised:
             return ()
         concerned = transitions.concerned(pair, policies)
         if concerned:
-            log.tell(f'round {number}: hint, outside of the promise: {self._failing(pair)}',
-                     'hint', transitions.change(pair))
+            log.tell(HintRaised(number, *pair, hints.failures(pair)), 'hint',
+                     transitions.change(pair))
         else:
             hints.forget(pair)
         return concerned
@@ -275,10 +296,8 @@ class Doubts:
         """Take note of what a look at a closed pair has shown."""
         opened = self._parts.closed.executed(pair, next_state)
         if opened is not None:
-            state, action = pair
             self._round.log.tell(
-                f'round {self._round.number}: looked again, action {action} in state {state} '
-                + ('leads on' if opened else 'is still blocked'))
+                (WayOpen if opened else WayStillClosed)(self._round.number, *pair))
         if opened is not None or pair in self._parts.closed.due:
             self.heed_pauses()
 
@@ -337,7 +356,3 @@ class Doubts:
         old = slow[run.since % len(slow)]
         better = run.base.better(old)
         return None if better is None else (old, better)
-
-    def _failing(self, pair: Pair) -> str:
-        return (f'action {pair[1]} in state {pair[0]} nearly always worked and has failed '
-                f'{self._parts.hints.failures(pair)} times in a row')

@@ -15,6 +15,13 @@ from mnm_ros.core.detection.policy_detector import DetectorFactory, PolicyDetect
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence, PhaseActivity
+from mnm_ros.core.progress.said import (
+    CheckingAgainst,
+    CheckingPolicy,
+    CheckingProof,
+    Rediscovering,
+    Said,
+)
 from mnm_ros.core.statistics.delta_spending import share
 
 _TYPICAL_BET = 0.7    # of a detector for a policy, see ``Detector``
@@ -191,16 +198,14 @@ def checking_activity(run: PhaseActivity | None, target: int, number: int, redis
         *(run.tests if run else ()), *_of_policies(detectors), *transitions, rediscovery)
     if run is not None:
         return replace(run, tests=tests,
-                       sentence='looking for what is new or has changed (rediscovery '
-                                f'{number}): {run.sentence}')
-    sentence = f'checking that the policy to {target} still works'
+                       said=Rediscovering(number, run.said))
+    said: Said = CheckingPolicy(target)
     if target in detectors:
         detector = detectors[target]
-        sentence += (f': evidence against it {max(0.0, detector.evidence):.1f} of '
-                     f'{detector.threshold:.1f}')
-        if detector.proving and not detector.proven:
-            sentence += ', for it {:.1f} of {:.1f}'.format(*detector.proof)
-    return PhaseActivity('watching', sentence, target, None, tests)
+        against = target, max(0.0, detector.evidence), detector.threshold
+        said = (CheckingProof(*against, *detector.proof)
+                if detector.proving and not detector.proven else CheckingAgainst(*against))
+    return PhaseActivity('watching', said, target, None, tests)
 
 
 def _of_policies(detectors: Mapping[int, PolicyDetector]) -> Iterator[Evidence]:

@@ -12,6 +12,7 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.detection.pooled_hint import PooledHint
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model import snapshot
@@ -28,7 +29,7 @@ from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 
 BEGINNING: Mapping[str, Any] = {
     'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
-    'reach': None, 'patrol': None, 'hints': None, 'blocked': {}, 'pauses': {},
+    'reach': None, 'patrol': None, 'hints': None, 'pooled': None, 'blocked': {}, 'pauses': {},
     'closed': None, 'improve': None, 'rediscoveries': 1}
 """The state of a phase that begins."""
 
@@ -41,6 +42,7 @@ class WatchParts:
     :ivar transitions: the detectors of the pairs.
     :ivar checks: the detectors of the policies, and the attempt under way.
     :ivar hints: the pairs that are suspected, outside of the promise.
+    :ivar pooled: the hint that all of them are.
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
@@ -53,6 +55,7 @@ class WatchParts:
     transitions: TransitionMonitor
     checks: PolicyChecks
     hints: Hints
+    pooled: PooledHint
     pauses: Pauses
     relearning: Relearning
     rediscovery: Rediscovery
@@ -76,6 +79,9 @@ class WatchParts:
         reach = Reach(problem.radius, delta['reach'])
         if given['reach'] is not None:
             snapshot.put(given['reach'], reach)
+        pooled = PooledHint()
+        if given['pooled'] is not None:
+            snapshot.put(given['pooled'], pooled)
         background = new_background() if new_background else None
         if given.get('improve') is not None:
             snapshot.put(given['improve'], background)
@@ -88,6 +94,7 @@ class WatchParts:
                               delta['proofs'], targets, given['policies'], new_detector),
                 Turns(targets, given['turns']), Patrol(given.get('patrol')), policies[0]),
             Hints(given.get('hints')),
+            pooled,
             Pauses(given.get('pauses')),
             Relearning(given['relearning']),
             Rediscovery(round_, delta['addition'], delta['restart'], given),
@@ -111,6 +118,7 @@ class WatchParts:
             'patrol': checks.patrol.to_state(),
             'transitions': self.transitions.to_state(),
             'hints': self.hints.to_state(),
+            'pooled': snapshot.take(self.pooled),
             'reach': snapshot.take(self.reach),
             'pauses': self.pauses.to_state(),
             'blocked': self.blocked.to_state(),

@@ -48,6 +48,17 @@ from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.said import (
+    ChangeTooLong,
+    MostHasChanged,
+    RediscoveryTooLong,
+    Said,
+    StatesAdded,
+    StatesDeleted,
+    StatesNearer,
+    StatesRecalled,
+    WayReplaced,
+)
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
@@ -118,7 +129,7 @@ class WatchPhase(CheckingPhase):
         return self._rediscovery.limit.cut_offs
 
     @property
-    def doubted(self) -> Mapping[int, str]:
+    def doubted(self) -> Mapping[int, Said]:
         return self.doubts.doubted(self.policies)
 
     @property
@@ -204,9 +215,7 @@ class WatchPhase(CheckingPhase):
             self.adopt((*self.policies, *recalled))
             targets = [policy.target for policy in recalled]
             self.doubts.doubt(targets)
-            self._round.log.tell_states(
-                self._round.number, targets, 'is reached as before, added again',
-                'are reached as before, added again')
+            self._round.log.tell(StatesRecalled(self._round.number, tuple(targets)))
 
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
@@ -359,9 +368,9 @@ class WatchPhase(CheckingPhase):
             if self._rediscovery.limit.cut_off(self._rediscovery.number):
                 self._round.log.notice()
                 self._round.log.outdate()
-                times = self._rediscovery.limit.in_a_row
-                self._end_round(f'rediscovery took more than {self.check_steps} steps {times} '
-                                'times in a row')
+                self._end_round(RediscoveryTooLong(
+                    self._round.number, self.check_steps, self._rediscovery.limit.in_a_row,
+                    self._round.number + 1))
                 return
             self._rediscover_again()
         if why := self._dearer_than_a_round:
@@ -370,22 +379,21 @@ class WatchPhase(CheckingPhase):
         self._begin_patrol()
 
     @property
-    def _dearer_than_a_round(self) -> str:
-        """Return why the next round probably costs less than this one; empty if it does not."""
+    def _dearer_than_a_round(self) -> Said | None:
+        """Return why the next round probably costs less than this one; None if it does not."""
         if not self._round.log.open:
-            return ''
+            return None
+        number = self._round.number
         if self.doubts.everywhere:
-            return 'most of what the robot does leads elsewhere than before'
+            return MostHasChanged(number, number + 1)
         if self._relearning.steps > self._round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
-            return (f'a change is open for {self._relearning.steps} steps, longer than it took to '
-                    'learn')
-        return ''
+            return ChangeTooLong(number, self._relearning.steps, number + 1)
+        return None
 
-    def _end_round(self, why: str) -> None:
+    def _end_round(self, why: Said) -> None:
         self.refuted = True
-        number = self._round.number
-        self._round.log.tell(f'round {number}: {why}, round {number + 1} begins', 'change')
+        self._round.log.tell(why, 'change')
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
@@ -415,8 +423,7 @@ class WatchPhase(CheckingPhase):
                 estimates.get(target, 0.0) <= self._round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
             self.doubts.notice_all(self.policies)
-        self._round.log.tell_states(
-            self._round.number, targets, 'found, added', 'found, added')
+        self._round.log.tell(StatesAdded(self._round.number, tuple(targets)))
         self._round.memory.reached(targets)
         self._recall()
 
@@ -426,9 +433,7 @@ class WatchPhase(CheckingPhase):
         if within:
             self.doubts.notice_all(self.policies)
             self.doubts.look_around()
-            self._round.log.tell_states(
-                self._round.number, within, 'was out of reach before',
-                'were out of reach before', 'change')
+            self._round.log.tell(StatesNearer(self._round.number, tuple(within)), 'change')
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow, and take the better ways that they know."""
@@ -457,8 +462,7 @@ class WatchPhase(CheckingPhase):
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
         self.adopt(tuple(better if policy is old else policy for policy in self.policies))
-        self._round.log.tell(f'round {self._round.number}: another way is taken to state '
-                             f'{old.target}')
+        self._round.log.tell(WayReplaced(self._round.number, old.target))
 
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
@@ -553,9 +557,7 @@ class WatchPhase(CheckingPhase):
         else:
             self.doubts.notice_all(self.policies)
         self._relearning.deleted.update(dict.fromkeys(targets))
-        self._round.log.tell_states(
-            self._round.number, targets, 'no longer reached by its policy, deleted',
-            'no longer reached by their policies, deleted', 'change')
+        self._round.log.tell(StatesDeleted(self._round.number, tuple(targets)), 'change')
         if (explained and not self.base.finished and isinstance(self.base, Relearns)
                 and self.base.revise(self.policies)):
             self._begin_quantum()

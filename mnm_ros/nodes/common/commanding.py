@@ -14,6 +14,7 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.parameters import Parameters
@@ -122,13 +123,14 @@ class ExplorationPause:
         self._node = node
         self._heard = False
         self._phase: Phase | None = None    # None also for one that is not known here
-        self._rest = ''    # why the robot rests, without a pause that was asked for
+        self._rest: Reason = ''    # why the robot rests, without a pause that was asked for
         self._ask_at = -math.inf
         self._client = node.create_client(SetBool, 'explore')
         self._requests = requests
         self._phases = node.create_subscription(
             String, 'phase', self._on_phase, messages.LATCHED)
-        node.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
+        messages.hear(node, String, 'rest/reason', messages.LATCHED, messages.decode_reason,
+                      self._on_rest)
 
     @property
     def quiet(self) -> bool:
@@ -163,5 +165,5 @@ class ExplorationPause:
         except ValueError:    # of another version: the explorer may be driving the robot
             self._phase = None
 
-    def _on_rest(self, message: String) -> None:
-        self._rest = message.data
+    def _on_rest(self, reason: Reason) -> None:
+        self._rest = reason

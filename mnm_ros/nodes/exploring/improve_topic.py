@@ -12,6 +12,8 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Int64MultiArray
 
 _SHOWN = 10    # states in an answer
@@ -27,11 +29,14 @@ class ImproveTopic:
     :param exploration: returns the present one.
     :param within: returns how near to the best the policies are to be.
     :param answer: called with the answer.
+    :param names: returns those of states.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard,
                  exploration: Callable[[], Exploration], within: Callable[[], float],
-                 answer: Callable[[str], object]) -> None:
+                 answer: Callable[[str], object],
+                 names: Callable[[], RobotDescription] = lambda: UNDESCRIBED) -> None:
+        self._names = names
         self._exploration = exploration
         self._within = within
         self._answer = answer
@@ -43,7 +48,7 @@ class ImproveTopic:
     def _take(self, states: tuple[int, ...]) -> None:
         exploration = self._exploration()
         if exploration.state in OVER:
-            self._answer(f'refused, exploration is over: {exploration.status}')
+            self._answer(f'refused, exploration is over: {sentence(exploration.status)}')
             return
         if not states:
             exploration.improve_no_more()
@@ -59,7 +64,7 @@ class ImproveTopic:
             if state in known or not refused:    # why the first one is refused will do
                 try:
                     exploration.improve(state, self._within())
-                    taken.append(f'state {state}')
+                    taken.append(self._names().place(state))
                     continue
                 except MnmError as error:
                     why = why or f'refused, {error}'

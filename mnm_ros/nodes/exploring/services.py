@@ -17,6 +17,7 @@ from mnm_ros.nodes.common.commanding import FORGETTING
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.publishers import way_back
 from mnm_ros.nodes.exploring.session import ExplorationSession
+from mnm_ros.view.sentences import sentence
 from rcl_interfaces.srv import SetParametersAtomically
 from std_srvs.srv import SetBool, Trigger
 
@@ -77,7 +78,8 @@ class Services:
         if not request.data:
             return True, 'pausing after the current step' if session.running else 'paused'
         if session.exploration.state is not RunState.PAUSED:
-            return True, f'going home: {session.resting}' if session.resting else 'exploring'
+            resting = sentence(session.resting)
+            return True, f'going home: {resting}' if resting else 'exploring'
         # A goal is played first.
         return session.running, session.status
 

@@ -21,6 +21,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import ExploreCalled, ExploreCalledBefore, Reason
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
@@ -36,17 +37,16 @@ from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
 from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
 from mnm_ros.nodes.exploring.look_times import LookTimes
-from mnm_ros.nodes.exploring.output.event_topic import EventTopic, EXPLORE_CALLED
+from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.nodes.exploring.work import WorkFirst, WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 
 _DIAGNOSTICS = 1.0     # s
-_BEFORE = f'{EXPLORE_CALLED} before the restart'    # why it is paused from the start on
 _LOAD_AGAIN = 5.0      # s, after which a disk that could not be read at the start is read again
 _NOTHING = Declaration()
 
@@ -106,7 +106,8 @@ class ExplorationSession:
         self._link.reason_to_rest, self.record.on_goals = work_first.reason, work_first.hear
         ImproveTopic(node, self._guard, lambda: self.exploration,
                      lambda: parameters['improve_within'],
-                     lambda text: self.record.heard('improve', 'improve', text))
+                     lambda text: self.record.heard('improve', 'improve', text),
+                     lambda: self._link.profile.names)
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
         if not parameters.is_set('robots'):
@@ -150,7 +151,7 @@ class ExplorationSession:
         return self._loop.running
 
     @property
-    def resting(self) -> str:
+    def resting(self) -> Reason:
         """Why the robot goes home to rest, or rests; else nothing."""
         return self._link.resting
 
@@ -162,7 +163,7 @@ class ExplorationSession:
         if self._wanted:
             self._guard.call(self._loop.resume, time.monotonic())
         else:
-            self._guard.call(self._loop.pause, _BEFORE)
+            self._guard.call(self._loop.pause, ExploreCalledBefore())
 
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
@@ -178,8 +179,8 @@ class ExplorationSession:
             self._link.end_stays()
             self._guard.call(self._loop.resume, time.monotonic())
         else:
-            self._link.stop(EXPLORE_CALLED)
-            self._guard.call(self._loop.pause_after_step, EXPLORE_CALLED)
+            self._link.stop(ExploreCalled())
+            self._guard.call(self._loop.pause_after_step, ExploreCalled())
 
     def _want(self, wanted: bool) -> None:
         self._wanted = wanted
@@ -339,7 +340,7 @@ class ExplorationSession:
     @property
     def status(self) -> str:
         """Return what the exploration is doing, or why it has stopped, for people."""
-        return named(self.exploration.status, self._link.profile.names)
+        return sentence(self.exploration.status, self._link.profile.names)
 
     @property
     def leave_timeout(self) -> float | None:

@@ -17,8 +17,8 @@ from mnm_ros import messages
 from mnm_ros.core.errors import MessageError
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.integers import as_action
+from mnm_ros.core.progress.said import Reason, WorkComesFirst
 from mnm_ros.core.task.navigation import GoalReport
-from mnm_ros.core.task.rest_rules import WORK_FIRST
 from mnm_ros.core.task.step_task import OVER
 from mnm_ros.core.task.unseen_work import Execution, MOST_WAITING, UnseenWork
 from mnm_ros.nodes.common.graph_watch import bag_played, Endpoints, full_name
@@ -134,10 +134,10 @@ class WorkFirst:
         self._exploration = exploration
         self._heard: dict[int, bool] | None = None    # by id, whether it is over
         self._last = -math.inf    # when there was a goal last
-        self._reason = ''
+        self._reason: Reason = ''
         self.hear = guard.for_topic(lambda reports: guard.call(self._take, reports), 1)
 
-    def reason(self, now: float) -> str:
+    def reason(self, now: float) -> Reason:
         """Return why the robot is to rest, or nothing; to be called now and then."""
         # A navigator that was killed leaves its last goal.
         if self._heard and not all(self._heard.values()) and (
@@ -146,8 +146,7 @@ class WorkFirst:
         else:
             after = self._given['idle_after']
             idle = self._given['explore'] != 'idle' or now >= self._last + after
-            self._reason = '' if idle else (
-                f'{WORK_FIRST}; explores after {after:g} s without a goal')
+            self._reason = '' if idle else WorkComesFirst(after)
         return self._reason
 
     def _take(self, reports: Sequence[GoalReport]) -> None:

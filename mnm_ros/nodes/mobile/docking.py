@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from action_msgs.msg import GoalStatus
 from mnm_ros import messages
 from mnm_ros.core.errors import ParameterError
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.driving.pose import Pose
 from mnm_ros.parameters import Parameters
@@ -76,7 +77,7 @@ class Docking:
         self._kind = KINDS[given['docking']]
         self.detail = ''
         self._docked = False
-        self._resting = ''        # why the robot rests, as the explorer says
+        self._resting = False     # because of its battery, as the explorer says
         self._tried = False       # since it came home: it may have left it on the way to the dock
         self._docks = False       # whether the last goal docks
         self._number = 0          # of the last goal
@@ -90,7 +91,8 @@ class Docking:
                        for _, kind in self._kind.actions]
         self._clients = [ActionClient(node, kind, name)
                          for kind, (name, _) in zip(self._types, self._kind.actions)]
-        node.create_subscription(String, 'rest', self._on_rest, messages.LATCHED)
+        messages.hear(node, String, 'rest/reason', messages.LATCHED, messages.decode_reason,
+                      self._on_rest)
 
     @property
     def free(self) -> bool:
@@ -243,8 +245,8 @@ class Docking:
             self._tell(self.detail)
         return self.detail != before
 
-    def _on_rest(self, message: String) -> None:
-        self._resting = message.data if asked_by(message.data) == 'battery' else ''
+    def _on_rest(self, reason: Reason) -> None:
+        self._resting = bool(reason) and asked_by(reason) == 'battery'
 
 
 def _word(dock: bool) -> str:

@@ -16,7 +16,7 @@ from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
 from mnm_ros.view.event_words import merged, moment
-from mnm_ros.view.named import by_room
+from mnm_ros.view.sentences import by_room
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult

@@ -9,9 +9,10 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.progress.said import Because, StaysAtGoal
 from mnm_ros.view.event_words import merged, moment, tone
 from mnm_ros.view.scene import KINDS
-from mnm_ros.view.telemetry import NOT_KEPT, STAYS, Telemetry
+from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
 from mnm_ros.view.web.decisions import plain
 from mnm_ros.view.words import whole
 
@@ -252,7 +253,8 @@ def refusal(name: str, heard: Telemetry, now: float) -> str:
     useless = _without_effect(name, heard.report)
     if useless:
         return useless
-    if name == 'pause' and heard.phase == 'paused' and heard.status.startswith(STAYS):
+    if name == 'pause' and heard.phase == 'paused' and isinstance(
+            heard.activity.said, Because) and isinstance(heard.activity.said.said, StaysAtGoal):
         return ''    # its pause ends by itself, but not one that somebody else asks for
     return _refusal_in(heard.phase, name)
 

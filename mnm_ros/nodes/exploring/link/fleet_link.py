@@ -12,6 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.rest_rules import without_charge
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -22,7 +23,7 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.order_numbers import OrderNumbers
 from mnm_ros.protocol.step_loop import FleetLoop
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 
 
 class FleetLink(Link):
@@ -47,7 +48,7 @@ class FleetLink(Link):
         self._robots_guard = CallbackGuard(node, fail, guard.allowance)    # which is never busy
         self._woken = False
         self._before: list[Counts] = []    # of what the robots have explored before
-        self._said: dict[str, str] = {}
+        self._said: dict[str, Reason] = {}
         self._limits: StepLimits | None = None
         self._begin(exploration)
         self._links: dict[str, CommandLink] = {}
@@ -76,7 +77,8 @@ class FleetLink(Link):
     @property
     def robots(self) -> Sequence[RobotReport]:
         now = time.monotonic()
-        return [RobotReport(name, member.state, member.reason or 'exploring', {
+        return [RobotReport(name, member.state, sentence(
+            member.reason, self._links[name].profile.names) or 'exploring', {
             'steps': member.steps,
             'place': '' if member.last_state is None else member.last_state,
             'robot_timeouts': self._links[name].loop.timeouts,
@@ -88,7 +90,7 @@ class FleetLink(Link):
         return self._links[robot].last_seen() if robot in self._links else None
 
     @property
-    def rests(self) -> Mapping[str, str]:
+    def rests(self) -> Mapping[str, Reason]:
         return {name: link.resting for name, link in self._links.items()}
 
     def resets_by_service(self, robot: str = '') -> bool:
@@ -99,7 +101,7 @@ class FleetLink(Link):
 
     @property
     def faults(self) -> str:
-        return '; '.join(f'{name}: {named(member.reason, self._links[name].profile.names)}'
+        return '; '.join(f'{name}: {sentence(member.reason, self._links[name].profile.names)}'
                          for name, member in self._members.items()
                          if member.state is RunState.FAULT)
 
@@ -126,9 +128,10 @@ class FleetLink(Link):
             self.stop('max_steps reached', at_once=True)
         for name, link in self._links.items():
             link.tick(replace(limits, max_steps=0), now)
-            status = named(self._members[name].reason, link.profile.names)
-            if without_charge(status) != self._said.get(name, ''):
-                self._said[name] = without_charge(status)
+            reason = self._members[name].reason
+            if without_charge(reason) != self._said.get(name, ''):
+                self._said[name] = without_charge(reason)
+                status = sentence(reason, link.profile.names)
                 self._node.get_logger().info(f'{name}: {status or "exploring"}')
 
     def missing(self, now: float) -> str:
@@ -142,7 +145,7 @@ class FleetLink(Link):
         over = [link.leave(how, limit) for link in self._links.values()]
         return all(over)
 
-    def stop(self, reason: str, at_once: bool = False) -> None:
+    def stop(self, reason: Reason, at_once: bool = False) -> None:
         for link in self._links.values():
             loop = link.loop
             self._robots_guard.call(loop.pause if at_once else loop.pause_after_step, reason)
@@ -195,7 +198,9 @@ class FleetLink(Link):
         exploration, members = self.exploration, self._members
         if exploration.state in OVER:
             return
-        why = '; '.join(f'{name}: {member.why}' for name, member in members.items() if member.why)
+        why = '; '.join(
+            f'{name}: {sentence(member.why, self._links[name].profile.names)}'
+            for name, member in members.items() if member.why)
         states = {member.state: member.why for member in reversed(members.values())}
         if self._limits and self._enough(self._limits):
             self.loop.finish(f'max_steps reached: {self._fleet.steps} steps')

@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.progress.said import GoalUnderWay, Reason, StaysAtGoal
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.callbacks import seconds_of
@@ -24,7 +25,7 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import StepLimits
 from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
-from mnm_ros.view.telemetry import STAYS
+from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Int64, Int64MultiArray
 
 _LINGER = 0.5    # s, for which the robot waits where a goal was reached: the next may follow
@@ -56,7 +57,7 @@ class _Host(Protocol):
     def learn(self, state: int, action: int, after: int | None) -> None:
         """Let the exploration learn from a step."""
 
-    def lend(self, reason: str) -> None:
+    def lend(self, reason: Reason) -> None:
         """Let the exploration wait, because of a reason, or go on if it is empty."""
 
 
@@ -75,7 +76,7 @@ class GoalDrive:
 
     def __init__(self, node: NodeInterface, parameters: Parameters, host: _Host,
                  allowance: Allowance) -> None:
-        self.reason = ''
+        self.reason: Reason = ''
         self._node, self._given, self._host = node, parameters, host
         self._report: GoalReport | None = None
         self._over: dict[int, GoalReport] = {}    # the last goals, by id
@@ -247,7 +248,8 @@ class GoalDrive:
             self.end(GoalStatus.CANCELLED, 'the navigator has cancelled it')
 
     def _take_robot(self, goal: GoalReport) -> None:
-        self._wait(f'the robot is on the way to the goal state {goal.target}')
+        assert goal.target is not None
+        self._wait(GoalUnderWay(goal.target))
         self._host.ask(lambda exploration: self._begin(goal, exploration))
 
     def _begin(self, goal: GoalReport, exploration: Exploration) -> None:
@@ -299,7 +301,7 @@ class GoalDrive:
         way = self._way
         if way is None or not way.outcome or self._report is None:
             return
-        status, how = way.outcome
+        status, how = way.outcome[0], sentence(way.outcome[1])
         if status is not GoalStatus.REACHED:
             self.end(status, how)
             return
@@ -307,13 +309,12 @@ class GoalDrive:
         self._way, self._loop.running = None, False
         stays = self._asked.stays if self._host.loop.running else 0.0
         self._leave_at = time.monotonic() + max(_LINGER, stays)
-        if stays:
-            self._wait(f'{STAYS.removeprefix("paused: ")} state {self._report.target} for '
-                       f'{stays:g} s, or until the next goal or mnm_ros resume')
+        if stays and self._report.target is not None:
+            self._wait(StaysAtGoal(self._report.target, stays))
         self._tell(replace(self._report.on(way, self._seconds), status=status, text=how,
                            stays=stays or None))
 
-    def _wait(self, reason: str) -> None:
+    def _wait(self, reason: Reason) -> None:
         self.reason = reason
         self._host.lend(reason)
 

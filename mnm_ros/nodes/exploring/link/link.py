@@ -11,6 +11,7 @@ from typing import NamedTuple
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.robot_profile import RobotProfile
 from mnm_ros.protocol.loop import Loop, StepLimits
@@ -50,7 +51,7 @@ class Link(ABC):
     apart = False
     after_state: Callable[[], None] = staticmethod(lambda: None)
     after_description: Callable[[], None] = staticmethod(lambda: None)
-    reason_to_rest: Callable[[float], str] = staticmethod(lambda now: '')
+    reason_to_rest: Callable[[float], Reason] = staticmethod(lambda now: '')
 
     @property
     def declaration(self) -> Declaration:
@@ -72,12 +73,12 @@ class Link(ABC):
         return None
 
     @property
-    def resting(self) -> str:
+    def resting(self) -> Reason:
         """Why a robot without a name goes home to rest, or rests; else nothing."""
         return ''
 
     @property
-    def rests(self) -> Mapping[str, str]:
+    def rests(self) -> Mapping[str, Reason]:
         """Return the same by the name of each robot; '' is that of one without."""
         return {'': self.resting}
 
@@ -122,7 +123,7 @@ class Link(ABC):
     def announce(self) -> None:
         """Tell other explorers that this one is there; to be called once a second."""
 
-    def stop(self, reason: str, at_once: bool = False) -> None:
+    def stop(self, reason: Reason, at_once: bool = False) -> None:
         """Pause robots that would go on while a plan is made."""
 
     def serve_goals(self, wanted: bool) -> None:

@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.progress.said import LastHomeMissed, Reason
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
@@ -44,7 +45,7 @@ from mnm_ros.protocol.order_numbers import OrderNumbers, SequenceNumbers
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray, String
@@ -67,11 +68,12 @@ class RestTopics:
         self._rules = RestRules(time.monotonic())
         self._battery: Subscription | None = None
         self._warned = ''
-        self._told = ''
-        self._publisher = node.create_publisher(String, 'rest', messages.LATCHED)
-        self._publisher.publish(String())    # instead of what one before may have said
+        self._told: Reason = ''
+        self._in_words = node.create_publisher(String, 'rest', messages.LATCHED)
+        self._reasons = node.create_publisher(String, 'rest/reason', messages.LATCHED)
+        self._publish('')    # instead of what one before may have said
 
-    def reason(self, now: float) -> str:
+    def reason(self, now: float) -> Reason:
         """Return why the robot has to rest, or nothing; to be called now and then."""
         low = self._given['battery_low']
         if low and self._battery is None:
@@ -81,13 +83,17 @@ class RestTopics:
             self._node.get_logger().warning(warning)
         self._warned = warning
         return self._rules.reason(low, self._given['battery_ok'], self._given['explore_between'],
-                                  datetime.now().time())
+                                  datetime.now().time()) or ''
 
-    def tell(self, resting: str) -> None:
+    def tell(self, resting: Reason) -> None:
         """Publish why the robot rests if that is news; nothing if it does not, or is paused."""
         if resting != self._told:
             self._told = resting
-            self._publisher.publish(String(data=resting))
+            self._publish(resting)
+
+    def _publish(self, resting: Reason) -> None:
+        self._reasons.publish(messages.encode_reason(resting))
+        self._in_words.publish(String(data=sentence(resting)))
 
     def _listen(self, now: float) -> None:
         self._rules = RestRules(now)
@@ -139,7 +145,7 @@ class RobotLink(Link):
         self._rest.tell(self.resting)
 
     @property
-    def resting(self) -> str:
+    def resting(self) -> Reason:
         return self.loop.resting
 
     def last_seen(self, robot: str = '') -> int | None:
@@ -289,7 +295,7 @@ class CommandLink(RobotLink):
                 exploration.observe_work(state, action, after, self.robot)
         self.ask(take)
 
-    def lend(self, reason: str) -> None:
+    def lend(self, reason: Reason) -> None:
         """Let the exploration wait for a goal, or go on if the reason is empty."""
         self._guard.call(self.loop.lend_robot, reason, time.monotonic())
 
@@ -397,9 +403,9 @@ class CommandLink(RobotLink):
         logger, home = self._node.get_logger(), self.loop.task.homing.home
         if self._last_reset and not self._last_reset.over:
             logger.warning('the robot has not come home')
-        elif self._last_reset and self._last_reset.state not in (None, home):
-            logger.warning(named(f'the last RESET led to state {self._last_reset.state} instead '
-                                 f'of home, state {home}', self.profile.names))
+        elif self._last_reset and self._last_reset.state not in (None, home) and home is not None:
+            logger.warning(sentence(
+                LastHomeMissed(self._last_reset.state, home), self.profile.names))
         elif self._last_reset:
             logger.info('the robot is at home')
         elif self._rest_by is not None and self._awaits_rest:

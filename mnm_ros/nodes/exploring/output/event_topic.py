@@ -14,16 +14,17 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.repeats import Repeats
+from mnm_ros.core.progress.said import ExploreCalled, PausedBy, PausedToGoHomeBy, Reason, Said
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import told
-from mnm_ros.view.named import named
+from mnm_ros.view.sentences import sentence
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
-EXPLORE_CALLED = 'service explore called'    # why it is paused then
+_EXPLORE = 'service explore'    # from where a call of it comes that nobody has said to be his
 
 
 class EventTopic:
@@ -48,7 +49,7 @@ class EventTopic:
             self._publisher.publish(String(data=event.to_json()))
         self._robots: dict[str, RunState] = {}    # of several
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
-        self._change = ('', '')    # the last one, in the words of the core and of people
+        self._change: tuple[Said | None, str] = (None, '')    # the last one, and in words
         self._asked: Event | None = None    # the last that may be why it is paused, or goes on
         self._repeats = Repeats()
 
@@ -57,7 +58,7 @@ class EventTopic:
         if not self._samples or step > self._samples[-1][0]:
             self._samples.append((step, self._clock()))
 
-    def tell(self, event: Event, description: RobotDescription, why: str = '') -> Event:
+    def tell(self, event: Event, description: RobotDescription, why: Reason = '') -> Event:
         """
         Publish an event, in the words of people, and return it so; ``why`` it is paused.
 
@@ -68,7 +69,7 @@ class EventTopic:
             event.change, time=self._time_of(event.change.step)))
         text = told(event, description)
         if event.change is not None:
-            self._change = event.text, text
+            self._change = event.said, text
         event = replace(event, text=text, name=None if event.state is None else (
             description.names.get(event.state)))
         if event.what in ('pause', 'resume') or (
@@ -96,10 +97,10 @@ class EventTopic:
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
 
-    def in_words(self, sentence: str, description: RobotDescription) -> str:
-        """Return a sentence of the core in the words of people: a change in those of its event."""
-        said, words = self._change
-        return words if said and sentence == said else named(sentence, description)
+    def in_words(self, said: Reason, description: RobotDescription) -> str:
+        """Return what the core says in words: a change in those of its event."""
+        change, words = self._change
+        return words if change is not None and said == change else sentence(said, description)
 
     def watch(self, robots: Iterable[RobotReport], step: int,
               description: RobotDescription) -> None:
@@ -110,16 +111,16 @@ class EventTopic:
                 self.tell(Event(step, f'{robot.name}: {robot.status}', 'fault' if (
                     robot.state is RunState.FAULT) else 'robot'), description)
 
-    def _caused(self, event: Event, why: str) -> Event:
+    def _caused(self, event: Event, why: Reason) -> Event:
         """Return a pause with who has asked for it, if that is known."""
         asked = self._asked
-        if why != EXPLORE_CALLED or asked is None or asked.what == 'resume':
+        if not isinstance(why, ExploreCalled) or asked is None or asked.what == 'resume':
             return event
         by = asked.by or ''
-        if by == EXPLORE_CALLED.removesuffix(' called'):
+        if by == _EXPLORE:
             return replace(event, by=event.by or by)
-        return replace(event, by=by, text=event.text.replace(
-            f': {EXPLORE_CALLED}', f'{" to go home," if asked.what == "home" else ""} by {by}'))
+        said = (PausedToGoHomeBy if asked.what == 'home' else PausedBy)(by)
+        return replace(event, by=by, said=said, text=sentence(said))
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was looked at."""

@@ -13,12 +13,14 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed, SERVICE
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
+from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Bool, String
 
 _GRACE = 1.0      # s, in which it is heard who has called a service
@@ -92,7 +94,7 @@ class OperatorRecord:
         self._goals: dict[int, bool] = {}    # those told of, and whether they are over
         self._from: dict[int, Event] = {}    # how each has begun
         self._homing: dict[str, Event] = {}    # how the way home under way has begun
-        self._rests: dict[str, str] = {}
+        self._rests: dict[str, Reason] = {}
         for event in past:
             if event.kind in ('stop', 'free'):
                 self._stopped[event.robot or ''] = event.kind == 'stop'
@@ -133,11 +135,11 @@ class OperatorRecord:
         self._tell(self._event('setting', BY_PARAMETERS,
                                text=changed(self._name, name, before, now)))
 
-    def rests(self, reasons: Mapping[str, str]) -> None:
+    def rests(self, reasons: Mapping[str, Reason]) -> None:
         """Take note of why each robot is sent home to rest, or of the end of that."""
         for robot, reason in reasons.items():
             if reason and not self._rests.get(robot):
-                self._tell(self._event('rest', asked_by(reason), robot, reason))
+                self._tell(self._event('rest', asked_by(reason), robot, sentence(reason)))
             self._rests[robot] = reason
 
     def goals(self, reports: Iterable[GoalReport]) -> None:

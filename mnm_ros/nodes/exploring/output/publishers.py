@@ -13,6 +13,7 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.rest_rules import asked_by, without_charge
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -22,7 +23,8 @@ from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
-from mnm_ros.view.named import named, named_values
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.sentences import figures, sentence
 from mnm_ros.view.shapes import Caption
 from mnm_ros.view.telemetry import NOT_KEPT
 from rclpy.publisher import Publisher
@@ -64,10 +66,12 @@ class Publishers:
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
+        self._why: tuple[Reason, ...] = ()    # the same as values
         self._stopped = ''    # the kind of the event that told so, until it goes on
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
-        self._untold: list[tuple[Event, str]] = []    # stops, and why, until it is known for whom
+        # Stops, and why, until it is known for whom.
+        self._untold: list[tuple[Event, Reason]] = []
         self.reason_to_wait: Callable[[], bool] = lambda: False
         self.requests_dropped: Callable[[], int] = lambda: 0
         self._counted = (0, -math.inf)    # steps and when
@@ -80,7 +84,7 @@ class Publishers:
         """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
         if self._stopped in ('', 'robot'):    # which may be there since the last news
-            phase, status = exploration.phase, exploration.status
+            phase, status = exploration.phase, sentence(exploration.status, self._names)
             if phase not in (Phase.PAUSED, Phase.FAULT, Phase.DONE):
                 # Several robots pause one by one, and a plan cannot be paused.
                 phase, status = Phase.PAUSED, 'paused: the node is ending'
@@ -120,15 +124,16 @@ class Publishers:
         :param link: to its robots.
         """
         self._learnt.publish_due(now)
-        names = self._profile().names
-        phase, decided = exploration.phase, _status(exploration, link.missing(now))
-        status = '; '.join(filter(None, (self._events.in_words(decided, names), self.closed)))
+        names = self._names
+        phase, doing = exploration.phase, self._status_of(exploration, link.missing(now))
+        status = '; '.join(filter(None, (doing, self.closed)))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
-            if self._is_stop(phase, status):
+            why = without_charge(exploration.status), link.missing(now), self.closed
+            if phase is not phase_before or phase in _WAITS and why != self._why:
                 self._log(phase, status)
-                self._tell_stop(phase, decided, exploration, link)
-            self._said = phase, status
+                self._tell_stop(phase, doing, exploration, link)
+            self._said, self._why = (phase, status), why
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
                 self._publish(self._status, String(data=status))
@@ -167,7 +172,8 @@ class Publishers:
         self._trust.republish()
         self._node.get_logger().info(sentence)
         self._events.tell(Event(step, sentence), self._profile().names)
-        self._said, self._next_phase = (self._said[0], sentence), now + _PHASE_PERIOD
+        self._said, self._why = (self._said[0], sentence), ()
+        self._next_phase = now + _PHASE_PERIOD
         self._publish(self._status, String(data=sentence))
 
     def diagnostics(self, exploration: Exploration, link: Link, disk: str, refused: str,
@@ -189,10 +195,10 @@ class Publishers:
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         names = self._profile().names
         level, text = diagnosis(
-            exploration, self._events.in_words(_status(exploration, link.missing(now)), names),
-            link.standing_by, disk, asked_again, refused)
+            exploration, self._status_of(exploration, link.missing(now)), link.standing_by, disk,
+            asked_again, refused)
         values = {
-            **named_values(exploration.diagnostics(), names),
+            **figures(exploration, names),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
             'requests_dropped': self.requests_dropped(),
@@ -221,7 +227,7 @@ class Publishers:
                  DiagnosticStatus.WARN)
         return DiagnosticStatus(
             level=level, name=f'{self._node.get_fully_qualified_name()}: robot {robot.name}',
-            message=named(robot.status, self._profile().names), values=_key_values(robot.values))
+            message=robot.status, values=_key_values(robot.values))
 
     def while_busy(self, now: float) -> None:
         """Publish what waits, and show a new viewer what was drawn last, while a plan is made."""
@@ -234,11 +240,15 @@ class Publishers:
         self._latest[publisher] = message
         publisher.publish(message)
 
-    def _is_stop(self, phase: Phase, status: str) -> bool:
-        """Return whether it starts, stops or waits, unlike in each phase of the search."""
-        before, said = self._said
-        return phase is not before or phase in _WAITS and (
-            without_charge(status) != without_charge(said))
+    @property
+    def _names(self) -> RobotDescription:
+        return self._profile().names
+
+    def _status_of(self, exploration: Exploration, missing: str) -> str:
+        """Return what the exploration is doing or why it stopped, a change as its event has it."""
+        said = self._events.in_words(exploration.status, self._names)
+        waits = missing and exploration.phase is Phase.WAITING_FOR_ROBOT
+        return f'{said} ({missing})' if waits else said
 
     def _log(self, phase: Phase, status: str) -> None:
         """Log when it starts, stops or waits, and why."""
@@ -391,12 +401,6 @@ class HypothesisTopics:
     def _on_request(self, message: Int64) -> None:
         if self._published is not None:
             self._policy.publish(messages.encode_policy(self._published, message.data))
-
-
-def _status(exploration: Exploration, missing: str) -> str:
-    if missing and exploration.phase is Phase.WAITING_FOR_ROBOT:
-        return f'{exploration.status} ({missing})'
-    return exploration.status
 
 
 def _key_values(values: Mapping[str, object]) -> list[KeyValue]:
