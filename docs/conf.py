@@ -26,7 +26,7 @@ highlight_language = 'text'
 
 # The reference of the Python API is made without ROS, with or without one at hand.
 contracts = ConfigParser()
-contracts.read(ROOT / '.importlinter', encoding='utf-8')
+contracts.read(ROOT / 'setup.cfg', encoding='utf-8')
 autodoc_mock_imports = contracts['importlinter:contract:ros']['protected_modules'].split()
 autodoc_member_order = 'bysource'
 autodoc_typehints = 'signature'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The modules keep to the layers of ``.importlinter``, the lower of which need no ROS."""
+"""The modules keep to the layers of ``setup.cfg``, the lower of which need no ROS."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pages import ROOT
 import pytest
 
 CONTRACTS = ConfigParser()
-CONTRACTS.read(ROOT / '.importlinter', encoding='utf-8')
+CONTRACTS.read(ROOT / 'setup.cfg', encoding='utf-8')
 ROS = CONTRACTS['importlinter:contract:ros']['protected_modules'].split()
 OF_ROS = re.compile(r'(rcl|ros|ament|tf2)|launch(_|$)|\w+_(msgs|srvs|interfaces)$')
 CODE = '\n'.join(path.read_text('utf-8') for path in (ROOT / 'mnm_ros').rglob('*.py'))
