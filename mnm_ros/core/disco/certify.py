@@ -111,7 +111,6 @@ class Certifier:
 
     # States that tests certified and whose certificates need the map.
     _by_place: tuple[int, ...] = ()
-    _walking: WalkingCertificates | None = None    # none before anything is declared
 
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, sampling: Sampling,
                  reach: float, evidence: CertificateEvidence, planner: Planner) -> None:
@@ -122,6 +121,8 @@ class Certifier:
         self._reach = reach
         self._planner = planner
         self._tests = PolicyTests(horizon, problem)
+        self._walking = WalkingCertificates(
+            problem, horizon, rows, self._tests, evidence.counts)
         self._failed = FailedCertificates(evidence.counts)
         self.known: dict[int, Policy] = {}
         self.estimates: dict[int, float] = {}
@@ -254,8 +255,6 @@ class Certifier:
         if not self._problem.support:
             self._take_tested()
             return False
-        self._walking = self._walking or WalkingCertificates(
-            self._problem, self._horizon, self._rows, self._tests, self.evidence[0].counts)
         self._walking.begin(near, self.known, self.evidence[-1])
         found = True
         while found:

@@ -42,10 +42,9 @@ class DeclaredTest(BettingEvaluation):
     :ivar waits: whether executions lack (``walking.py``), so that nobody needs to look.
     """
 
-    waits = False
-
     def __init__(self, horizon: int, limit: float, nats: float, pairs: JointEvidence) -> None:
         super().__init__(horizon, limit, limit, math.exp(-nats))
+        self.waits = False
         self._pairs = pairs
         self._looked = 0, 0    # executions, and changes of the support, at the last look
         self._enough, self._too_much = -math.inf, math.inf    # nats, by that look

@@ -80,14 +80,14 @@ class Exclusion:
     :ivar distance: by state met, the steps from home by the counts.
     """
 
-    _stays: float | None = None    # up to so many steps is sampled what was within reach once
-
     def __init__(self, problem: Problem, home: int, rows: TransitionRows, sampling: Sampling,
                  planner: Planner, at_once: bool) -> None:
         self.reach = min(max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1]),
                          problem.radius + (problem.limit - problem.radius) / 4)
-        if problem.support:    # to walk for a certificate takes less than to rule a state out
-            self._stays = problem.radius + (problem.limit - problem.radius) / 2
+        # Up to so many steps is sampled what was within reach once: where anything is declared, to
+        # walk for a certificate takes less than to rule a state out.
+        self._stays = problem.radius + (
+            problem.limit - problem.radius) / 2 if problem.support else None
         self.distance: dict[int, float] = {home: 0.0}
         self._plan = SamplingPlan(problem, planner)
         self._planner = planner
