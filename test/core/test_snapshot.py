@@ -18,12 +18,9 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.episode import Attempts
 import numpy as np
 import pytest
+from saved import again
 
 HOME = Policy(0, 5, (0,), ((-1,),))
-
-
-def again(thing: object, fresh: object = None) -> object:
-    return snapshot.put(json.loads(json.dumps(snapshot.take(thing))), fresh)
 
 
 def test_plain_values_keep_their_type_their_order_and_every_bit() -> None:

@@ -18,6 +18,7 @@ from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 import numpy as np
 import pytest
+from saved import again
 from tiers import strength, thorough
 
 EVEN_SPLITS = 30    # of the first splits have nearly the same weight
@@ -105,8 +106,7 @@ def data(detector: TransitionDetector) -> Data:
 
 def detectors(watch: TransitionMonitor) -> dict[tuple[int, int], TransitionDetector]:
     """Return them by pair, in their order."""
-    return {(state, action): TransitionDetector.from_state(kept)
-            for state, action, kept in watch.to_state()['detectors']}
+    return again(watch._detectors)
 
 
 def largest(counts: list[int]) -> float:
@@ -412,8 +412,8 @@ def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> 
         assert not watch.record(0, 0, 0)
     told, = watch.evidence
     assert (told.state, told.action) == (0, 0) and 0 < told.evidence < told.threshold
-    kept = TransitionMonitor(1e-9, watch.to_state())
-    assert kept.to_state() == watch.to_state() and kept.suspected == {4}
+    kept = again(watch)
+    assert kept.suspected == {4}
     assert tuple(kept.raised) == tuple(watch.raised) == ((0, 0),)
     while watch.suspected:
         assert not watch.record(0, 0, 1)

@@ -185,11 +185,12 @@ def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
     assert texts and all(text.endswith('the declaration of this pair is withdrawn')
                          for text in texts)
     point = exploration.to_state()
-    assert 'audits' not in point and point['mnm']['support']['added'] == []
+    before = exploration.support.to_state()
+    assert before['added'] == [] and before['withdrawn']
     again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
-    for state, action in point['mnm']['support']['withdrawn']:
+    for state, action in before['withdrawn']:
         assert again.support.ends(state, action) is None
     taken = exploration.declare(Declaration(falsified()))    # as the robot side says it again
-    assert taken is not None and point['mnm']['support']['withdrawn']
+    assert taken is not None
     assert exploration.support.to_state()['withdrawn'] == []
     assert exploration.support.to_state()['added']

@@ -96,12 +96,10 @@ class StepCosts:
     """
     What steps cost, in times of a mean move: 1 each as long as no times are known.
 
-    All parts of an exploration share one object, as they do ``Support``; a snapshot leaves it out.
+    All parts of an exploration share one object, as they do ``Support``.
 
     :ivar times: that are known.
     """
-
-    in_snapshots = False
 
     def __init__(self, times: StepTimes | None = None) -> None:
         self.times = times or StepTimes()

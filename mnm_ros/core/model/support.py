@@ -25,7 +25,7 @@ class Support:
     added, too. What was added stays, also under another declaration, as it was seen.
 
     All parts of an exploration share one object, so that what is added is so everywhere at
-    once; a snapshot leaves it out (``in_snapshots``).
+    once.
 
     :param declared: what is taken to be true.
     :param withdrawn: the pairs for which it is not any more (``Declaration.audit``).
@@ -35,8 +35,6 @@ class Support:
     :ivar declared, tries: the same.
     :ivar changes: how often it has changed.
     """
-
-    in_snapshots = False
 
     def __init__(self, declared: Declaration | None = None,
                  withdrawn: Iterable[Sequence[int]] = (),
