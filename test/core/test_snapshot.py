@@ -77,7 +77,7 @@ def test_objects_with_slots_and_frozen_ones() -> None:
     for each in (detector, found[1]):
         each.record(2)
     assert found[1].evidence == detector.evidence
-    assert found[1].to_state() == detector.to_state()
+    assert snapshot.take(found[1]) == snapshot.take(detector)
 
 
 def test_functions_come_from_the_fresh_objects_which_are_used_once() -> None:

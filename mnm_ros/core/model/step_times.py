@@ -108,11 +108,6 @@ class StepCosts:
         """Return whether steps differ."""
         return bool(self.times)
 
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any] | None) -> StepCosts:
-        """Return what a checkpoint has kept of the times."""
-        return cls(None if state is None else StepTimes.from_json(state))
-
     def copy(self) -> StepCosts:
         """Return another one, which changes by itself."""
         return StepCosts(self.times)

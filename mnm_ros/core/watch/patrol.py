@@ -23,7 +23,6 @@ class Patrol:
     """
     The ways of the policies, and when each pair on them was executed last.
 
-    :param state: from ``to_state``, to go on from there; ``change`` is to be called then, too.
     :ivar complete: whether all ways are known.
     :ivar left: steps of the patrol under way until the rediscovery has its turn again.
     :ivar passed: by target, the targets for which an attempt counts as one of their own: the
