@@ -27,6 +27,7 @@ from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
@@ -112,11 +113,11 @@ def many_transitions(number: int) -> None:
         for action in range(4):
             counts.add(state, action, state + action + 1)
     begun = time.perf_counter()
-    state = counts.to_state()
+    state = snapshot.take(counts)
     taken = time.perf_counter()
     text = json.dumps(state)
     written = time.perf_counter()
-    Counts.from_state(json.loads(text))
+    snapshot.put(json.loads(text))
     print(f'\n{number:,} different transitions: {1e3 * (taken - begun):.0f} ms inside of a step, '
           f'{1e3 * (written - taken):.0f} ms to write, {len(text) / 1e6:.1f} MB, '
           f'{1e3 * (time.perf_counter() - written):.0f} ms to read')

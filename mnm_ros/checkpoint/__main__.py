@@ -31,10 +31,9 @@ def _described(saved: SavedInputs) -> str:
     if point is None:
         lines.append('resume point: the very beginning')
     else:
-        hypothesis = point['mnm']['hypothesis'] or {'known': []}
         lines += [f'resume point: step {point["steps"]}, round {point["mnm"]["round"]}',
                   f'last decision: {point["news"]}',
-                  f'known states: {" ".join(map(str, hypothesis["known"])) or "none yet"}']
+                  f'known states: {" ".join(map(str, point["known"])) or "none yet"}']
     return '\n'.join(lines)
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from enum import Enum
 from reprlib import repr as shortened
-from types import MappingProxyType
 from typing import Any, Union
 
 from mnm_ros.core.errors import InvalidValueError, SnapshotError
@@ -38,6 +37,7 @@ from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair, TransitionRecord
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
@@ -52,8 +52,6 @@ from mnm_ros.core.progress.events import Event, LastPairs, PairChange
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
-    known_said,
-    maybe_said,
     Reason,
     Said,
     SourceContradicts,
@@ -66,9 +64,7 @@ from mnm_ros.core.source_watch import Finding, SourceWatch
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.view import View
 
-_BEGINNING: Mapping[str, Any] = MappingProxyType({
-    'counts': (), 'news': WaitingForHome().to_plain(), 'last_change': None, 'steps': 0,
-    'misses': 0, 'mnm': None, 'here': None})
+_STATE = ('mnm', 'steps', 'work', 'misses', 'here', 'sources', 'known', 'news', 'within')
 
 ALGORITHM = 11
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
@@ -112,20 +108,16 @@ class Exploration(PausableTask):
     def __init__(self, settings: Settings, seed: int = 0,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
-        point = _point(resume) if resume else _BEGINNING
+        point = None if resume is None else _point(resume)
         self._settings, self._seed = settings, seed
-        self._mnm = new_mnm(settings, seed, self._decided, point['mnm'], recollection)
+        self._mnm = new_mnm(settings, seed, self._decided, point and point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
-        self.homing.misses = point['misses']
         self.problem = replace(
             settings.problem, support=self._mnm.support, costs=self._mnm.costs)
-        self._observed = TransitionRecord(point['counts'], point.get('outdated'))
-        if self.home is not None:
-            self._observed.met.add(self.home)
-        self._watch = SourceWatch(point.get('watch'))
-        self._audit = Audit(self._mnm, self._observed.counts.visits, point.get('audits', ()))
-        self._estimator = ProgressEstimator(
-            self._mnm, settings.problem, point.get('lost', ()))
+        self._observed = TransitionRecord()
+        self._watch = SourceWatch()
+        self._audit = Audit(self._mnm, self._observed.counts.visits)
+        self._estimator = ProgressEstimator(self._mnm, settings.problem)
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self._observed.next_states)
         self._mnm.log.on_outdated = self._outdate
@@ -133,26 +125,27 @@ class Exploration(PausableTask):
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[InputListener] = []
-        self.last_state: int | None = point['here']
-        self._news = known_said('news', point['news'])
-        self._last_change: Said | None = maybe_said('last_change', point['last_change'])
+        self.last_state: int | None = None
+        self._news: Said = WaitingForHome()
+        self._last_change: Said | None = None
         self.events: deque[Event] = deque(maxlen=1000)
-        self.steps: int = point['steps']
-        self.work: int = point.get('work', 0)
+        self.steps = self.work = 0
         self.provisional: tuple[TrustedPolicy, ...] = ()
-        self.sources: Counter[str] = Counter(point.get('sources', {}))
+        self.sources: Counter[str] = Counter()
         self._last_pairs = LastPairs()
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
+        if point is not None:
+            self._resume(point)
 
     @property
     def at_restart_point(self) -> bool:
-        """Whether ``to_state`` says all there is to say at this moment."""
+        """Whether parts of other packages have learnt nothing yet, and can be made again."""
         return self._mnm.at_restart_point
 
     @property
     def can_snapshot(self) -> bool:
-        """Whether ``to_state`` can be called even so, at a higher price."""
+        """Whether ``to_state`` can be called at any moment, as there are no such parts."""
         return self._mnm.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
@@ -161,15 +154,25 @@ class Exploration(PausableTask):
 
         Only if ``at_restart_point`` or ``can_snapshot``.
         """
-        return {'mnm': self._mnm.to_state(), 'counts': self._observed.counts.to_state(),
-                'here': self.last_state, 'news': self._news.to_plain(),
-                'last_change': self._last_change and self._last_change.to_plain(),
-                'steps': self.steps, 'misses': self.homing.misses, 'lost': list(self.lost),
-                **({'work': self.work} if self.work else {}),
-                **({'sources': dict(self.sources)} if self.sources else {}),
-                **({'watch': watch} if (watch := self._watch.to_state()) else {}),
-                **({'outdated': outdated} if (outdated := self._observed.outdated) else {}),
-                **({'audits': audits} if (audits := self._audit.to_state()) else {})}
+        hypothesis = self.hypothesis
+        return {'mnm': self._mnm.to_state(), 'steps': self.steps, 'work': self.work,
+                'misses': self.homing.misses, 'here': self.last_state,
+                'sources': dict(self.sources), 'news': self._news.to_plain(),
+                'known': list(hypothesis.targets) if hypothesis else [],
+                'within': snapshot.take(self._within)}
+
+    @property
+    def _within(self) -> list[object]:
+        """Return what a snapshot holds beside that of the MNM."""
+        return [self._observed, self._watch, self._audit, self._estimator, self._news,
+                self._last_change, self._epoch]
+
+    def _resume(self, point: Mapping[str, Any]) -> None:
+        (*_, self._news, self._last_change, self._epoch) = snapshot.put(
+            point['within'], self._within)
+        self.steps, self.work, self.last_state = point['steps'], point['work'], point['here']
+        self.homing.misses = point['misses']
+        self.sources.update(point['sources'])
 
     @property
     def phase(self) -> Phase:
@@ -697,7 +700,7 @@ def _point(resume: Any) -> Mapping[str, Any]:
     if not isinstance(resume, Mapping):
         raise SnapshotError(
             f'resume is {shortened(resume)}, expected what to_state has returned')
-    lacking = [name for name in _BEGINNING if name not in resume]
+    lacking = [name for name in _STATE if name not in resume]
     if lacking:
         raise SnapshotError(
             f'resume lacks {", ".join(lacking)}, expected what to_state has returned')

@@ -43,13 +43,14 @@ class ProgressEstimator:
 
     :param mnm: what is looked at.
     :param problem: with the delta of the exploration.
-    :param lost: what ``lost`` was, to go on from there.
     :ivar lost: states whose policies were deleted since the last change was noticed, or whose
         certificates while it was built, and that were not found again, in that order.
     """
 
-    def __init__(self, mnm: Mnm, problem: Problem, lost: Iterable[int] = ()) -> None:
-        self.lost = dict.fromkeys(lost)
+    left_to_fresh = ('_mnm', '_problem')
+
+    def __init__(self, mnm: Mnm, problem: Problem) -> None:
+        self.lost: dict[int, None] = {}
         self._mnm = mnm
         self._problem = problem
         self._noticed_at: int | None = None

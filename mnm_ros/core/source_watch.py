@@ -18,10 +18,8 @@ after ``WINDOW`` outcomes and where a change of the pair is noticed.
 from __future__ import annotations
 
 from array import array
-import base64
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
-import zlib
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.model.counts import Pair
@@ -57,11 +55,10 @@ class SourceWatch:
     """
     Compares sources, pair by pair.
 
-    :param state: from ``to_state``, to go on from there.
     :ivar quarantined: the sources that do not count any more, in this order.
     """
 
-    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+    def __init__(self) -> None:
         self.quarantined: dict[str, None] = {}
         self._names: list[str] = []
         self._numbers: dict[str, int] = {}
@@ -70,8 +67,6 @@ class SourceWatch:
         self._tests: dict[tuple[int, int], Contradiction] = {}    # by suspect and reference
         self._found: dict[tuple[int, int], None] = {}
         self._record = array('q')
-        if state:
-            self._load(state)
 
     def record(self, state: int, action: int, after: int | None, source: str,
                robot_side: bool) -> Finding | None:
@@ -177,25 +172,3 @@ class SourceWatch:
         self._windows.pop(pair, None)
         for test in self._tests.values():
             test.end(pair)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data; nothing if nothing was recorded."""
-        return {} if not self._names else {
-            'names': self._names, 'robots': self._robots, 'quarantined': [*self.quarantined],
-            'windows': [[*pair, *map(list, zip(*window))]
-                        for pair, window in self._windows.items()],
-            'tests': [[*pair, test.to_state()] for pair, test in self._tests.items()],
-            'found': [*map(list, self._found)],
-            'record': base64.b64encode(zlib.compress(self._record.tobytes(), 1)).decode()}
-
-    def _load(self, state: Mapping[str, Any]) -> None:
-        self._names, self._robots = [*state['names']], [*state['robots']]
-        self._numbers = {name: number for number, name in enumerate(self._names)}
-        self.quarantined = dict.fromkeys(state['quarantined'])
-        self._windows = {(start, action): [*zip(sources, afters)]
-                         for start, action, sources, afters in state['windows']}
-        for suspect, reference, test in state['tests']:
-            self._test(suspect, reference).load(test)
-        self._found = dict.fromkeys(
-            (suspect, reference) for suspect, reference in state['found'])
-        self._record.frombytes(zlib.decompress(base64.b64decode(state['record'])))

@@ -22,6 +22,7 @@ from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import pytest
+from saved import again
 from tiers import strength, thorough
 
 TWO_ROOMS = '..#..', '.S...', '..#..'
@@ -87,7 +88,6 @@ def test_without_audits_nothing_tells_of_it() -> None:
     played = Counter(run.step() for _ in range(strength(300, 3000)))
     assert not played[LIE] and not run.told
     assert run.exploration.hypothesis is not None and not run.right
-    assert 'audits' not in run.exploration.to_state()
     # As soon as there are any, it is found, and so is all that it has hidden.
     run.exploration.declare(Declaration(FALSE, {}, SHARE))
     assert run.until(lambda: run.told, 6000) and run.until(lambda: run.right, 12_000, every=100)
@@ -124,7 +124,7 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
             assert exploration.next_action() == attempts.action(here)
         run.step()
     assert attempted > strength(40, 500)
-    asked = sum(times for *_, times in exploration._audit.to_state())
+    asked = sum(exploration._audit._asked.values())
     assert 0.8 * share * exploration.steps - 1 < asked <= share * exploration.steps
 
 
@@ -158,13 +158,13 @@ def test_each_pair_has_its_turn_also_where_another_one_cannot_be_tried() -> None
     for steps in range(1, 1001):
         audit.step(steps)
     assert set(asked.made.values()) == {20} and len(asked.made) == 5
-    again = Asked(5, 0.1)
-    resumed = Audit(cast(Any, again), lambda *pair: 0, audit.to_state())
+    other = Asked(5, 0.1)
+    resumed = again(audit, Audit(cast(Any, other), lambda *pair: 0))
     for steps in range(1001, 1031):
         audit.step(steps)
         resumed.step(steps)
-    assert again.made == Counter({(0, 0): 1, (0, 1): 1, (0, 2): 1})
-    assert audit.to_state() == resumed.to_state()
+    assert other.made == Counter({(0, 0): 1, (0, 1): 1, (0, 2): 1})
+    assert audit._asked == resumed._asked
 
 
 def test_what_is_executed_anyhow_is_tried_last() -> None:

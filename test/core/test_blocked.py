@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-import json
 import math
-from typing import Any
 
 from mnm_ros.core import (
     CarriedPair,
@@ -33,6 +31,7 @@ from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.watch.blocked import BlockedPairs
 import numpy as np
 import pytest
+from saved import again
 from tiers import strength
 
 RATE, DELTA = 0.05, 1e-4
@@ -67,10 +66,10 @@ def watch(stays: Collection[Pair], executions: int = 40) -> TransitionMonitor:
     return found
 
 
-def blocked(transitions: TransitionMonitor, declared: Declaration | None = None,
-            state: Mapping[str, Any] | None = None) -> BlockedPairs:
+def blocked(
+        transitions: TransitionMonitor, declared: Declaration | None = None) -> BlockedPairs:
     anywhere = Declaration({at: ((at, 99), (at, 99)) for at in range(3)})
-    return BlockedPairs(transitions, Support(declared or anywhere), RATE, DELTA, state or {})
+    return BlockedPairs(transitions, Support(declared or anywhere), RATE, DELTA, False)
 
 
 def begun(pairs: BlockedPairs, known: Collection[int], base: Base) -> Base:
@@ -148,19 +147,16 @@ def test_a_change_is_relearnt_without_what_is_carried_and_a_base_may_not_take_it
     assert base.carried[0, 0].tally == {0: 40}
     tried.notice(base)    # type: ignore[arg-type]
     assert not base.carried and not begun(tried, [0], Base()).carried
-    again = blocked(watch([(0, 0)]), None, json.loads(json.dumps(tried.to_state())))
-    assert not begun(again, [0], Base()).carried
-    again.settle()
-    assert begun(again, [0], Base()).carried
-    undeclared = BlockedPairs(watch([(0, 0)]), Support(), RATE, DELTA, {})
+    resumed = again(tried, blocked(watch([(0, 0)])))
+    assert not begun(resumed, [0], Base()).carried
+    resumed.settle()
+    assert begun(resumed, [0], Base()).carried
+    undeclared = BlockedPairs(watch([(0, 0)]), Support(), RATE, DELTA, False)
     assert not begun(undeclared, [0], Base()).carried
-    unable = begun(again, [0], Plain())
+    unable = begun(resumed, [0], Plain())
     for _ in range(1000):
-        again.executed(unable, None)    # type: ignore[arg-type]
+        resumed.executed(unable, None)    # type: ignore[arg-type]
     assert not unable.asked
-    former = BlockedPairs(
-        watch([(0, 0)]), Support(Declaration({0: ((0, 1),)})), RATE, DELTA, None)
-    assert not begun(former, [0], Base()).carried and former.to_state() is None
 
 
 def test_what_led_on_once_is_tried_at_once_until_it_did_not_twice() -> None:

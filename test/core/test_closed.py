@@ -25,6 +25,7 @@ from mnm_ros.core.watch.policy_checks import Turns
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import pytest
+from saved import again
 from small_worlds import row as row_of_places
 from small_worlds import scenario_of
 from test_fleet import still
@@ -37,7 +38,7 @@ def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
     ways = ClosedWays()
     ways.notice(CLOSED)
     assert [*ways.looks] == [(3, 1)] and not ways.alone    # as nobody has a clock
-    assert ways.executed((3, 1), 4) is None and ways.to_state() is None
+    assert ways.executed((3, 1), 4) is None
     ways.told = True
     for other in (PairChange(3, 1, {3: 40}, {4: 9}), PairChange(3, 1, {4: 40}, {5: 9}),
                   PairChange(3, 1, {4: 40}, {3: 8, 4: 2})):
@@ -51,11 +52,10 @@ def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
     assert not ways.due
     ways.look((3, 1))
     assert [*ways.due] == [(3, 1)] and not ways.alone
-    again = ClosedWays(json.loads(json.dumps(ways.to_state())))
-    assert again.to_state() == ways.to_state()
-    assert again.executed((3, 1), 3) is None and [*again.due] == [(3, 1)]
-    assert again.executed((3, 1), 3) is False and again.looks == {(3, 1): 1}
-    assert again.executed((3, 1), 4) is True and not again.looks
+    resumed = again(ways)
+    assert resumed.executed((3, 1), 3) is None and [*resumed.due] == [(3, 1)]
+    assert resumed.executed((3, 1), 3) is False and resumed.looks == {(3, 1): 1}
+    assert resumed.executed((3, 1), 4) is True and not resumed.looks
     ways.leave([3])
     assert not ways.looks and not ways.due
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 from mnm_ros.core import RESET, Trust
@@ -59,8 +58,6 @@ def test_what_works_again_is_no_longer_suspected_and_failures_in_between_count()
     for _ in range(4):
         pair.execute(works=False)
     assert [*pair.hints.open] == [PAIR] and pair.hints.failures(PAIR) == 4
-    again = Hints(json.loads(json.dumps(pair.hints.to_state())))
-    assert again.to_state() == pair.hints.to_state()
     told = [pair.execute(works=works) for works in (True, True, False, True, True)]
     assert told == [None, None, None, None, False] and not pair.hints.open
     assert not any(pair.execute(works=False) for _ in range(2))

@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import json
-
 from mnm_ros.core import Counts, Exploration, Problem, settings, TransitionRows
 from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from saved import again
 from test_fleet import still
 from tiers import strength
 
@@ -35,23 +34,18 @@ def after_failures(pauses: Pauses, times: int, before: int, usual: int, *,
     (100, 100, [4, 8, 8, 8, 8]), (100, 90, [0, 4, 8, 8, 8]), (9, 9, [0] * 5),
     (100, 60, [0] * 5)])
 def test_pauses_grow_after_what_is_not_expected(before: int, usual: int, steps: list[int]) -> None:
-    assert after_failures(Pauses({}), 5, before, usual) == steps
+    assert after_failures(Pauses(), 5, before, usual) == steps
 
 
 def test_a_hint_shortens_them_and_what_works_is_tried_as_any_other() -> None:
-    pauses = Pauses({})
+    pauses = Pauses()
     assert after_failures(pauses, 5, 100, 100, hinted=4) == [4, 8, 8, 4, 4]
     assert [*pauses.due] == [PAIR] and not pauses.step()
-    again = Pauses(json.loads(json.dumps(pauses.to_state())))
-    assert [*again.due] == [PAIR]
-    again.record(PAIR, 0, 106, 101, hinted=True)
-    assert not again.resting and not again.due
-    assert after_failures(again, 2, 100, 100) == [4, 8]
-
-
-def test_an_exploration_that_began_without_them_goes_on_without() -> None:
-    pauses = Pauses(None)
-    assert after_failures(pauses, 3, 100, 100) == [0, 0, 0] and pauses.to_state() is None
+    resumed = again(pauses)
+    assert [*resumed.due] == [PAIR]
+    resumed.record(PAIR, 0, 106, 101, hinted=True)
+    assert not resumed.resting and not resumed.due
+    assert after_failures(resumed, 2, 100, 100) == [4, 8]
 
 
 def corridor(avoided: bool) -> Sampling:

@@ -8,11 +8,13 @@ from itertools import product
 import math
 
 from mnm_ros.core import Policy
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.statistics.delta_spending import share
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.simulation.cmp import Cmp, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
 import pytest
+from saved import again
 from scripted import policy
 
 LIMIT, HORIZON, DELETION, PROOFS = 6.0, 20, 0.04, 0.02
@@ -154,7 +156,7 @@ def test_a_notice_in_mid_attempt_counts_with_the_next_one(broken_off: bool) -> N
     monitor = monitor_of(3)
     monitor.begin(3, proving=True)
     monitor.notice()
-    monitor = PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, (), monitor.to_state())
+    monitor = again(monitor, PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, ()))
     detector = monitor.detectors[3]
     if broken_off:
         detector.break_off(1)
@@ -171,12 +173,12 @@ def test_it_goes_on_from_its_state() -> None:
     monitor = monitor_of(3, 5)
     for failed in (False, True, False):
         attempt(monitor, 3, 2, failed, proving=True)
-    again = PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, (), monitor.to_state())
-    for each in (monitor, again):
+    resumed = again(monitor, PolicyMonitor(LIMIT, HORIZON, DELETION, PROOFS, ()))
+    for each in (monitor, resumed):
         attempt(each, 5, 4, False, proving=True)
         each.change([policy(3), policy(5)], [policy(3), policy(5), policy(9)], True)
         attempt(each, 9, 4, False, proving=True)
-    assert again.to_state() == monitor.to_state()
+    assert snapshot.take(resumed) == snapshot.take(monitor)
 
 
 def test_the_policy_that_seems_closest_to_a_verdict_lacks_the_fewest_attempts() -> None:

@@ -18,12 +18,9 @@ from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.episode import Attempts
 import numpy as np
 import pytest
+from saved import again
 
 HOME = Policy(0, 5, (0,), ((-1,),))
-
-
-def again(thing: object, fresh: object = None) -> object:
-    return snapshot.put(json.loads(json.dumps(snapshot.take(thing))), fresh)
 
 
 def test_plain_values_keep_their_type_their_order_and_every_bit() -> None:
@@ -80,7 +77,7 @@ def test_objects_with_slots_and_frozen_ones() -> None:
     for each in (detector, found[1]):
         each.record(2)
     assert found[1].evidence == detector.evidence
-    assert found[1].to_state() == detector.to_state()
+    assert snapshot.take(found[1]) == snapshot.take(detector)
 
 
 def test_functions_come_from_the_fresh_objects_which_are_used_once() -> None:

@@ -20,6 +20,7 @@ from mnm_ros.core import (
     WorkObservation,
 )
 from mnm_ros.core.inputs import Input
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.source_watch import Finding, SourceWatch
 from mnm_ros.core.statistics.contradiction import Contradiction, log_factors, WINDOW
 from mnm_ros.simulation.ground_truth import judge
@@ -28,6 +29,7 @@ from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import numpy as np
 import pytest
+from saved import again
 from tiers import strength, thorough
 
 SETTINGS = settings(Problem(2, 4.0, 1.0, 0.1))
@@ -148,19 +150,18 @@ def test_what_is_recorded_is_bounded_and_comes_back(monkeypatch: pytest.MonkeyPa
     for _ in range(700):
         reports.step()
     assert 75 <= len([*reports.watch.steps()]) <= 100
-    again = SourceWatch(json.loads(json.dumps(reports.watch.to_state())))
-    assert again.to_state() == reports.watch.to_state()
+    resumed = again(reports.watch)
+    assert [*resumed.steps()] == [*reports.watch.steps()]
     rng = np.random.default_rng(1)
     for _ in range(400):
         step = int(rng.integers(PAIRS)), 0, int(rng.integers(3)), f'r{rng.integers(3) + 1}', True
-        assert again.record(*step) == reports.watch.record(*step)
-    assert again.to_state() == reports.watch.to_state()
+        assert resumed.record(*step) == reports.watch.record(*step)
+    assert snapshot.take(resumed) == snapshot.take(reports.watch)
 
 
 def test_a_window_of_one_source_says_nothing() -> None:
     test = Contradiction(0.01)
     assert test.evidence == pytest.approx(0.0) and not test.found
-    assert SourceWatch().to_state() == {}
 
 
 @pytest.fixture

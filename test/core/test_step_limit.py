@@ -34,9 +34,11 @@ def test_it_is_the_larger_of_the_bound_and_of_what_the_hypothesis_took_or_what_i
 
 
 def test_a_run_that_took_half_of_it_takes_a_doubling_back_and_goes_no_lower() -> None:
-    limit = StepLimit(0.01, 1, 0, {'doublings': 2, 'cut_offs': 5, 'in_a_row': 2})
+    limit = StepLimit(0.01, 1, 0)
+    limit.cut_off(1)
+    limit.cut_off(2)
     for took, expected in ((401, 400), (201, 400), (200, 200), (100, 100), (1, 100)):
         limit.finished(took)
         limit.set(100)
         assert limit.steps == expected
-    assert limit.to_state() == {'doublings': 0, 'cut_offs': 5, 'in_a_row': 0}
+    assert limit.cut_offs == 2 and limit.in_a_row == 0

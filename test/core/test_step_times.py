@@ -28,6 +28,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import numpy as np
 import pytest
+from saved import again
 from tiers import strength
 
 HOME, EAST, WEST = 0, 0, 1
@@ -45,7 +46,7 @@ def test_a_pair_takes_what_its_action_does_elsewhere_until_more_is_known() -> No
     costs.learn(StepTimes({WEST: 12.0}, {(3, RESET): 16.0}))
     assert costs.of(3, RESET) == 2.0 and costs.of(4, RESET) == 1.5 and costs.of(9, EAST) == 0.5
     assert costs.table((3, 9), 2) == [[0.5, 1.5, 2.0], [0.5, 1.5, 1.75]]
-    assert StepCosts.from_state(costs.times.to_json()).times == costs.times
+    assert again(costs).times == costs.times
 
 
 @pytest.mark.parametrize('seconds', [0.0, -1.0, float('inf'), float('nan'), 1e6, '4', True])

@@ -78,7 +78,7 @@ class Run:
     @property
     def widened(self) -> bool:
         """Return whether an end was added to what is declared."""
-        return bool(self.exploration.support.to_state()['added'])
+        return bool(self.exploration.support._added)
 
     @property
     def events(self) -> list[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
-import json
 import math
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 import numpy as np
 import pytest
+from saved import again
 from tiers import strength, thorough
 
 EVEN_SPLITS = 30    # of the first splits have nearly the same weight
@@ -85,7 +85,7 @@ def test_the_expected_evidence_is_at_most_one_at_every_time(
 
 
 class Data(NamedTuple):
-    """A detector as it hands itself out, for checkpoints."""
+    """What a detector holds."""
 
     threshold: float
     executions: int
@@ -100,13 +100,14 @@ class Data(NamedTuple):
 
 
 def data(detector: TransitionDetector) -> Data:
-    return Data(*detector.to_state())
+    return Data(detector.threshold, detector.executions, detector.evidence, detector.suspicion,
+                detector._log_first, detector._bound, detector._looked, [*detector._index],
+                [*detector._counts], [*detector._splits])
 
 
 def detectors(watch: TransitionMonitor) -> dict[tuple[int, int], TransitionDetector]:
     """Return them by pair, in their order."""
-    return {(state, action): TransitionDetector.from_state(kept)
-            for state, action, kept in watch.to_state()['detectors']}
+    return again(watch._detectors)
 
 
 def largest(counts: list[int]) -> float:
@@ -162,7 +163,7 @@ def test_the_evidence_is_that_of_the_text(draw: Draw, monkeypatch: pytest.Monkey
 
 
 def copy(detector: TransitionDetector) -> TransitionDetector:
-    return TransitionDetector.from_state(detector.to_state())
+    return again(detector)
 
 
 @pytest.mark.parametrize('tidy', [1, 2])
@@ -258,17 +259,13 @@ def test_a_detector_goes_on_from_its_state_bit_for_bit() -> None:
         rng, first = np.random.default_rng(1), TransitionDetector(1e-6)
         for state in before(rng, 300):
             first.record(state)
-        kept = first.to_state()
-        text = json.dumps(kept)
-        second = TransitionDetector.from_state(json.loads(text))
+        second = again(first)
         for state in choice(0.1, 0.2, 0.7)(rng, 60):
             first.record(state)
             second.record(state)
             assert (first.alarm, first.suspicion, first.surprised) == (
                 second.alarm, second.suspicion, second.surprised)
-        assert first.to_state() == second.to_state()
-        # It is written while the exploration goes on.
-        assert json.dumps(kept) == text
+        assert data(first) == data(second)
 
 
 def test_its_memory_is_bounded() -> None:
@@ -412,8 +409,8 @@ def test_policies_through_a_suspicious_pair_are_suspected_as_long_as_it_is() -> 
         assert not watch.record(0, 0, 0)
     told, = watch.evidence
     assert (told.state, told.action) == (0, 0) and 0 < told.evidence < told.threshold
-    kept = TransitionMonitor(1e-9, watch.to_state())
-    assert kept.to_state() == watch.to_state() and kept.suspected == {4}
+    kept = again(watch)
+    assert kept.suspected == {4}
     assert tuple(kept.raised) == tuple(watch.raised) == ((0, 0),)
     while watch.suspected:
         assert not watch.record(0, 0, 1)

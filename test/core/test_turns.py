@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-import json
-
 from mnm_ros.core.watch.policy_checks import Turns
+from saved import again
 
 
 def test_without_anything_urgent_all_take_turns() -> None:
@@ -44,7 +43,7 @@ def test_they_go_on_from_their_state() -> None:
     first = Turns(range(5))
     first.prefer((3, 2))
     first.next({})
-    second = Turns((), json.loads(json.dumps(first.to_state())))
+    second = again(first)
     for _ in range(20):
         assert first.next({4: 1.0}) == second.next({4: 1.0})
 

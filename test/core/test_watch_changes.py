@@ -24,6 +24,7 @@ from mnm_ros.core.components import part
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.said import StatesDeleted
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, round_delta, share, SHARES
@@ -434,12 +435,14 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
         world.chances = {3: 0.5, 5: 0.7 if step < 2500 else 0.2}
         if phases[0].at_restart_point:
             points += 1
-            state = json.loads(json.dumps(phases[0].to_state()))
-            other = ChangeLog(lambda *told: None)
-            other.noticed, other.relearnt = log.noticed, log.relearnt
-            phases = [phases[0], WatchPhase(
-                replace(round_, log=other), phases[0].policies, state, quanta=1)]
-            assert phases[1].to_state() == phases[0].to_state()
+            phase = phases[0]
+            kept = json.loads(json.dumps([phase.outline(), snapshot.take(phase, phase.foreign)]))
+            other = WatchPhase(
+                replace(round_, log=ChangeLog(lambda *told: None)), phase.policies, quanta=1)
+            snapshot.put(kept[1], other)
+            other.begin_again(kept[0])
+            assert other.outline() == phase.outline()
+            phases = [phase, other]
         action = phases[0].next_action()
         after = world.step(action)
         for phase in phases:
@@ -551,7 +554,7 @@ def test_after_a_stream_that_was_begun_later_the_detectors_begin_anew() -> None:
     """It may have begun after a change. Which one finishes is no free choice of evidence."""
     transitions = TransitionMonitor(1e-3)
     phase = building(transitions)
-    made = transitions.to_state()['made']
+    made = transitions._made
     assert phase.transitions_of(phase.streams[1]) is transitions
     assert not detectors(transitions)
     for _ in range(99):
@@ -581,7 +584,7 @@ def test_a_turn_ends_where_no_attempt_begins_but_waits_for_one_that_has() -> Non
     base = Evaluating(0)
     rediscovery = Rediscovery(
         Round(1, PROBLEM, lambda problem, policies: base, check_steps=0, steps_taken=10**6,
-              log=ChangeLog(lambda *told: None)), 0.01, 0.01, {'rediscoveries': 1, 'limit': None})
+              log=ChangeLog(lambda *told: None)), 0.01, 0.01)
     rediscovery.begin(())
     rediscovery.begin_turn(2, [(HOME, 5)])
     steps = 2 * base.quantum

@@ -10,13 +10,13 @@ import json
 
 from mnm_ros.core import (
     Declaration,
-    DeclarationInput,
     Exploration,
     Fleet,
     Problem,
     settings,
     Support,
 )
+from mnm_ros.core.model import snapshot
 from mnm_ros.core.progress.said import EndAdded
 from mnm_ros.simulation.cmp import GRID_MOVES, support
 from mnm_ros.simulation.scenario import load
@@ -24,6 +24,7 @@ from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import pytest
 from robots import Robots
+from saved import again
 from tiers import strength
 
 RADIUS = 3.0
@@ -99,13 +100,9 @@ def test_another_declaration_does_not_undo_what_was_seen() -> None:
 def test_it_is_as_it_was_after_it_was_written_and_read() -> None:
     declared = Support(GRID)
     declared.refute(MIDDLE, 0, 24)
-    again = Support.from_state(json.loads(json.dumps(declared.to_state())))
-    assert again.ends(MIDDLE, 0) == declared.ends(MIDDLE, 0)
-    assert again.declared == GRID and again.copy().to_state() == declared.to_state()
-    nothing = Support()
-    assert not nothing.is_to_keep and declared.is_to_keep
-    declared.declare(Declaration(), lambda state, action: ())
-    assert declared.is_to_keep and not declared
+    read = again(declared)
+    assert read.ends(MIDDLE, 0) == declared.ends(MIDDLE, 0)
+    assert read.declared == GRID and vars(read.copy()) == vars(declared.copy())
 
 
 def falsified() -> Lists:
@@ -142,12 +139,12 @@ def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_onc
     for _ in range(strength(2, 3)):
         while not run.exploration.can_snapshot:
             run.step()
-        widened = run.exploration.support.to_state()
+        widened = snapshot.take(run.exploration.support)
         point = json.loads(json.dumps(run.exploration.to_state()))
         run.exploration = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
         run.exploration.lose_place()
         assert run.exploration.declare(Declaration(falsified())) is None
-        assert run.exploration.support.to_state() == widened
+        assert snapshot.take(run.exploration.support) == widened
         run.explore(strength(300, 1500))
         # Another one and back again, as by a robot side that is started with another map.
         assert run.exploration.declare(Declaration()) is not None
@@ -170,26 +167,3 @@ def test_robots_that_explore_together_add_each_end_once() -> None:
                 if isinstance(event.said, EndAdded))
     assert heard < 1000 and exploration.hypothesis is not None
     assert len(told) > strength(3, 8) and set(told.values()) == {1}, told
-
-
-def test_a_log_from_before_ends_were_added_leads_where_it_led() -> None:
-    """What it declares has no share of audits: what is false is withdrawn, and none is made."""
-    exploration, simulator = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0), Simulator(
-        load('grid_3x3'), 0)
-    exploration.take(DeclarationInput(Declaration(falsified())))
-    for _ in range(strength(400, 1500)):
-        action = exploration.next_action()
-        exploration.observe(action, simulator.step(action))
-    texts = [sentence(event.said) for event in exploration.events
-             if isinstance(event.said, EndAdded)]
-    assert texts and all(text.endswith('the declaration of this pair is withdrawn')
-                         for text in texts)
-    point = exploration.to_state()
-    assert 'audits' not in point and point['mnm']['support']['added'] == []
-    again = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
-    for state, action in point['mnm']['support']['withdrawn']:
-        assert again.support.ends(state, action) is None
-    taken = exploration.declare(Declaration(falsified()))    # as the robot side says it again
-    assert taken is not None and point['mnm']['support']['withdrawn']
-    assert exploration.support.to_state()['withdrawn'] == []
-    assert exploration.support.to_state()['added']

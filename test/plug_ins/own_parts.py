@@ -106,8 +106,7 @@ class Trusting(CheckingPhase):
 
     rediscovering, refuted = True, False
 
-    def __init__(self, round_: Round, policies: tuple[Policy, ...],
-                 state: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, round_: Round, policies: tuple[Policy, ...]) -> None:
         self.policies = over_own_targets(policies)
         self.base = round_.new_base(round_.problem, policies)
         self.check_steps = self.base.step_bound(len(policies))

@@ -16,9 +16,8 @@ are raised anew after they were withdrawn included.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 import math
-from typing import Any
 
 from mnm_ros.core.model.counts import Pair
 
@@ -34,23 +33,13 @@ class Hints:
     """
     The pairs that are suspected for their last executions.
 
-    :param state: from ``to_state``, to go on from there.
     :ivar raised: hints so far.
     """
 
-    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
-        given = state or {'raised': 0, 'failing': (), 'open': ()}
-        self.raised: int = given['raised']
-        self._failing: dict[Pair, int] = {(s, action): times
-                                          for s, action, times in given['failing']}
-        self._open: dict[Pair, int] = {(s, action): worked
-                                       for s, action, worked in given['open']}
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {'raised': self.raised,
-                'failing': [[*pair, times] for pair, times in self._failing.items()],
-                'open': [[*pair, worked] for pair, worked in self._open.items()]}
+    def __init__(self) -> None:
+        self.raised = 0
+        self._failing: dict[Pair, int] = {}    # times in a row
+        self._open: dict[Pair, int] = {}    # executions that worked since
 
     @property
     def open(self) -> Collection[Pair]:    # noqa: A003

@@ -16,9 +16,8 @@ the pauses (``benchmarks/doors``).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 import math
-from typing import Any
 
 from mnm_ros.core.detection.hints import chance_to_fail, EXECUTIONS, MOST_FAILING
 from mnm_ros.core.model.counts import Pair
@@ -28,27 +27,12 @@ _UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
 
 
 class Pauses:
-    """
-    The pairs that are left alone, and those whose pause is over.
+    """The pairs that are left alone, and those whose pause is over."""
 
-    :param state: from ``to_state``, to go on from there; None, from an exploration that began
-        before there were any, is for none.
-    """
-
-    def __init__(self, state: Mapping[str, Any] | None) -> None:
-        self._none = state is None
-        given: Mapping[str, Any] = {'last': (), 'left': (), 'hardly': (), **(state or {})}
-        self._last: dict[Pair, int] = {(s, action): steps for s, action, steps in given['last']}
-        self._left: dict[Pair, int] = {(s, action): steps for s, action, steps in given['left']}
-        self._hardly: dict[Pair, None] = dict.fromkeys(
-            (s, action) for s, action in given['hardly'])
-
-    def to_state(self) -> dict[str, Any] | None:
-        """Return all of it as plain data."""
-        return None if self._none else {
-            'last': [[*pair, steps] for pair, steps in self._last.items()],
-            'left': [[*pair, steps] for pair, steps in self._left.items()],
-            'hardly': [[*pair] for pair in self._hardly]}
+    def __init__(self) -> None:
+        self._last: dict[Pair, int] = {}    # steps of the last pause
+        self._left: dict[Pair, int] = {}    # steps that are left of it
+        self._hardly: dict[Pair, None] = {}
 
     @property
     def resting(self) -> Collection[Pair]:
@@ -89,7 +73,7 @@ class Pauses:
             return
         self._left.pop(pair, None)
         before = executions - failures
-        if self._none or before < EXECUTIONS:
+        if before < EXECUTIONS:
             return
         chance = chance_to_fail(before, usual)
         unexpected = -failures * math.log(chance)

@@ -41,7 +41,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 import math
-from typing import Any
 
 from mnm_ros.core.statistics.delta_spending import share
 
@@ -236,24 +235,6 @@ class TransitionDetector:
             split[1] + after for split, after in zip(self._splits, afters)) - likelihood
         # What is not spent yet is in the splits to come.
         self._bound = _log_sum([total, self._log_first + math.log(_unspent(self.executions))])
-
-    def to_state(self) -> list[Any]:
-        """Return all of it as plain data."""
-        return [self.threshold, self.executions, self.evidence, self.suspicion, self._log_first,
-                self._bound, self._looked, list(self._index), list(self._counts),
-                [list(split) for split in self._splits]]
-
-    @classmethod
-    def from_state(cls, state: Sequence[Any]) -> TransitionDetector:
-        """Return the detector that ``to_state`` was called on."""
-        detector = cls(delta=1.0)
-        (detector.threshold, detector.executions, detector.evidence, detector.suspicion,
-         detector._log_first, detector._bound, detector._looked, shown, counts, splits) = state
-        detector._index = {next_state: symbol for symbol, next_state in enumerate(shown)}
-        detector._counts = list(counts)
-        detector._splits = [(place, log_first, log_part, tuple(before))
-                            for place, log_first, log_part, before in splits]
-        return detector
 
 
 @lru_cache(maxsize=10_000)    # which all detectors ask for

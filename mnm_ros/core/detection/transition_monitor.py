@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 import math
-from typing import Any
 
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.model.counts import Pair
@@ -38,11 +37,10 @@ class TransitionMonitor:
     the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
 
     :param delta: the probability with which any of them ever raises the alarm without a change.
-    :param state: from ``to_state``, to go on from there.
     :ivar alarms: raised so far.
     """
 
-    def __init__(self, delta: float, state: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, delta: float) -> None:
         self._delta = delta
         self._made = 0
         self._detectors: dict[Pair, TransitionDetector] = {}
@@ -51,23 +49,6 @@ class TransitionMonitor:
         # The suspicious pairs, with the targets of the policies that execute them.
         self._suspected: dict[Pair, tuple[int, ...]] = {}
         self.alarms = 0
-        if state is not None:
-            self.alarms, self._made = state['alarms'], state['made']
-            self._detectors = {(s, action): TransitionDetector.from_state(detector)
-                               for s, action, detector in state['detectors']}
-            self._raised = {(s, action): wanted for s, action, wanted in state['raised']}
-            self._suspected = {
-                (s, action): tuple(targets) for s, action, targets in state['suspected']}
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {
-            'alarms': self.alarms, 'made': self._made,
-            'detectors': [[*pair, detector.to_state()]
-                          for pair, detector in self._detectors.items()],
-            'raised': [[*pair, wanted] for pair, wanted in self._raised.items()],
-            'suspected': [[*pair, targets] for pair, targets in self._suspected.items()],
-        }
 
     @property
     def raised(self) -> Iterable[Pair]:

@@ -12,8 +12,7 @@ behind the others, as to ask counts as to try.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.model.counts import Pair
@@ -25,25 +24,20 @@ class Audit:
 
     :param mnm: that makes the steps.
     :param visits: returns how often a pair was executed.
-    :param asked: from ``to_state``, to go on from there.
     """
 
-    def __init__(self, mnm: Mnm, visits: Callable[[int, int], int],
-                 asked: Iterable[Sequence[int]] = ()) -> None:
+    left_to_fresh = ('_mnm', '_visits')
+
+    def __init__(self, mnm: Mnm, visits: Callable[[int, int], int]) -> None:
         self._mnm = mnm
         self._visits = visits
-        self._asked: Counter[Pair] = Counter({
-            (state, action): times for state, action, times in asked})
-
-    def to_state(self) -> list[list[int]]:
-        """Return how often which pair was asked for."""
-        return [[*pair, times] for pair, times in self._asked.items()]
+        self._asked: dict[Pair, int] = {}
 
     def step(self, steps: int) -> None:
         """Take note of a step, of so many, and ask for one that is due with it."""
         share = self._mnm.support.declared.audit
         if share and int(steps * share) > int((steps - 1) * share):
             pair = self._mnm.request_audit(
-                lambda *pair: max(self._visits(*pair), self._asked[pair]))
+                lambda *pair: max(self._visits(*pair), self._asked.get(pair, 0)))
             if pair is not None:
-                self._asked[pair] += 1
+                self._asked[pair] = self._asked.get(pair, 0) + 1

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -149,7 +149,6 @@ class BuildingPhase:
         start. If nothing has changed since, they come from the same CMP; if something has,
         the stream is as worthless as it would be on its own.
     :param transitions: sees the steps of all streams; None if it is not asked for.
-    :param state: from ``to_state``, to go on from there.
     :ivar streams: those that take turns, in the order of their start.
     :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
@@ -162,8 +161,7 @@ class BuildingPhase:
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
                  new_schedule: Callable[[], Schedule], shared: bool,
-                 transitions: TransitionMonitor | None = None,
-                 state: Mapping[str, Any] | None = None) -> None:
+                 transitions: TransitionMonitor | None = None) -> None:
         self.schedule = new_schedule()
         self.streams: list[BaseAlgorithm] = []
         self.replaced: list[BaseAlgorithm] = []
@@ -182,10 +180,7 @@ class BuildingPhase:
         self._certificates = CertificateWatch()
         self._here: int | None = None
         self._asked: int | None = None
-        if state is None:
-            self._activate()
-        else:
-            self._resume(state)
+        self._activate()
 
     @property
     def result(self) -> BaseAlgorithm | None:
@@ -215,19 +210,29 @@ class BuildingPhase:
         return self.steps_taken - self._started[self.streams.index(stream)]
 
     @property
+    def at_restart_point(self) -> bool:
+        """Whether it has only begun, so that a phase that is made again is the same."""
+        return self.steps_taken == 0 and not self.worked
+
+    @property
     def can_snapshot(self) -> bool:
-        """Whether ``to_state`` can be called: all streams are runs of bases of the core."""
-        return all(map(snapshot.covers, self.learning))
+        """Whether a snapshot can be taken: all streams are runs of bases of the core."""
+        return not self.foreign
 
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data; only while ``can_snapshot``."""
-        return {'numbers': self._numbers, 'replaced': len(self.replaced),
-                'within': snapshot.take(self)}
+    @property
+    def foreign(self) -> list[object]:
+        """Return the streams of which no snapshot can be taken."""
+        return [stream for stream in self.learning if not snapshot.covers(stream)]
 
-    def _resume(self, state: Mapping[str, Any]) -> None:
-        made = [self._new_stream(number) for number in state['numbers']]
-        self.replaced, self.streams = made[:state['replaced']], made[state['replaced']:]
-        snapshot.put(state['within'], self)
+    def outline(self) -> Any:
+        """Return plain data of which streams there are, for ``prepare``."""
+        return [len(self.replaced), *self._numbers]
+
+    def prepare(self, outline: Any) -> None:
+        """Make such streams, whose functions a snapshot leaves to them, before it is put here."""
+        replaced, *numbers = outline
+        made = [self._new_stream(number) for number in numbers]
+        self.replaced, self.streams = made[:replaced], made[replaced:]
 
     @property
     def outlooks(self) -> list[tuple[int, Outlook]]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 import math
 from typing import Any, Protocol, Union
@@ -175,17 +175,27 @@ class CheckingPhase(ABC):
 
     @property
     def at_restart_point(self) -> bool:
-        """Whether ``to_state`` says all there is to say at this moment."""
+        """Whether the run of ``foreign`` has learnt nothing, so that it can begin again."""
         return False
 
     @property
     def can_snapshot(self) -> bool:
-        """Whether ``to_state`` can be called at any moment, at a higher price."""
+        """Whether a snapshot of all of it can be taken."""
         return False
 
-    def to_state(self) -> dict[str, Any]:
-        """Return plain data from which, with the policies, such a phase can be made again."""
-        raise NotImplementedError
+    @property
+    def foreign(self) -> Sequence[object]:
+        """Return the parts of other packages, of which no snapshot can be taken."""
+        return ()
+
+    def outline(self) -> Any:
+        """Return plain data for ``prepare`` and ``begin_again``, beside a snapshot."""
+
+    def prepare(self, outline: Any) -> None:
+        """Make such a run, whose functions a snapshot leaves to it, before it is put here."""
+
+    def begin_again(self, outline: Any) -> None:
+        """Make the parts of other packages again, once all else is put here."""
 
     @abstractmethod
     def next_action(self) -> int:
@@ -237,9 +247,8 @@ class CheckingPhase(ABC):
 class CheckingPhaseFactory(Protocol):
     """Makes the checking phase of a round."""
 
-    def __call__(self, round_: Round, policies: tuple[Policy, ...],
-                 state: Mapping[str, Any] | None = None) -> CheckingPhase:
-        """Return a phase for a new hypothesis, or the one that ``to_state`` was called on."""
+    def __call__(self, round_: Round, policies: tuple[Policy, ...]) -> CheckingPhase:
+        """Return a phase for a new hypothesis."""
 
 
 class ChecksFactory(Protocol):

@@ -29,8 +29,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.step_times import StepCosts, StepTimes
-from mnm_ros.core.model.support import Support
+from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
@@ -100,6 +99,7 @@ class Mnm(PhaseMachine):
     """
 
     state: MnmPhase
+    left_to_fresh = ('_settings', '_recollection', '_new_base', '_new_schedule', '_new_checking')
 
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
                  new_schedule: Callable[[], Schedule], new_checking: CheckingPhaseFactory, *,
@@ -108,12 +108,9 @@ class Mnm(PhaseMachine):
                  recollection: Recollection | None = None) -> None:
         self._recollection = recollection
         self._recollected = 1    # the round whose first stream begins with it
-        self.support = (settings.problem.support.copy() if resume is None
-                        else Support.from_state(resume.get('support')))
-        if resume is None:
-            self.support.declared = self.support.declared.audited()
-        self.costs = (settings.problem.costs.copy() if resume is None
-                      else StepCosts.from_state(resume.get('times')))
+        self.support = settings.problem.support.copy()
+        self.support.declared = self.support.declared.audited()
+        self.costs = settings.problem.costs.copy()
         self._settings = replace(settings, problem=replace(
             settings.problem, support=self.support, costs=self.costs))
         self._seed = seed
@@ -131,16 +128,16 @@ class Mnm(PhaseMachine):
         self._steps_taken = 0
         self._doubted: dict[int, Said] = {}    # when the last round ended
         self.directives = Directives()
-        phase = MnmPhase.HOMING if resume is None else self._resume(resume)
-        self._start_machine(MNM_TRANSITIONS, phase)
+        self._start_machine(MNM_TRANSITIONS, MnmPhase.HOMING)
+        if resume is not None:
+            self._resume(resume)
 
     @property
     def at_restart_point(self) -> bool:
-        """Whether ``to_state`` says all there is to say at this moment."""
-        if self.checking is not None:
-            return self.checking.at_restart_point
-        building = self.building
-        return building is not None and building.steps_taken == 0 and not building.worked
+        """Whether parts of other packages have learnt nothing yet in the phase under way."""
+        return self._driver is not None and self._driver.at_restart_point and (
+            self.checking is not None
+            or self._recollection is None or self._recollected != self.round)
 
     @property
     def _driver(self) -> CheckingPhase | BuildingPhase | None:
@@ -149,7 +146,7 @@ class Mnm(PhaseMachine):
 
     @property
     def can_snapshot(self) -> bool:
-        """Whether ``to_state`` can be called even so, at a higher price."""
+        """Whether ``to_state`` can be called at any moment."""
         return self._driver is not None and self._driver.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
@@ -158,44 +155,37 @@ class Mnm(PhaseMachine):
 
         Only if ``at_restart_point`` or ``can_snapshot``.
         """
-        return {
-            'round': self.round, 'home': self.home,
-            # A phase that is made again makes its runs of the base algorithm again.
-            'runs': self.runs - (len(self.building.learning) if self.building else 1),
-            'noticed': self.log.noticed, 'relearnt': self.log.relearnt,
-            'hypothesis': self.hypothesis.to_state() if self.hypothesis else None,
-            'steps_taken': self._steps_taken, 'memory': snapshot.take(self._memory),
-            'doubted': snapshot.take(self._doubted),
-            'checking': self.checking.to_state() if self.checking else None,
-            **({'building': self.building.to_state()}
-               if self.building and not self.at_restart_point else {}),
-            **({'support': self.support.to_state()} if self.support.is_to_keep else {}),
-            **({'times': self.costs.times.to_json()} if self.costs.times.any_known else {}),
-            **({'directives': snapshot.take(self.directives)}
-               if self.directives != Directives() else {}),
-        }
+        driver = self._driver
+        assert driver is not None
+        foreign = driver.foreign
+        given = [self.building] if foreign and self.building else foreign
+        return {'round': self.round, 'home': self.home, 'checking': self.checking is not None,
+                'outline': driver.outline(), 'again': bool(foreign),
+                'within': snapshot.take(self, given)}
 
-    def _resume(self, state: Mapping[str, Any]) -> MnmPhase:
-        self.round, self.home, self.runs = state['round'], state['home'], state['runs']
-        if 'directives' in state:
-            self.directives = snapshot.put(state['directives'])
-        self.log.noticed, self.log.relearnt = state['noticed'], state['relearnt']
-        if state['hypothesis'] is not None:
-            self.hypothesis = Hypothesis.from_state(state['hypothesis'])
-        self._steps_taken = state['steps_taken']
-        self._memory = snapshot.put(state['memory'])
-        self._doubted = snapshot.put(state['doubted'])
-        if state['checking'] is None:
-            if 'building' in state:
-                self._recollection = None    # what the first stream remembers is part of it
-            self._build(state.get('building'))
-            return MnmPhase.BUILDING
-        assert self.hypothesis is not None
-        self._round_problem = self._problem_of_round()
-        self.checking = self._check_policies(self.hypothesis.policies, state['checking'])
-        # From here on the same tuple stands for the same revision, see _check.
-        self.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
-        return MnmPhase.REDISCOVERY if self.checking.rediscovering else MnmPhase.EVALUATION
+    def _resume(self, state: Mapping[str, Any]) -> None:
+        """Make the phase under way, as a snapshot leaves functions to it, and fill all of it."""
+        home: int = state['home']
+        self.round, self.home, self._recollection = state['round'], home, None
+        again = state['again']    # what is of other packages, and has learnt nothing
+        driver: CheckingPhase | BuildingPhase | None = None
+        if state['checking']:
+            self._round_problem = self._problem_of_round()
+            driver = self.checking = self._check_policies((Policy(home, 1, (home,), ((RESET,),)),))
+        elif not again:
+            driver = self._build()
+        if driver is not None and not again:
+            driver.prepare(state['outline'])
+        snapshot.put(state['within'], self)
+        if again:
+            self.runs -= 1
+            if self.checking is None:
+                self._build()
+            else:
+                self.checking.begin_again(state['outline'])
+        if self.checking is not None and self.hypothesis is not None:
+            # From here on the same tuple stands for the same revision, see _check.
+            self.hypothesis = replace(self.hypothesis, policies=self.checking.policies)
 
     @property
     def active(self) -> BaseAlgorithm | None:
@@ -318,8 +308,6 @@ class Mnm(PhaseMachine):
         self._begin_round()
         self._doubted = dict.fromkeys(
             self.hypothesis.targets if self.hypothesis else (), NotProvenSince())
-        assert self.building is not None
-        self.building.worked = True    # it is not what it is when it begins
 
     @property
     def can_improve(self) -> bool:
@@ -400,12 +388,13 @@ class Mnm(PhaseMachine):
         self.checking = None
         self._build()
 
-    def _build(self, state: Mapping[str, Any] | None = None) -> None:
+    def _build(self) -> BuildingPhase:
         self._round_problem = self._problem_of_round()
         self.building = BuildingPhase(
             self._stream, self._new_schedule, self._settings.stream_data == 'shared',
             TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
-            if self._settings.checks == 'watch' else None, state)
+            if self._settings.checks == 'watch' else None)
+        return self.building
 
     def _stream(self, number: int) -> BaseAlgorithm:
         run = self._base(self._problem_of_stream(number))
@@ -448,13 +437,12 @@ class Mnm(PhaseMachine):
         return run
 
     def _check_policies(self, policies: tuple[Policy, ...],
-                        state: Mapping[str, Any] | None = None,
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
                   self._steps_taken, self.log, transitions, self._memory,
                   self._steps_taken + _FOR_PROOFS * self._round_problem.limit),
-            policies, state)
+            policies)
 
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.problem import RESET
 import numpy as np
 from numpy.typing import NDArray
@@ -102,24 +101,6 @@ class Counts:
         """Return the ``sets`` disjoint parts of ``next_states``."""
         return self._dealt.get((state, action)) or [_NOTHING] * self.sets
 
-    def to_state(self) -> Any:
-        """Return them as plain data; for counts of one set."""
-        return snapshot.take(self._next)
-
-    @classmethod
-    def from_state(cls, state: Any) -> Counts:
-        """Return the counts that ``to_state`` was called on; none where there is no state."""
-        counts = cls()
-        if state:
-            counts._next = snapshot.put(state)
-        counts._visits = {pair: sum(nexts.values()) for pair, nexts in counts._next.items()}
-        return counts
-
-    @property
-    def met(self) -> set[int]:
-        """Return the states at either end of a transition."""
-        return {state for state, _ in self._next}.union(*self._next.values())
-
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""
         return {pair: dict(nexts) for pair, nexts in self._next.items()}
@@ -132,15 +113,13 @@ class TransitionRecord:
     Nothing is forgotten, as it may be wanted for a record. What was counted before a change was
     noticed is left out of what is drawn and told.
 
-    :param state: from ``to_state`` of ``counts``.
-    :param outdated: from ``outdated``; None in a resume point of before it was kept.
     :ivar met: all states.
     """
 
-    def __init__(self, state: Any = (), outdated: Any = None) -> None:
-        self.counts = Counts.from_state(state)
-        self.met = self.counts.met
-        self._outdated: dict[Pair, dict[int, int]] = snapshot.put(outdated) if outdated else {}
+    def __init__(self) -> None:
+        self.counts = Counts()
+        self.met: set[int] = set()
+        self._outdated: dict[Pair, dict[int, int]] = {}
 
     def add(self, before: int | None, action: int, state: int) -> None:
         """Take note of a step; None is a beginning that is not known."""
@@ -162,11 +141,6 @@ class TransitionRecord:
             nexts = self._outdated.get((state, action), {})
             if after is not None and nexts.get(after):
                 nexts[after] -= 1
-
-    @property
-    def outdated(self) -> Any:
-        """Return what is left out, as plain data; None if that is nothing."""
-        return snapshot.take(self._outdated) if self._outdated else None
 
     def next_states(self, state: int, action: int) -> Mapping[int, int]:
         """Return how often each next state has followed a pair, as far as that still holds."""

@@ -34,9 +34,9 @@ class Declaration:
         empty list: the action is never to be commanded there.
     :ivar chances: of some of these states the same lists with the probability of each end, a bet:
         nothing that is promised depends on it.
-    :ivar audit: the share of the steps, below 1, that try what is declared; 0 for none. None in a
-        log or a checkpoint from before there were audits: none is made, and what turns out to be
-        false is withdrawn and not widened, as the inputs that follow have to fit.
+    :ivar audit: the share of the steps, below 1, that try what is declared; 0 for none. With
+        None, where it is not said, none is made, and a pair that turns out to be declared falsely
+        is withdrawn and not widened; an exploration takes ``audited`` declarations.
     :raises ValueError: with the state, the action, what was found and what was expected.
     """
 

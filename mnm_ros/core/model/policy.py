@@ -263,20 +263,6 @@ class Hypothesis:
         """``(round, revision)``; equal versions mean the same hypothesis."""
         return self.round, self.revision
 
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {'round': self.round, 'revision': self.revision, 'horizon': self.horizon,
-                'known': list(self.targets),
-                'policies': [[list(row) for row in policy.actions] for policy in self.policies]}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any]) -> Hypothesis:
-        """Return the hypothesis that ``to_state`` was called on."""
-        known, horizon = tuple(state['known']), state['horizon']
-        return cls(state['round'], state['revision'], horizon, tuple(
-            Policy(target, horizon, known, tuple(map(tuple, actions)))
-            for target, actions in zip(known, state['policies'])))
-
     def policy_for(self, target: int) -> Policy:
         """Return the policy that reaches ``target``; UnknownStateError if it is not known."""
         for policy in self.policies:

@@ -9,8 +9,7 @@ are frozen, are made by the name of their class, without running any of its code
 classes of the core. So a snapshot from elsewhere may hold nonsense, but cannot run anything.
 
 It is for any moment, and for the version that has taken it: a class that is divided otherwise
-later refuses it. At the moments at which there is little to save, the ``to_state`` of each class
-saves less (``at_restart_point``).
+later refuses it. A class names in ``left_to_fresh`` the attributes that are never saved.
 
 What is the same object stays the same object, dictionaries keep their order and numbers their
 type and every bit, so that what goes on from a snapshot does the same as the original would.
@@ -18,6 +17,7 @@ type and every bit, so that what goes on from a snapshot does the same as the or
 
 from __future__ import annotations
 
+from array import array
 import base64
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -27,6 +27,7 @@ from itertools import chain
 import sys
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
+import zlib
 
 from mnm_ros.core.errors import SnapshotError
 import numpy as np
@@ -37,7 +38,7 @@ _PLAIN = {type(None), bool, int, float, str}
 _FEW = 64    # numbers, which are written as they are more quickly than packed
 _WIDTHS = ('<i1', '<i2', '<i4', '<i8')
 _READ = {'d': 'dictionary', 'r': 'again', 'k': 'function', 'e': 'enumerated', 'n': 'number',
-         'a': 'array', 'g': 'generator', 'o': 'object', 'u': 'given'}
+         'a': 'array', 'b': 'compact', 'g': 'generator', 'o': 'object', 'u': 'given'}
 _SEVERAL = {'l': list, 't': tuple, 's': set, 'q': deque}
 
 
@@ -51,13 +52,14 @@ def covers(thing: object) -> bool:
         map(covers, getattr(thing, 'replaceable', ())))
 
 
-def take(thing: Any) -> Any:
+def take(thing: Any, given: Iterable[object] = ()) -> Any:
     """
     Return all that an object of the core holds as plain data, for JSON.
 
+    :param given: objects that the fresh one has at the same place, which are not saved.
     :raises SnapshotError: if it holds anything that is not of the core and not plain either.
     """
-    return _Writer().value(thing)
+    return _Writer(given).value(thing)
 
 
 def put(snapshot: Any, fresh: Any = None) -> Any:
@@ -76,8 +78,9 @@ def put(snapshot: Any, fresh: Any = None) -> Any:
 
 class _Writer:
 
-    def __init__(self) -> None:
+    def __init__(self, given: Iterable[object]) -> None:
         self._numbers: dict[int, int] = {}    # of what was met, by its id
+        self._given = {*map(id, given)}
 
     def value(self, thing: Any) -> Any:
         kind = type(thing)
@@ -93,7 +96,7 @@ class _Writer:
         return found
 
     def _never_shared(self, thing: Any, kind: type) -> Any:
-        """Return what never changes, so that it does not matter whether it is the same object."""
+        """Return what never changes, or has one holder: whether it is the same does not matter."""
         if kind is tuple:
             return ['t', self.column(thing)]
         if isinstance(thing, _FUNCTIONS):
@@ -102,6 +105,8 @@ class _Writer:
             return ['e', _name(kind), thing.name]
         if isinstance(thing, np.generic):
             return ['n', thing.dtype.str, _text(thing.tobytes())]
+        if kind is array:
+            return ['b', thing.typecode, _text(zlib.compress(thing.tobytes(), 1))]
         return None
 
     def _first(self, thing: Any, kind: type) -> Any:
@@ -116,7 +121,7 @@ class _Writer:
             return ['a', thing.dtype.str, list(thing.shape), order, _text(thing.tobytes(order))]
         if kind is np.random.Generator:
             return ['g', thing.bit_generator.state]
-        if _is_given(thing):
+        if id(thing) in self._given:
             return ['u']
         if covers(thing):
             return ['o', _name(kind), {name: self.value(each)
@@ -189,8 +194,6 @@ class _Reader:
         return fresh
 
     def _given(self, fresh: Any) -> Any:
-        if not _is_given(fresh):
-            raise SnapshotError('a snapshot lacks what fresh objects are to give')
         self._met.append(fresh)
         return fresh
 
@@ -206,6 +209,14 @@ class _Reader:
         self._met.append(array)
         return array
 
+    def _compact(self, typecode: str, text: str, fresh: Any) -> array[Any]:
+        found: array[Any] = array(typecode)
+        try:
+            found.frombytes(zlib.decompress(_bytes(text)))
+        except zlib.error as error:
+            raise SnapshotError(f'a snapshot has damaged numbers: {error}') from None
+        return found
+
     def _generator(self, state: dict[str, Any], fresh: Any) -> np.random.Generator:
         generator = np.random.default_rng()
         generator.bit_generator.state = state
@@ -216,8 +227,7 @@ class _Reader:
         kind = _class(name, object)
         given = _held(fresh) if type(fresh) is kind else {}
         lacking = [each for each, value in given.items()
-                   if each not in held and not isinstance(value, _FUNCTIONS)
-                   and not _is_given(value)]
+                   if each not in held and not isinstance(value, _FUNCTIONS)]
         if lacking:    # it was divided otherwise then, and would be half of it now
             raise SnapshotError(f'a snapshot of {name} lacks {lacking[0]}')
         thing = fresh
@@ -248,11 +258,6 @@ class _Reader:
         return numbers
 
 
-def _is_given(thing: Any) -> bool:
-    """Return whether fresh objects give it, as they do functions; it is stored by itself."""
-    return getattr(type(thing), 'in_snapshots', True) is False
-
-
 def _packed(numbers: Sequence[int]) -> list[str] | None:
     """Return integers in as many bytes as the longest takes; None if that is more than eight."""
     try:
@@ -274,11 +279,17 @@ def _bytes(text: str) -> bytes:
 
 
 def _held(thing: Any) -> dict[str, Any]:
-    """Return the attributes of an object, in slots or not, but none that is worked out again."""
+    """
+    Return the attributes of an object, in slots or not.
+
+    Those that are worked out again are left out, and those that its class leaves to fresh ones.
+    """
+    left_out = getattr(type(thing), 'left_to_fresh', ())
     slots = {name: getattr(thing, name) for kind in type(thing).__mro__
              for name in vars(kind).get('__slots__', ()) if hasattr(thing, name)}
     return {**slots, **{name: value for name, value in getattr(thing, '__dict__', {}).items()
-                        if not isinstance(getattr(type(thing), name, None), cached_property)}}
+                        if name not in left_out
+                        and not isinstance(getattr(type(thing), name, None), cached_property)}}
 
 
 def _is_frozen(kind: type) -> bool:

@@ -96,12 +96,10 @@ class StepCosts:
     """
     What steps cost, in times of a mean move: 1 each as long as no times are known.
 
-    All parts of an exploration share one object, as they do ``Support``; a snapshot leaves it out.
+    All parts of an exploration share one object, as they do ``Support``.
 
     :ivar times: that are known.
     """
-
-    in_snapshots = False
 
     def __init__(self, times: StepTimes | None = None) -> None:
         self.times = times or StepTimes()
@@ -109,11 +107,6 @@ class StepCosts:
     def __bool__(self) -> bool:
         """Return whether steps differ."""
         return bool(self.times)
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any] | None) -> StepCosts:
-        """Return what a checkpoint has kept of the times."""
-        return cls(None if state is None else StepTimes.from_json(state))
 
     def copy(self) -> StepCosts:
         """Return another one, which changes by itself."""

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
 from mnm_ros.core.model.declaration import Declaration
 
@@ -25,7 +24,7 @@ class Support:
     added, too. What was added stays, also under another declaration, as it was seen.
 
     All parts of an exploration share one object, so that what is added is so everywhere at
-    once; a snapshot leaves it out (``in_snapshots``).
+    once.
 
     :param declared: what is taken to be true.
     :param withdrawn: the pairs for which it is not any more (``Declaration.audit``).
@@ -35,8 +34,6 @@ class Support:
     :ivar declared, tries: the same.
     :ivar changes: how often it has changed.
     """
-
-    in_snapshots = False
 
     def __init__(self, declared: Declaration | None = None,
                  withdrawn: Iterable[Sequence[int]] = (),
@@ -52,11 +49,6 @@ class Support:
     def __bool__(self) -> bool:
         """Return whether anything is declared."""
         return bool(self.declared)
-
-    @property
-    def is_to_keep(self) -> bool:
-        """Whether there is anything that a checkpoint has to have."""
-        return bool(self.declared or self._added)
 
     def copy(self, tries: int = 0) -> Support:
         """Return another one, which changes by itself; ``tries`` as above."""
@@ -156,17 +148,3 @@ class Support:
     def _allows_more(self, before: Support, state: int, action: int) -> bool:
         then, now = before.ends(state, action), self.ends(state, action)
         return then is not None and (now is None or not {*now} <= {*then})
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {'declared': self.declared.to_json(),
-                'withdrawn': list(map(list, self._withdrawn)),
-                'added': [[*pair, list(ends)] for pair, ends in self._added.items()]}
-
-    @classmethod
-    def from_state(cls, state: Mapping[str, Any] | None) -> Support:
-        """Return what ``to_state`` was called on; nothing is declared where there is no state."""
-        if state is None:
-            return cls()
-        return cls(Declaration.from_json(state['declared']), state['withdrawn'], {
-            (origin, action): tuple(ends) for origin, action, ends in state.get('added', ())})

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 import math
-from typing import Any, Union
+from typing import Union
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import activity_of
@@ -144,14 +144,12 @@ class WindowPhase(CheckingPhase):
 
     :param round_: what the phase is made from.
     :param policies: of the hypothesis.
-    :param state: nothing, as such a phase is never ``at_restart_point``.
     :param new_tests: makes the tests of the decisions from the round's problem and ``|K_r|``.
     :param new_evaluation: makes the evaluation of one policy from the round's problem and the
         number of policies there are then.
     """
 
-    def __init__(self, round_: Round, policies: tuple[Policy, ...],
-                 state: Mapping[str, Any] | None = None, *,
+    def __init__(self, round_: Round, policies: tuple[Policy, ...], *,
                  new_tests: Callable[[Problem, int], HoeffdingTests],
                  new_evaluation: Callable[[Problem, int], Evaluation]) -> None:
         self.policies = over_own_targets(policies)

@@ -25,8 +25,6 @@ Source: Wasserman, Ramdas & Balakrishnan 2020, *Universal inference*, section 7 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mnm_ros.core.model.counts import Bools, Floats, Indices
 import numpy as np
 
@@ -106,15 +104,3 @@ class Contradiction:
     def end(self, pair: tuple[int, int]) -> None:
         """End the window of a pair: its evidence stays."""
         self._open.pop(pair, None)
-
-    def to_state(self) -> list[object]:
-        """Return all of it but the threshold as plain data."""
-        return [self._total.tolist(), [[*pair, factors.tolist()]
-                                       for pair, factors in self._open.items()]]
-
-    def load(self, state: Sequence[Sequence[object]]) -> None:
-        """Go on from what ``to_state`` has returned."""
-        total, opened = state
-        self._total = np.array(total, dtype=float)
-        self._open = {(row[0], row[1]): np.array(row[2])    # type: ignore[index]
-                      for row in opened}

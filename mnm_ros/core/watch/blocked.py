@@ -20,8 +20,7 @@ has closed may open again, and a change rarely comes alone.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
@@ -42,41 +41,25 @@ class BlockedPairs:
     :param support: says which of them may lead to a state that is not known.
     :param rate: of executions for each step; with 1, nothing is carried.
     :param delta: the probability with which any region of what is carried is wrong.
-    :param state: from ``to_state``, just before a rediscovery; None, from an exploration that
-        began before there was any of it, is for going on like that.
-    :ivar noticed: whether a change was noticed that is not relearnt yet.
+    :param noticed: whether a change was noticed that is not relearnt yet.
+    :ivar noticed: the same.
     """
 
     def __init__(self, transitions: TransitionMonitor, support: Support, rate: float, delta: float,
-                 state: Mapping[str, Any] | None) -> None:
+                 noticed: bool) -> None:
         self._transitions = transitions
         self._support = support
-        self._rate = 1.0 if state is None else rate
+        self._rate = rate
         self._delta = delta
-        given: Mapping[str, Any] = {
-            'noticed': False, 'step': 0, 'turn': 0, 'owed': 0.0, 'last': (), 'asked': (),
-            'opened': (), **(state or {})}
-        self.noticed: bool = given['noticed']
-        self._step: int = given['step']
-        self._turn: int = given['turn']
-        self._owed: float = given['owed']    # executions
-        self._last: dict[Pair, int] = {
-            (s, action): last for s, action, last in given['last']}
+        self.noticed = noticed
+        self._step = self._turn = 0
+        self._owed = 0.0    # executions
+        self._last: dict[Pair, int] = {}
         self._carried: dict[Pair, None] = {}
         self._opening: dict[Pair, None] = {}    # those that may lead to a state not known
         # Those asked for and not executed since; and what has led on, with how often not since.
-        self._asked: dict[Pair, None] = dict.fromkeys(
-            (s, action) for s, action in given['asked'])
-        self._opened: dict[Pair, int] = {
-            (s, action): times for s, action, times in given['opened']}
-
-    def to_state(self) -> dict[str, Any] | None:
-        """Return what goes on as plain data; None where nothing is ever carried."""
-        return None if self._rate >= 1 else {
-            'noticed': self.noticed, 'step': self._step, 'turn': self._turn, 'owed': self._owed,
-            'last': [[*pair, last] for pair, last in self._last.items()],
-            'asked': [[*pair] for pair in self._asked],
-            'opened': [[*pair, times] for pair, times in self._opened.items()]}
+        self._asked: dict[Pair, None] = {}
+        self._opened: dict[Pair, int] = {}
 
     def begin(self, base: BaseAlgorithm, known: Collection[int],
               closed: Collection[Pair] = ()) -> None:

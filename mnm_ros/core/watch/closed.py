@@ -20,7 +20,6 @@ by looks alone.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import PairChange
@@ -33,23 +32,13 @@ class ClosedWays:
     """
     The pairs that are closed, and at which of them it is time to look.
 
-    :param state: from ``to_state``, to go on from there.
     :ivar told: whether looks are told.
     """
 
-    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
-        given: Mapping[str, Any] = {'told': False, 'looks': (), 'due': (), **(state or {})}
-        self.told: bool = given['told']
-        self._looks: dict[Pair, int] = {
-            (s, action): looks for s, action, looks in given['looks']}
-        self._due: dict[Pair, int] = {    # and the tries that are left
-            (s, action): tries for s, action, tries in given['due']}
-
-    def to_state(self) -> dict[str, Any] | None:
-        """Return all of it as plain data; None where there is nothing to tell."""
-        return None if not (self.told or self._looks) else {
-            'told': self.told, 'looks': [[*pair, looks] for pair, looks in self._looks.items()],
-            'due': [[*pair, tries] for pair, tries in self._due.items()]}
+    def __init__(self) -> None:
+        self.told = False
+        self._looks: dict[Pair, int] = {}
+        self._due: dict[Pair, int] = {}    # and the tries that are left
 
     @property
     def looks(self) -> Mapping[Pair, int]:

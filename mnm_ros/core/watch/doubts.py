@@ -41,13 +41,11 @@ class Doubts:
     Takes note of changes and hints, and says which policies they concern.
 
     Two models are looked at: that of the run is as old as the run, and that of ``Reach`` as the
-    change. It holds nothing but the parts of its phase, so that a snapshot leaves it out.
+    change.
 
     :param round_: with the limit and the radius; its log is told of hints and changes.
     :param parts: of the phase.
     """
-
-    in_snapshots = False
 
     def __init__(self, round_: Round, parts: WatchParts) -> None:
         self._round = round_

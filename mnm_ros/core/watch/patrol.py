@@ -11,7 +11,6 @@ heuristic: what is played depends on the past alone, whatever the tests make of 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
 
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
@@ -24,26 +23,19 @@ class Patrol:
     """
     The ways of the policies, and when each pair on them was executed last.
 
-    :param state: from ``to_state``, to go on from there; ``change`` is to be called then, too.
     :ivar complete: whether all ways are known.
     :ivar left: steps of the patrol under way until the rediscovery has its turn again.
     :ivar passed: by target, the targets for which an attempt counts as one of their own: the
         policy passes them, and wherever it has been seen to lead before, it does as theirs.
     """
 
-    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+    def __init__(self) -> None:
         self.complete = False
-        self.left: int = state['left'] if state else 0
+        self.left = 0
         self.passed: dict[int, tuple[int, ...]] = {}
         self._ways: dict[int, tuple[Pair, ...]] = {}
-        self._step: int = state['step'] if state else 0
-        self._last: dict[Pair, int] = {} if state is None else {
-            (s, action): last for s, action, last in state['last']}
-
-    def to_state(self) -> dict[str, Any]:
-        """Return what the policies do not tell as plain data."""
-        return {'left': self.left, 'step': self._step,
-                'last': [[*pair, last] for pair, last in self._last.items()]}
+        self._step = 0
+        self._last: dict[Pair, int] = {}
 
     def change(self, policies: Sequence[Policy], following: Following) -> None:
         """Patrol the ways of these policies, that for home first."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
@@ -104,17 +103,12 @@ class Turns:
     However long some of them are preferred, each policy has its turn in the ring.
 
     :param targets: of the policies.
-    :param state: from ``to_state``, to go on from there.
     """
 
-    def __init__(self, targets: Iterable[int], state: Mapping[str, Any] | None = None) -> None:
-        self._ring = deque(targets if state is None else state['ring'])
-        self._first: dict[int, None] = dict.fromkeys(() if state is None else state['first'])
-        self._turn = 0 if state is None else int(state['by_ring'])    # 1 is that of the ring
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {'ring': list(self._ring), 'first': list(self._first), 'by_ring': self._turn}
+    def __init__(self, targets: Iterable[int]) -> None:
+        self._ring = deque(targets)
+        self._first: dict[int, None] = {}
+        self._turn = 0    # 1 is that of the ring
 
     def prefer(self, targets: Iterable[int]) -> None:
         """Let each of ``targets`` have one of the preferred turns as soon as possible."""

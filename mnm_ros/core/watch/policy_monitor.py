@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 import math
 from typing import Any
 
@@ -41,37 +40,33 @@ class PolicyMonitor:
     :param horizon: of the policies.
     :param deletion, proofs: the two budgets.
     :param targets: of the policies.
-    :param state: from ``to_state``, to go on from there.
     :param new_detector: makes a detector.
     :ivar detectors: by target.
     """
 
+    left_to_fresh = ('_new',)
+
     def __init__(self, limit: float, horizon: int, deletion: float, proofs: float,
-                 targets: Iterable[int], state: Mapping[str, Any] | None = None,
-                 new_detector: DetectorFactory = Detector) -> None:
-        self._new = partial(new_detector)    # a snapshot leaves functions to fresh objects
+                 targets: Iterable[int], new_detector: DetectorFactory = Detector) -> None:
+        self._new = new_detector
         self._limit = limit
         self._horizon = horizon
         self._deletion = deletion
         self._proofs = proofs
         self._made = self._begun = 0
         self._modelled: dict[int, Policy] = {}    # proven by a model since the last change
-        if state is None:
-            self.detectors: dict[int, PolicyDetector] = {
-                target: self._new_detector() for target in targets}
-        else:
-            self._made, self._begun = state['made'], state['begun']
-            self._modelled = snapshot.put(state['modelled'])
-            self.detectors = {
-                int(target): new_detector.from_state(limit, horizon, detector)
-                for target, detector in state['detectors'].items()}
+        self.detectors: dict[int, PolicyDetector] = {
+            target: self._new_detector() for target in targets}
 
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data."""
-        return {'made': self._made, 'begun': self._begun,
-                'modelled': snapshot.take(self._modelled),
-                'detectors': {str(target): detector.to_state()
-                              for target, detector in self.detectors.items()}}
+    def foreign_state(self) -> list[Any]:
+        """Return what detectors of other packages hold, as these say it."""
+        return [[target, detector.to_state()] for target, detector in self.detectors.items()
+                if not snapshot.covers(detector)]
+
+    def begin_again(self, state: Iterable[Any]) -> None:
+        """Make the detectors of other packages again, from ``foreign_state``."""
+        for target, detector in state:
+            self.detectors[target] = self._new.from_state(self._limit, self._horizon, detector)
 
     @property
     def unproven(self) -> bool:

@@ -25,15 +25,13 @@ own steps and from those of the attempts made meanwhile. Its parts of the round'
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 import math
-from typing import Any
 
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import Certifies, Foresees, Samples, TakesTurns
 from mnm_ros.core.mnm.checking_phase import Round
-from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence
@@ -53,7 +51,6 @@ class Rediscovery:
 
     :param round_: what the phase is made from.
     :param addition, restart: the parts of the round's delta for these.
-    :param state: of the phase, to go on from there.
     :ivar base: the run under way, or the last one.
     :ivar number: how many have begun.
     :ivar renewals: how often one of them has begun to certify anew.
@@ -65,17 +62,12 @@ class Rediscovery:
 
     base: BaseAlgorithm
 
-    def __init__(self, round_: Round, addition: float, restart: float,
-                 state: Mapping[str, Any]) -> None:
+    def __init__(self, round_: Round, addition: float, restart: float) -> None:
         self._round = round_
         self._delta = addition
         self.likely = round_.steps_taken
-        # The run under way is begun anew, and counted then.
-        self.number = state['rediscoveries'] - 1
-        # So is a renewal, if a change is open. A checkpoint from before there were any has spent
-        # for rediscoveries what both spend now, and goes on with the same number for both.
-        self.renewals = state.get('renewals', state['rediscoveries']) - round_.log.open
-        self.limit = StepLimit(restart, round_.steps_taken, round_.check_steps, state['limit'])
+        self.number = self.renewals = 0
+        self.limit = StepLimit(restart, round_.steps_taken, round_.check_steps)
 
     def begin(self, policies: tuple[Policy, ...]) -> None:
         """Begin the next run, with these policies as what is known."""
@@ -88,6 +80,11 @@ class Rediscovery:
         self._steps = self.since = self.turn = 0
         self.fresh = True
         self._following_up = False
+
+    def forget_last(self) -> None:
+        """Let the next run take the place of the last one, which has learnt nothing."""
+        self.number -= 1
+        self.renewals -= self._round.log.open
 
     def renew(self) -> None:
         """Let the run certify by what it learns after this moment alone, too."""
@@ -169,26 +166,17 @@ class StepLimit:
         rediscovery takes more than ``W_r`` with at most this probability.
     :param steps_taken: until the hypothesis was found.
     :param given: replaces ``W_r`` if positive.
-    :param state: from ``to_state``, to go on from there.
     :ivar steps: ``W_r``.
     :ivar cut_offs: rediscoveries that took more; in_a_row: the last of them without one that
         ended.
     """
 
-    def __init__(self, delta: float, steps_taken: int, given: int,
-                 state: Mapping[str, int] | None = None) -> None:
+    def __init__(self, delta: float, steps_taken: int, given: int) -> None:
         self._delta = delta
         self._least = _ALLOWANCE * steps_taken
         self._given = given
-        self._doublings = state['doublings'] if state else 0
+        self._doublings = self.cut_offs = self.in_a_row = 0
         self.steps = given
-        self.cut_offs = state['cut_offs'] if state else 0
-        self.in_a_row = state['in_a_row'] if state else 0
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all but ``steps`` as plain data."""
-        return {'doublings': self._doublings, 'cut_offs': self.cut_offs,
-                'in_a_row': self.in_a_row}
 
     def set(self, bound: int) -> None:    # noqa: A003
         """Set ``W_r`` by the bound of the base."""
@@ -218,7 +206,6 @@ class Relearning:
     """
     The sampling that a change has made necessary, and the policies that it concerns.
 
-    :param state: from ``to_state``, just before a rediscovery, to go on from there.
     :ivar swept: whether a whole rediscovery, begun since the last notice, has found nothing.
     :ivar all_doubted: whether all policies were doubted since the change was noticed.
     :ivar concerned: targets of policies through pairs that have changed.
@@ -231,27 +218,15 @@ class Relearning:
     :ivar unseen: pairs to be looked at because of the change, and how often they still are.
     """
 
-    def __init__(self, state: Mapping[str, Any] | None = None) -> None:
+    def __init__(self) -> None:
         self.unseen: dict[Pair, int] = {}
         self.changed: dict[Pair, tuple[int, int]] = {}
         self.look = self.steps = 0
-        if state is not None:
-            self.look, self.steps = state['look'], state['steps']
-            self.changed = snapshot.put(state['changed'])
-        self.swept = bool(state and state['swept'])
-        self.all_doubted = bool(state and state['all_doubted'])
-        self.concerned: dict[int, None] = dict.fromkeys(state['concerned'] if state else ())
-        self.deleted: dict[int, None] = dict.fromkeys(state.get('deleted', ()) if state else ())
-        self.likely: dict[int, float] = dict(state.get('likely', ())) if state else {}
+        self.swept = self.all_doubted = False
+        self.concerned: dict[int, None] = {}
+        self.deleted: dict[int, None] = {}
+        self.likely: dict[int, float] = {}
         self._quiet = True
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of it as plain data; only just before a rediscovery."""
-        return {'swept': self.swept, 'all_doubted': self.all_doubted,
-                'concerned': list(self.concerned), 'deleted': list(self.deleted),
-                'likely': [list(each) for each in self.likely.items()],
-                'look': self.look, 'steps': self.steps,
-                'changed': snapshot.take(self.changed)}
 
     def begin_rediscovery(self) -> None:
         """Take note that a rediscovery is begun, which looks at all pairs in any case."""

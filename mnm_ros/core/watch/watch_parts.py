@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The parts of a watch phase, made anew or from what a checkpoint has of them."""
+"""The parts of a watch phase."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
@@ -15,7 +14,6 @@ from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.detection.pooled_hint import PooledHint
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
-from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
@@ -26,12 +24,6 @@ from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
-
-BEGINNING: Mapping[str, Any] = {
-    'policies': None, 'transitions': None, 'turns': None, 'limit': None, 'relearning': None,
-    'reach': None, 'patrol': None, 'hints': None, 'pooled': None, 'blocked': {}, 'pauses': {},
-    'closed': None, 'improve': None, 'rediscoveries': 1}
-"""The state of a phase that begins."""
 
 
 @dataclass(frozen=True)
@@ -66,63 +58,28 @@ class WatchParts:
 
     @classmethod
     def of(cls, round_: Round, policies: tuple[Policy, ...],
-           state: Mapping[str, Any] | None, look_again: float,
+           look_again: float,
            new_detector: DetectorFactory = Detector,
            new_background: Callable[[], BackgroundTask] | None = None) -> WatchParts:
-        """Return the parts for these policies, home first, from ``to_state`` or None."""
+        """Return the parts for these policies, home first."""
         problem = round_.problem
         # The delta of the problem is that of the round.
         delta = {kind: part * problem.delta for kind, part in SHARES.items()}
         targets = [policy.target for policy in policies[1:]]
-        given: Mapping[str, Any] = state or {
-            **BEGINNING, 'renewals': int(round_.log.open), 'blocked': {'noticed': round_.log.open}}
-        reach = Reach(problem.radius, delta['reach'])
-        if given['reach'] is not None:
-            snapshot.put(given['reach'], reach)
-        pooled = PooledHint()
-        if given['pooled'] is not None:
-            snapshot.put(given['pooled'], pooled)
-        background = new_background() if new_background else None
-        if given.get('improve') is not None:
-            snapshot.put(given['improve'], background)
-        transitions = round_.transitions or TransitionMonitor(
-            delta['transitions'], given['transitions'])
+        transitions = round_.transitions or TransitionMonitor(delta['transitions'])
         return cls(
             transitions,
             PolicyChecks(
                 PolicyMonitor(problem.limit, policies[0].horizon, delta['deletion'],
-                              delta['proofs'], targets, given['policies'], new_detector),
-                Turns(targets, given['turns']), Patrol(given.get('patrol')), policies[0]),
-            Hints(given.get('hints')),
-            pooled,
-            Pauses(given.get('pauses')),
-            Relearning(given['relearning']),
-            Rediscovery(round_, delta['addition'], delta['restart'], given),
-            reach,
+                              delta['proofs'], targets, new_detector),
+                Turns(targets), Patrol(), policies[0]),
+            Hints(),
+            PooledHint(),
+            Pauses(),
+            Relearning(),
+            Rediscovery(round_, delta['addition'], delta['restart']),
+            Reach(problem.radius, delta['reach']),
             BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
-                         given.get('blocked')),
-            ClosedWays(given.get('closed')),
-            background)
-
-    def to_state(self) -> dict[str, Any]:
-        """Return all of them as plain data; only just before a rediscovery."""
-        checks = self.checks
-        return {
-            'watched': checks.target,
-            'rediscoveries': self.rediscovery.number,
-            'renewals': self.rediscovery.renewals,
-            'relearning': self.relearning.to_state(),
-            'limit': self.rediscovery.limit.to_state(),
-            'policies': checks.monitor.to_state(),
-            'turns': checks.turns.to_state(),
-            'patrol': checks.patrol.to_state(),
-            'transitions': self.transitions.to_state(),
-            'hints': self.hints.to_state(),
-            'pooled': snapshot.take(self.pooled),
-            'reach': snapshot.take(self.reach),
-            'pauses': self.pauses.to_state(),
-            'blocked': self.blocked.to_state(),
-            **({'closed': closed} if (closed := self.closed.to_state()) else {}),
-            **({'improve': snapshot.take(self.background)}
-               if self.background and self.background.wanted else {}),
-        }
+                         round_.log.open),
+            ClosedWays(),
+            new_background() if new_background else None)

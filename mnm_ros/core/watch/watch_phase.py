@@ -34,7 +34,6 @@ one, and the base can go on (``revise``), with what it is told in ``doubts``.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from itertools import islice
 from typing import Any, Union
 
 from mnm_ros.core.detection.detector import Detector
@@ -63,7 +62,7 @@ from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
 from mnm_ros.core.watch.policy_checks import WatchSchedule
 from mnm_ros.core.watch.policy_monitor import checking_activity, steps_until_proven
-from mnm_ros.core.watch.watch_parts import BEGINNING, WatchParts
+from mnm_ros.core.watch.watch_parts import WatchParts
 
 _GROWTH = 1.5    # power of the known states with which the steps grow that learning takes
 
@@ -74,7 +73,6 @@ class WatchPhase(CheckingPhase):
 
     :param round_: what the phase is made from.
     :param policies: of the hypothesis.
-    :param state: of a phase with these policies, from ``to_state``; None for a new one.
     :param quanta: of rediscovery between two patrols, each of which takes half as many steps.
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
@@ -84,8 +82,7 @@ class WatchPhase(CheckingPhase):
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
-    def __init__(self, round_: Round, policies: tuple[Policy, ...],
-                 state: Mapping[str, Any] | None = None, *, quanta: int = 4,
+    def __init__(self, round_: Round, policies: tuple[Policy, ...], *, quanta: int = 4,
                  look_again: float = 1.0, new_detector: DetectorFactory = Detector,
                  new_background: Callable[[], BackgroundTask] | None = None) -> None:
         self.refuted = False
@@ -96,7 +93,7 @@ class WatchPhase(CheckingPhase):
         self._asked: int | None = None
         self._begun_with = len(policies)
         self._parts = parts = WatchParts.of(
-            round_, self.policies, state, look_again, new_detector, new_background)
+            round_, self.policies, look_again, new_detector, new_background)
         self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
@@ -105,14 +102,9 @@ class WatchPhase(CheckingPhase):
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
                                        parts.rediscovery, parts.closed, quanta)
-        if state is None and round_.log.open:
+        if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
-        if state is not None and not state['rediscovering']:
-            self._attempt(state['watched'])
-        if state is not None and 'within' in state:
-            snapshot.put(state['within'], self)
-            self.doubts = Doubts(self._round, self._parts)
 
     @property
     def parts(self) -> WatchParts:
@@ -138,20 +130,33 @@ class WatchPhase(CheckingPhase):
 
     @property
     def at_restart_point(self) -> bool:
-        """Whether a rediscovery has learnt nothing yet, so that ``to_state`` says all there is."""
+        """Whether a rediscovery has learnt nothing yet, so that it can be begun again."""
         return (self._rediscovery.fresh and self._here is None
                 and not self._checks.attempts.under_way)
 
     @property
     def can_snapshot(self) -> bool:
-        detectors = self._checks.monitor.detectors.values()
-        return snapshot.covers(self.base) and all(map(snapshot.covers, islice(detectors, 1)))
+        return not self.foreign
 
-    def to_state(self) -> dict[str, Any]:
-        if not self.at_restart_point:
-            return {**BEGINNING, 'rediscovering': True, 'rediscoveries': self._rediscovery.number,
-                    'within': snapshot.take(self)}
-        return {'rediscovering': self.rediscovering, **self._parts.to_state()}
+    @property
+    def foreign(self) -> Sequence[object]:
+        parts = self.base, *self._checks.monitor.detectors.values()
+        return [each for each in parts if not snapshot.covers(each)]
+
+    def outline(self) -> Any:
+        return [self._rediscovery.number, self._checks.monitor.foreign_state()]
+
+    def prepare(self, outline: Any) -> None:
+        self._rediscovery.number = outline[0] - 1
+        self._rediscover_again()
+
+    def begin_again(self, outline: Any) -> None:
+        self._checks.monitor.begin_again(outline[1])
+        watched = None if self.rediscovering else (self._checks.target,)
+        self._rediscovery.forget_last()
+        self._rediscover_again()
+        if watched:
+            self._attempt(*watched)
 
     def next_action(self) -> int:
         if self.rediscovering:
