@@ -40,7 +40,8 @@ DASHBOARD = ['nicegui>=3.4,<4']
 PHYSICS = ["mujoco>=4,<5; python_version >= '3.11'"]
 # For benchmarks/... --cluster; seen to work with 2023.12.1 and 2026.8.0.
 CLUSTER = ['distributed>=2023.12']
-CHECKERS = ['mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
+CHECKERS = [
+    'import-linter>=2.15,<3', 'mypy==2.4.1', 'ruff==0.17.5', 'types-PyYAML>=6.0.12,<7']
 # For mnm_ros export --format log-mcap.
 BAGS = ['mcap-ros2-support>=0.6']
 # For the pictures of maps that mnm_ros map reads.

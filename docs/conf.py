@@ -2,6 +2,7 @@
 
 """The settings with which Sphinx makes a site of this folder: ``scripts/docs``."""
 
+from configparser import ConfigParser
 from importlib.util import find_spec
 from pathlib import Path
 import sys
@@ -24,10 +25,9 @@ myst_fence_as_directive = ['mermaid']
 highlight_language = 'text'
 
 # The reference of the Python API is made without ROS, with or without one at hand.
-autodoc_mock_imports = [
-    'action_msgs', 'ament_index_python', 'bondpy', 'builtin_interfaces', 'diagnostic_msgs',
-    'geometry_msgs', 'lifecycle_msgs', 'nav2_msgs', 'nav_msgs', 'rcl_interfaces', 'rclpy',
-    'rmf_fleet_msgs', 'rosgraph_msgs', 'std_msgs', 'std_srvs', 'tf2_msgs', 'visualization_msgs']
+contracts = ConfigParser()
+contracts.read(ROOT / 'setup.cfg', encoding='utf-8')
+autodoc_mock_imports = contracts['importlinter:contract:ros']['protected_modules'].split()
 autodoc_member_order = 'bysource'
 autodoc_typehints = 'signature'
 autodoc_default_options = {'members': True}

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-import json
+import ast
 from pathlib import Path
 import re
 from types import FunctionType
@@ -15,100 +15,45 @@ from mnm_ros.contract import clauses
 import mnm_ros.core
 from mnm_ros.export.formats import FORMATS
 from mnm_ros.simulation import scenario, world
+from pages import blocks, DOCS, PAGES, ROOT
 import pytest
-
-ROOT = Path(__file__).resolve().parents[1]
-DOCS = sorted((ROOT / 'docs').glob('*.md'))
-NOTEBOOKS = sorted((ROOT / 'docs').glob('*.ipynb'))
-PAGES = [ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *DOCS, *NOTEBOOKS]
-TESTS: dict[str, str] = {}    # two folders may have a file of the same name
-for path in (ROOT / 'test').rglob('*.py'):
-    TESTS[path.stem] = TESTS.get(path.stem, '') + path.read_text(encoding='utf-8')
-# `test_module::test_function`, where ... stands for the rest of a name, [case] for a case of it
-TEST_NAME = r'`(test_\w+)?(?:::(test_\w+?)(\.\.\.)?)?(?:\[(\w+)\])?`'
 
 every_page = pytest.mark.parametrize('page', PAGES, ids=lambda page: page.name)
 
 
-def text_of(page: Path) -> str:
-    """Return a page, or the text between the code of a notebook."""
-    text = page.read_text(encoding='utf-8')
-    if page.suffix != '.ipynb':
-        return text
-    return '\n\n'.join(''.join(cell['source']) for cell in json.loads(text)['cells']
-                       if cell['cell_type'] == 'markdown')
-
-
-def without_code(page: Path) -> str:
-    return re.sub(r'^( *)```.*?^ *```', '', text_of(page), flags=re.DOTALL | re.MULTILINE)
-
-
-def anchors(page: Path) -> set[str]:
-    """Return the anchors that GitHub gives the headings of a page."""
-    headings = re.findall(r'^#+ (.*)$', without_code(page), re.MULTILINE)
-    return {re.sub(r'[^\w\- ]', '', heading.lower()).replace(' ', '-') for heading in headings}
-
-
-def links(page: Path) -> list[tuple[str, str]]:
-    """Return the text and the target of each link."""
-    return re.findall(r'\[([^\]]*)\]\(([^)\s]+)\)', without_code(page))
-
-
 @every_page
-def test_every_relative_link_leads_somewhere(page: Path) -> None:
-    for text, link in links(page):
-        path, _, anchor = link.partition('#')
-        target = (page.parent / path).resolve() if path else page
-        if '://' not in link:
-            assert target.exists(), link
-            assert not anchor or anchor in anchors(target), link
-        named = re.fullmatch(r'`([A-Za-z_.]+)`', text)
-        if target.suffix == '.py' and named and not text.endswith('.py`'):
+def test_every_link_leads_to_a_file_and_to_the_code_that_it_names(page: Path) -> None:
+    """``test_site.py`` checks headings, and that the first page leads to all others."""
+    text = re.sub(r'^( *)```.*?^ *```', '', PAGES[page], flags=re.DOTALL | re.MULTILINE)
+    for name, link in re.findall(r'\[([^\]]*)\]\((?!\w+://)([^)\s#]+)', text):
+        target = page.parent / link
+        assert target.exists(), link
+        if target.suffix == '.py' and re.fullmatch(r'`[A-Za-z_.]+(?<!\.py)`', name):
             code = target.read_text(encoding='utf-8')
-            for name in named[1].split('.'):
-                assert re.search(rf'^ *(class|def) {name}\b', code, re.MULTILINE), (link, text)
-
-
-def test_the_index_leads_to_every_page() -> None:
-    linked = {link.split('#')[0] for _, link in links(ROOT / 'docs' / 'index.md')}
-    pages = {page.name for page in (*DOCS, *NOTEBOOKS, *(ROOT / 'docs').glob('*.rst'))}
-    assert pages - {'index.md'} <= linked
+            for part in name.strip('`').split('.'):
+                assert re.search(rf'^ *(class|def) {part}\b', code, re.MULTILINE), (link, name)
 
 
 @every_page
-def test_commands_that_are_mentioned_exist(page: Path) -> None:
-    text = text_of(page)
-    scripts = re.findall(r'(?<![\w/])(?:scripts|benchmarks|examples)/[a-z]\w+(?:\.py)?\b', text)
-    assert [name for name in scripts if not (ROOT / name).is_file()] == []
-    code = ''.join(re.findall(r'^ *```\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE))
-    words = re.findall(r'^ *(?:\$ )?(?:python3 -m |\.venv/bin/)?mnm_ros ([a-z]\w+)\b(?!\.)', code,
-                       re.MULTILINE)
+def test_what_is_named_exists(page: Path) -> None:
+    """Files of the package may be named from ``mnm_ros`` on."""
+    text = PAGES[page]
+    files = re.findall(r'(?<![\w/])(?:scripts|benchmarks|examples)/[a-z]\w+(?:\.py)?\b', text)
+    files += re.findall(r'`((?:\w+/)+\w+\.py|mnm_ros/[\w/]+(?:\.\w+)+)(?:::\w+)?`', text)
+    assert [name for name in files
+            if not any((folder / name).is_file() for folder in (ROOT, ROOT / 'mnm_ros'))] == []
+    words = re.findall(r'^ *(?:\$ )?(?:python3 -m |\.venv/bin/)?mnm_ros ([a-z]\w+)\b(?!\.)',
+                       ''.join(blocks(page)), re.MULTILINE)
     words += re.findall(r'`(?:python3 -m )?mnm_ros ([a-z]\w+)\b(?!\.)[^`]*`', text)
     assert [word for word in words if word not in COMMANDS] == []
-
-
-@every_page
-def test_files_and_tests_that_are_mentioned_exist(page: Path) -> None:
-    """Files of the package may be named from ``mnm_ros`` on."""
-    text = page.read_text(encoding='utf-8')
-    files = re.findall(r'`((?:[a-z_]+/)*[a-z_]+/[a-z_]+\.py)(?:::\w+)?`', text)
-    files += re.findall(r'`(mnm_ros/[\w/]+\.\w+(?:\.\w+)?)`', text)
-    assert [path for path in files
-            if not any((folder / path).exists() for folder in (ROOT, ROOT / 'mnm_ros'))] == []
-    module = ''
-    for name, function, rest, case in re.findall(TEST_NAME, text):
-        module = name or module
-        if name or function:
-            assert module in TESTS
-            assert re.search(rf'def {function}' if rest else rf'def {function}\b' if function
-                             else '', TESTS[module]), (module, function)
-            assert case in TESTS[module], (module, case)
+    for module, test in re.findall(r'`(test_\w+)::(test_\w+)`', text):
+        path, = (ROOT / 'test').rglob(f'{module}.py')
+        assert f'def {test}(' in path.read_text(encoding='utf-8')
 
 
 def shown(page: str, head: str) -> set[str]:
     """Return the names in the first cells of the table that begins with a row."""
-    table = (ROOT / 'docs' / page).read_text(encoding='utf-8').split(f'\n{head}')[1]
-    rows = table.split('\n\n')[0].splitlines()[2:]
+    rows = PAGES[DOCS / page].split(f'\n{head}')[1].split('\n\n')[0].splitlines()[2:]
     return {name for row in rows for name in re.findall(r'`([\w-]+)', row.split(' | ')[0])}
 
 
@@ -121,30 +66,21 @@ def test_tables_list_what_there_is() -> None:
                if isinstance(value, (FunctionType, property)) and not name.startswith('_')}
     assert shown('robot_sides.md', '| | what it is for |') == (
         offered - {'send_state', 'leave'} | {'action_names', 'action_timeout'})
-    arguments = ''.join(
-        (ROOT / path).read_text(encoding='utf-8').split(f'\n{name} = {{')[1].split('\n}')[0]
-        for path, name in (('launch/trial.launch.py', 'ARGUMENTS'),
-                           ('mnm_ros/launching.py', 'VIEWERS')))
-    assert shown('trials.md', '| argument |') == {
-        *re.findall(r"^    '(\w+)':", arguments, re.MULTILINE)}
+    tables = (('launch/trial.launch.py', 'ARGUMENTS'), ('mnm_ros/launching.py', 'VIEWERS'))
+    assert shown('trials.md', '| argument |') == {name for path, table in tables for name in
+        re.findall(r"^    '(\w+)':", (ROOT / path).read_text(encoding='utf-8').split(
+            f'\n{table} = {{')[1].split('\n}')[0], re.MULTILINE)}
     for page, shipped in (('getting_started', scenario.shipped()), ('robots', world.shipped())):
-        text = (ROOT / 'docs' / f'{page}.md').read_text(encoding='utf-8')
-        assert [name for name in shipped if f'`{name}`' not in text] == []
+        assert [name for name in shipped if f'`{name}`' not in PAGES[DOCS / f'{page}.md']] == []
 
 
 @pytest.mark.parametrize(
     'page', [*PAGES, *sorted(ROOT.glob('examples/*.py'))], ids=lambda page: page.name)
 def test_the_code_shown_imports_what_the_package_offers(page: Path) -> None:
-    text = page.read_text(encoding='utf-8')
-    blocks = [text] if page.suffix == '.py' else re.findall(
-        r'^ *```python\n(.*?)^ *```', text, re.DOTALL | re.MULTILINE)
-    if page.suffix == '.ipynb':
-        blocks = [''.join(cell['source']) for cell in json.loads(text)['cells']
-                  if cell['cell_type'] == 'code']
+    code = '\n'.join(blocks(page, 'python')) if page in PAGES else page.read_text('utf-8')
     faces = {face.__name__: {*face.__all__} for face in (mnm_ros, mnm_ros.core)}
-    for module, names, alone in (found for code in blocks for found in re.findall(
-            r'^ *(?:from (mnm_ros[\w.]*) import (\([^)]*\)|.*)|import (mnm_ros[\w.]*))', code,
-            re.MULTILINE)):
-        used = {name.split(' as ')[0].strip()
-                for name in re.sub(r'#.*|[()]', '', names).split(',')} - {''}
-        assert used <= faces[alone or module]
+    for statement in re.findall(
+            r'^ *((?:from|import) mnm_ros\b[^(\n]*(?:\([^)]*\))?)', code, re.MULTILINE):
+        node, = ast.parse(statement).body
+        names = {alias.name for alias in node.names}
+        assert names <= (faces[node.module] if isinstance(node, ast.ImportFrom) else {*faces})

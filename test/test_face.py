@@ -7,15 +7,14 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
-from pathlib import Path
 import re
 
 import mnm_ros
 import mnm_ros.core
 from mnm_ros.core import errors
+from pages import DOCS
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
 FACES = {face.__name__: face for face in (mnm_ros, mnm_ros.core)}
 
 
@@ -35,7 +34,7 @@ def test_a_name_is_what_the_type_checker_takes_it_for(face: str) -> None:
 
 
 def test_one_page_documents_all_of_it() -> None:
-    text = (ROOT / 'docs' / 'api.rst').read_text(encoding='utf-8')
+    text = (DOCS / 'api.rst').read_text(encoding='utf-8')
     assert {*re.findall(r'^\.\. (?:auto|py:)\w+:: ([\w.]+)$', text, re.MULTILINE)} == {
         *(f'mnm_ros.core.{name}' for name in mnm_ros.core.__all__),
         *(f'mnm_ros.{name}' for name in {*mnm_ros.__all__} - {*mnm_ros.core.__all__})}

@@ -10,102 +10,81 @@ from pathlib import Path
 import re
 import shlex
 from textwrap import dedent
+from typing import Any
 from unittest.mock import Mock
 
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core import Policy
 from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.simulator import Simulator
+from pages import blocks, DOCS, PAGES, ROOT
 import pytest
 import rclpy
 from rclpy.context import Context
 from std_msgs.msg import Int64MultiArray, MultiArrayLayout
 
-ROOT = Path(__file__).parents[1]
-DOCS = ROOT / 'docs'
-PAGES = {page: page.read_text(encoding='utf-8')
-         for page in (ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted(DOCS.glob('*.md')))}
 
-
-def code_blocks(page: Path, language: str) -> list[str]:
-    """Return the blocks of code in a language."""
-    return re.findall(rf'```{language}\n(.*?)```', PAGES[page], re.DOTALL)
-
-
-def block_with(line: str, page: Path) -> str:
-    return next(block for block in code_blocks(page, 'python') if line in block)
+def run(page: Path, line: str, **names: Any) -> dict[str, Any]:
+    """Run the block of Python that has a line; return the names that it leaves."""
+    exec(dedent(next(code for code in blocks(page, 'python') if line in code)), names)
+    return names
 
 
 def test_the_world_and_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
     for page, number, load in (('robots', -1, world.load), ('reference', 0, scenario.load)):
         path = tmp_path / f'{page}.yaml'
-        path.write_text(code_blocks(DOCS / f'{page}.md', 'yaml')[number], encoding='utf-8')
+        path.write_text(blocks(DOCS / f'{page}.md', 'yaml')[number], encoding='utf-8')
         assert len(load(str(path)).settings) == 2
 
 
 def test_what_a_robot_side_says_is_the_same_in_json_and_in_python() -> None:
-    section = PAGES[DOCS / 'robot_sides.md'].split('## What it is')[1].split('\n### ')[0]
-    said, = re.findall(r'```json\n(.*?)```', section, re.DOTALL)
-    shown, = re.findall(r'```python\n(.*?)```', section, re.DOTALL)
-    names: dict = {'RobotDescription': RobotDescription}
-    exec(dedent(shown), names)
-    assert names['describe'](None) == RobotDescription.from_text(said)
+    page = DOCS / 'robot_sides.md'
+    names = run(page, 'def describe', RobotDescription=RobotDescription)
+    assert names['describe'](None) == RobotDescription.from_text(blocks(page, 'json')[0])
 
 
 def test_the_decoder_shown_agrees_with_the_library() -> None:
     policies = PolicySet(1, 2, 3, tuple(
         Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
         for target in (5, 7)))
-    code = block_with('def action(target', DOCS / 'policies.md')
-    names: dict = {'message': policies.to_msg()}
-    exec(code, names)
+    names = run(DOCS / 'policies.md', 'def action(target', message=policies.to_msg())
     for target, step, state in product((5, 7), range(4), (5, 7, 8)):
         assert names['action'](target, step, state) == (
             policies.policy_for(target).action(step, state))
 
 
 def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
-    answers: list[list[int]] = []
-
-    class Bare:
-        """A node that needs no ROS."""
-
-        def __init__(self, name: str) -> None:
-            pass
-
-        create_subscription = Mock()
-        create_publisher = Mock(return_value=Mock(
-            publish=lambda message: answers.append(list(message.data))))
-
-    code = block_with('class MyRobot', ROOT / 'README.md')
-    names: dict = {'Node': Bare, 'Int64MultiArray': Int64MultiArray}
-    exec(code, names)
-    robot = names['MyRobot']()
-    robot.go_home, robot.move = lambda: 0, lambda action: action + 1
+    create_publisher = Mock()
+    bare = type('Bare', (), {    # a node that needs no ROS
+        '__init__': lambda self, name: None, 'create_subscription': Mock(),
+        'create_publisher': create_publisher})
+    robot = run(ROOT / 'README.md', 'class MyRobot', Node=bare,
+                Int64MultiArray=Int64MultiArray)['MyRobot']()
+    robot.go_home, robot.move = Mock(return_value=0), Mock(return_value=1)
     for numbers, offset in (
             ([], 0), ([1], 0), ([1, 0, 0], 0), ([1, 0], 5), ([1, 2], 0), ([1, -2], 0),
             ([1, 0], 0), ([1, 0], 0), ([2, -1], 0)):
         robot.on_action(Int64MultiArray(
             data=numbers, layout=MultiArrayLayout(data_offset=offset)))
-    assert answers == [[1, 1], [1, 1], [2, 0]]
+    answers = create_publisher().publish.call_args_list
+    assert [list(call.args[0].data) for call in answers] == [[1, 1], [1, 1], [2, 0]]
+    robot.move.assert_called_once_with(0)
 
 
 def test_the_exploration_without_ros_that_is_shown_knows_the_grid(
         capsys: pytest.CaptureFixture) -> None:
-    code = block_with('from mnm_ros.core import', ROOT / 'README.md')
     simulator = Simulator(scenario.load('grid_3x3'))
-    exec(code, {'step': simulator.step})
+    run(ROOT / 'README.md', 'from mnm_ros.core import', step=simulator.step)
     known, = capsys.readouterr().out.splitlines()
     assert set(range(8)) <= set(ast.literal_eval(known))
 
 
 def test_ros_understands_the_arguments_shown() -> None:
-    lines = re.findall(r'^\$? ?\w.* --ros-args .*$', '\n'.join(PAGES.values()), re.MULTILINE)
-    shown = [shlex.split(line.partition(' --ros-args ')[2]) for line in lines
-             if '--params-file' not in line]
+    shown = re.findall(r'^(?!.*--params-file)\$? ?\w.*? --ros-args (.*)$',
+                       '\n'.join(PAGES.values()), re.MULTILINE)
     assert shown
     for arguments in shown:
         context = Context()
-        rclpy.init(args=['--ros-args', *arguments], context=context)
+        rclpy.init(args=['--ros-args', *shlex.split(arguments)], context=context)
         context.try_shutdown()

@@ -5,22 +5,20 @@
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 import re
 from xml.etree import ElementTree
 
 import mnm_ros
+from pages import ROOT
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-CODE = ['benchmarks', 'examples', 'launch', 'mnm_ros', 'setup.py', 'test']
 PACKAGE = ElementTree.parse(ROOT / 'package.xml').getroot()
 
 
 def test_the_changelog_can_be_read() -> None:
-    lines = (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8').splitlines()
-    assert lines[1] == f'Changelog for package {PACKAGE.findtext("name")}'
-    heads = [head for head, line in zip(lines, lines[1:]) if re.fullmatch('-{3,}', line)]
+    text = (ROOT / 'CHANGELOG.rst').read_text(encoding='utf-8')
+    assert text.splitlines()[1] == f'Changelog for package {PACKAGE.findtext("name")}'
+    heads = re.findall(r'^(.*)\n-{3,}$', text, re.MULTILINE)
     assert heads and all(
         re.fullmatch(r'Forthcoming|\d+\.\d+\.\d+ \(\d{4}-\d\d-\d\d\)', head) for head in heads)
 
@@ -32,16 +30,9 @@ def test_there_is_one_version() -> None:
     assert f'\nversion: {version}\n' in (ROOT / 'CITATION.cff').read_text(encoding='utf-8')
 
 
-def test_what_only_nav2_needs_is_asked_for_by_a_condition() -> None:
-    """As rosdep and colcon read it: a variable that is not set is empty."""
-    conditions = {each.text: each.get('condition') for each in PACKAGE.iter('exec_depend')}
-    assert {name: condition for name, condition in conditions.items() if condition} == (
-        dict.fromkeys(('bondpy', 'nav2_msgs'), '$MNM_ROS_NAV2 == true'))
-    assert 'ARG MNM_ROS_NAV2=\n' in (ROOT / 'Dockerfile').read_text(encoding='utf-8')
-
-
 @pytest.mark.parametrize('linter', ['flake8', 'pep257'])
 def test_the_code_passes(linter: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(f'ament_{linter}', reason=f'ament_{linter} is not installed')
     monkeypatch.chdir(ROOT)
-    assert importlib.import_module(f'ament_{linter}.main').main(CODE) == 0
+    code = ['benchmarks', 'examples', 'launch', 'mnm_ros', 'setup.py', 'test']
+    assert importlib.import_module(f'ament_{linter}.main').main(code) == 0

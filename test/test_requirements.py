@@ -4,69 +4,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from importlib.metadata import packages_distributions
 import os
 from pathlib import Path
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from typing import Any
 
 from packaging.markers import default_environment
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from pages import PAGES, ROOT
 import pytest
+from test_layers import CODE, IMPORTED, ROS
+from test_release import PACKAGE
 
-ROOT = Path(__file__).resolve().parents[1]
 SETS = {'explore': ('ros',), 'page': ('dashboard',), 'physics': ('physics',),
         'test': ('test', 'docs', 'benchmarks')}
-PYTHONS = ('3.10', '3.11', '3.12', '3.13')
 
 
-def pins(name: str, python: str) -> dict[str, str]:
-    """Return the version of each package that a set pins for a Python on Linux."""
-    lines = (ROOT / 'requirements' / f'{name}.txt').read_text(encoding='utf-8').splitlines()
-    found = [Requirement(line.rstrip(' \\')) for line in lines if re.match(r'\w', line)]
-    return {normal(each.name): str(each.specifier).removeprefix('==') for each in found
-            if is_for(each, python)}
-
-
-def is_for(requirement: Requirement, python: str) -> bool:
-    """Return whether a requirement is one with a Python on Linux."""
-    return requirement.marker is None or requirement.marker.evaluate({
-        **default_environment(), 'python_version': python,
-        'python_full_version': f'{python}.4', 'sys_platform': 'linux'})
-
-
-def normal(name: str) -> str:
-    return re.sub('[-_.]+', '-', name).lower()
-
-
-def test_all_that_setup_names_is_pinned_in_a_version_that_it_allows(
-        monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, Any] = {}
-    monkeypatch.setattr('setuptools.setup', lambda **arguments: given.update(arguments))
+@pytest.fixture
+def named(monkeypatch: pytest.MonkeyPatch) -> dict[str, list[str]]:
+    """Return what setup.py names for each extra, and always, which is for the extra ''."""
+    found: dict[str, Any] = {}
+    monkeypatch.setattr('setuptools.setup', lambda **arguments: found.update(arguments))
     monkeypatch.chdir(ROOT)
     runpy.run_path('setup.py')
-    for python in PYTHONS:
-        pinned: dict[str, str] = {}
-        for name, extras in SETS.items():
-            found = pins(name, python)
-            assert all(pinned.get(each, version) == version for each, version in found.items())
-            pinned |= found
-            for text in (*given['install_requires'],
-                         *(text for extra in extras for text in given['extras_require'][extra])):
-                wanted = Requirement(text)
-                assert not is_for(wanted, python) or wanted.specifier.contains(
-                    pinned[normal(wanted.name)]), f'{wanted}, Python {python}'
-        # ``mnm_ros contract`` runs its clauses with pytest, and the first script installs it.
-        assert 'pytest' in pins('explore', python)
+    return {'': found['install_requires'], **found['extras_require']}
+
+
+def versions(texts: Iterable[str], python: str) -> dict[str, SpecifierSet]:
+    """Return the versions of each package that requirements name for a Python on Linux."""
+    environment = {**default_environment(), 'python_version': python,
+                   'python_full_version': f'{python}.4', 'sys_platform': 'linux'}
+    return {canonicalize_name(each.name): each.specifier for each in map(Requirement, texts)
+            if each.marker is None or each.marker.evaluate(environment)}
+
+
+@pytest.mark.parametrize('python', ['3.10', '3.11', '3.12', '3.13'])
+def test_all_that_setup_names_is_pinned_in_a_version_that_it_allows(
+        named: dict[str, list[str]], python: str) -> None:
+    pinned: dict[str, str] = {}
+    for name, extras in SETS.items():
+        text = (ROOT / 'requirements' / f'{name}.txt').read_text(encoding='utf-8')
+        for package, pin in versions(re.findall(r'^\w[^\\\n]*', text, re.M), python).items():
+            version = str(pin).removeprefix('==')
+            assert pinned.setdefault(package, version) == version, package
+        for text in (text for extra in ('', *extras) for text in named[extra]):
+            for package, allowed in versions([text], python).items():
+                assert allowed.contains(pinned[package]), text
+
+
+def test_all_that_is_imported_is_asked_for(named: dict[str, list[str]]) -> None:
+    """A condition is for what only nav2 needs: a variable that is not set is empty."""
+    asked = {each.text: each.get('condition') for each in PACKAGE.iter('exec_depend')}
+    assert {name: condition for name, condition in asked.items() if condition} == (
+        dict.fromkeys(('bondpy', 'nav2_msgs'), '$MNM_ROS_NAV2 == true'))
+    assert 'ARG MNM_ROS_NAV2=\n' in (ROOT / 'Dockerfile').read_text(encoding='utf-8')
+    assert {*ROS} - {*asked} == {'rmf_fleet_msgs'}    # the command that needs them says so
+    assert {'python3-' + {'PyYAML': 'yaml'}.get(name, name) for text in named['']
+            if (name := Requirement(text).name) != 'setuptools'} <= {*asked}
+    homes = packages_distributions()
+    known = {*versions((text for texts in named.values() for text in texts), '3.13')}
+    assert [name for name in IMPORTED - {*ROS, 'mnm_ros', 'fastapi', 'uvicorn'}    # of nicegui
+            if not known.intersection(map(canonicalize_name, homes.get(name, known)))] == []
 
 
 def test_no_page_installs_a_stranger_by_the_name_of_the_package() -> None:
     """It is on no registry, so that anyone could take the name there."""
-    pages = [*ROOT.glob('*.md'), *(ROOT / 'docs').iterdir(), *(ROOT / 'mnm_ros').rglob('*.py')]
-    assert not [page for page in pages if page.is_file() and re.search(
-        r"""pip3? install [^`\n]*?['" ]mnm_ros\b""", page.read_text(encoding='utf-8'))]
+    assert not re.search(r"""pip3? install\b[^`\n]*?['" ]mnm_ros\b""",
+                         '\n'.join([*PAGES.values(), CODE]))
 
 
 _PYTHON = r"""#!/bin/bash
@@ -82,10 +94,9 @@ esac
 def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a clone with the scripts alone, and a Python whose pip writes down what is asked."""
     root, python = tmp_path / 'clone', tmp_path / 'bin' / 'python3'
-    sets = (f'requirements/{name}.txt' for name in SETS)
-    for name in ('scripts/_environment', 'setup.py', *sets):
-        (root / name).parent.mkdir(parents=True, exist_ok=True)
-        (root / name).write_bytes((ROOT / name).read_bytes())
+    for folder in ('scripts', 'requirements'):
+        shutil.copytree(ROOT / folder, root / folder)
+    shutil.copy(ROOT / 'setup.py', root)
     python.parent.mkdir()
     python.write_text(_PYTHON.replace('PYTHON', sys.executable))
     python.chmod(0o755)

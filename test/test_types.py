@@ -12,9 +12,9 @@ import subprocess
 import sys
 from typing import Any
 
+from pages import ROOT
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
 DIFFERENT = (    # on purpose: the stubs have few of the parameters, and names for the C++ side
     'stub does not have', 'metaclass differs', 'implementation is not a type',
     'rclpy.clock.Clock.__init__', 'rclpy.lifecycle.LifecycleNode.__init__',
@@ -39,19 +39,17 @@ def test_the_stubs_state_what_is_installed() -> None:
 def test_a_message_has_the_fields_that_the_stubs_state(path: Path) -> None:
     """``stubtest`` does not see fields."""
     module = pytest.importorskip(f'{path.parent.name}.{path.stem}')
-    for stated in ast.parse(path.read_text(encoding='utf-8')).body:
-        if isinstance(stated, ast.ClassDef) and hasattr(module, stated.name):
-            check_fields(stated, getattr(module, stated.name))
+    check_fields(ast.parse(path.read_text(encoding='utf-8')), module)
 
 
-def check_fields(stated: ast.ClassDef, there: Any) -> None:
+def check_fields(stated: ast.Module | ast.ClassDef, there: Any) -> None:
     fields = getattr(there, 'get_fields_and_field_types', dict)()
     for member in stated.body:
-        if isinstance(member, ast.ClassDef):
+        if isinstance(member, ast.ClassDef) and hasattr(there, member.name):
             check_fields(member, getattr(there, member.name))
-        elif isinstance(member, ast.AnnAssign):
+        elif isinstance(member, ast.AnnAssign) and fields:
             name = ast.unparse(member.target)
-            if fields and not name.isupper():    # a constant is no field
+            if not name.isupper():    # a constant is no field
                 assert ast.unparse(member.annotation) == python_type(fields[name]), (there, name)
 
 
@@ -61,9 +59,6 @@ def python_type(ros: str) -> str:
     if sequence:    # 64-bit numbers alone are appended to
         kind = 'MutableSequence' if sequence[1] == 'int64' else 'Sequence'
         return f'{kind}[{python_type(sequence[1])}]'
-    if ros.startswith('double['):
-        return 'NDArray[np.float64]'
     words = {'boolean': 'bool', 'octet': 'bytes', 'string': 'str', 'double': 'float',
-             'float': 'float'}
-    return words.get(ros) or (
-        'int' if re.fullmatch(r'u?int\d+', ros) else ros.rpartition('/')[2])
+             'double[36]': 'NDArray[np.float64]'}
+    return words.get(ros) or re.sub(r'^u?int\d+$', 'int', ros.rpartition('/')[2])

@@ -6,6 +6,8 @@ Calls of rclpy for the type checker, which also reports each ignored error that 
 Nothing imports this module. The list ``files`` in pyproject.toml names it for mypy.
 """
 
+from collections.abc import Callable
+
 from mnm_ros import messages
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -14,27 +16,14 @@ from std_msgs.msg import Int64, String
 from std_srvs.srv import SetBool, Trigger
 
 
-def tick() -> None:
-    """Stand for the callback of a timer."""
-
-
-def take(message: Int64) -> None:
-    """Stand for the callback of a subscription."""
-
-
-def change(request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-    """Stand for the callback of a service."""
-    return response
-
-
-def of_node(node: Node) -> None:
+def of_node(node: Node, tick: Callable[[], None], take: Callable[[Int64], None], change: Callable[
+        [Trigger.Request, Trigger.Response], Trigger.Response]) -> None:
     """Call the methods of a node."""
     numbers = node.create_publisher(Int64, 'numbers', 10)
     numbers.publish(Int64(data=1))
     numbers.publish(String(data='1'))  # type: ignore[arg-type]
     numbers.publish(Int64(datum=1))  # type: ignore[call-arg]
     numbers.publish(Int64(data='1'))  # type: ignore[arg-type]
-    node.create_publisherr(1)  # type: ignore[attr-defined]
     node.create_publisher(Int64, 'numbers')  # type: ignore[call-arg]
     node.create_subscription(Int64, 'numbers', take, 10)
     node.create_subscription(String, 'numbers', take, 10)  # type: ignore[arg-type]
@@ -47,10 +36,9 @@ def of_node(node: Node) -> None:
     node.get_logger().information('there')  # type: ignore[attr-defined]
 
 
-def of_part(node: NodeScope, part: NodeInterface) -> None:
+def of_part(node: NodeScope, part: NodeInterface, tick: Callable[[], None]) -> None:
     """Call the methods of a part of a node."""
     part = node
-    node.create_publisher(Int64, 'numbers', 10).publish(Int64(data=1))
     node.create_publisher(Int64, 'numbers', 10).publish(String())  # type: ignore[arg-type]
     part.create_publisher(Int64, 'numbers', 10).publish(String())  # type: ignore[arg-type]
     part.create_timer('1.0', tick)  # type: ignore[arg-type]

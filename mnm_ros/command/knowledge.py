@@ -24,6 +24,7 @@ from mnm_ros.places.rmf_lanes import requested, REQUESTS
 if TYPE_CHECKING:
     from mnm_ros.core.model.policy import Policy
     from mnm_ros.export.contents import ExportContents
+    from mnm_ros.export.lane_requests import FleetLanes
     from mnm_ros.places.place_graph import PlaceGraph
     from rich.console import Console, RenderableType
     from rich.table import Table
@@ -257,8 +258,12 @@ def export(arguments: Sequence[str], program: str) -> int:
                     else ('nav2_msgs', 'nav2')))
         learnt = find(given, ros_arguments, row.log)
         own = requested(given.output, given.fleet) if given.follow is not None else ()
-        _write(given.output, row.write(learnt, *options))
-        said = _warnings(row, learnt, graph, given.fleet)
+        lanes = None
+        if graph is not None and given.fleet is not None:
+            from mnm_ros.export.lane_requests import FleetLanes
+            lanes = FleetLanes.of(learnt, graph, given.fleet)
+        _write(given.output, row.write(learnt, *options) if lanes is None else lanes.request)
+        said = _warnings(row, learnt, graph) if lanes is None else lanes.warnings
     except BrokenPipeError:
         raise
     except (OSError, CheckpointError, NoAnswerError, ExportError, InvalidValueError) as error:
@@ -267,7 +272,7 @@ def export(arguments: Sequence[str], program: str) -> int:
     for sentence in said:
         print(f'{program}: {sentence}', file=sys.stderr)
     if given.follow is not None:
-        _follow(given, ros_arguments, learnt, graph, own)
+        _follow(given, ros_arguments, learnt, graph if lanes is None else lanes, own)
     return 0
 
 
@@ -298,23 +303,20 @@ def _options(given: argparse.Namespace, frame: dict[str, Any],
     if given.fleet is None:
         graph = read_geojson(given.graph)
         return graph, [graph]
-    graph = read_graph(given.graph)
-    return graph, [RmfFrame(), graph, given.fleet]
+    return read_graph(given.graph), []
 
 
-def _warnings(row: Format, learnt: ExportContents, graph: PlaceGraph | None,
-              fleet: str | None) -> list[str]:
-    from mnm_ros.export import lane_requests, route_graphs
-    if graph is not None and fleet is not None:
-        return lane_requests.warnings(learnt, graph, fleet)
+def _warnings(row: Format, learnt: ExportContents, graph: PlaceGraph | None) -> list[str]:
+    from mnm_ros.export import route_graphs
     return route_graphs.warnings(learnt, graph) if row.places else []
 
 
 def _follow(given: argparse.Namespace, ros_arguments: Sequence[str], learnt: ExportContents,
-            graph: PlaceGraph | None, own: Collection[int]) -> None:
+            graph: PlaceGraph | FleetLanes | None, own: Collection[int]) -> None:
     """
     Tell nav2 or Open-RMF which edges close and open, until Ctrl-C.
 
+    :param graph: that was explored, if it is named; for Open-RMF with the lanes of a fleet.
     :param own: lanes that an earlier run has closed.
     """
     from mnm_ros.command.follow import follow, Receiver, RouteServer
@@ -324,14 +326,13 @@ def _follow(given: argparse.Namespace, ros_arguments: Sequence[str], learnt: Exp
     from mnm_ros.subscriptions import Listener
     receiver: Receiver
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
-        if graph is None or given.fleet is None:
+        if not isinstance(graph, FleetLanes):
             routes = RouteGraph.of(learnt, graph)
             receiver = RouteServer(listener, routes, given.follow or ROUTE_SERVER)
             follow(listener, routes, receiver)
         else:
-            lanes = FleetLanes.of(learnt, graph, given.fleet)
-            receiver = FleetAdapter(listener, lanes, given.follow or REQUESTS, given.output, own)
-            follow(listener, lanes.graph, receiver, lanes.within(own))
+            receiver = FleetAdapter(listener, graph, given.follow or REQUESTS, given.output, own)
+            follow(listener, graph.graph, receiver, graph.within(own))
 
 
 def _write(path: Path | None, content: bytes) -> None:

@@ -47,14 +47,16 @@ def serve_places(made: MadePlaces, port: int) -> None:
     """
     Serve the page of a place graph on this machine alone.
 
-    :param made: the graph, as its file has it.
+    :param made: the graph, which may have names that its file lacks.
     :raises InvalidValueError: if NiceGUI is not installed, or the port is in use.
     """
     with _nicegui():
         from mnm_ros.page.edit_page import Shared
         from mnm_ros.page.place_page import PlacePage
     rules = made.rules
-    shared = Shared(Draft(made.graph, partial(place_edits.edited, rules)), str(made.graph.path),
+    draft = Draft(made.graph, partial(place_edits.edited, rules))
+    draft.saved = made.in_file
+    shared = Shared(draft, str(made.graph.path),
                     partial(saved, rules), lambda now: [*graph_forecast(now)])
     _serve(lambda: PlacePage(shared, rules), shared, port)
 

@@ -5,7 +5,9 @@ The interchangeable parts by name, and how a run of a base algorithm is put toge
 
 A run of ``disco`` gives half of its delta to ruling out and half to certificates, most of it to
 tests: all states are to be certified in the end, and the transitions that the model rests on are
-there by then. A rediscovery, to which most policies are given, gives two thirds to ruling out.
+there by then. A rediscovery, to which most policies are given, gives two thirds to ruling out. A
+run that begins with a declaration gives one third to ruling out, as the declaration does most of
+that, and nearly all of the rest to tests.
 
 To add a part, write its class and give it a row here; the option of its kind then takes its name,
 and documentation and error messages have it. The parts of ``paper`` and ``improve`` are plug-ins:
@@ -84,7 +86,8 @@ STEP_BOUNDS: Mapping[str, Part[Callable[[Settings, int], int]]] = {
 def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     problem, horizon = settings.problem, settings.steps_horizon
-    counts, (ruling_out, by_model) = Counts(), (2 / 3, 1 / 2) if policies else (1 / 2, 1 / 5)
+    counts, (ruling_out, by_model) = Counts(), (2 / 3, 1 / 2) if policies else (
+        1 / 3, 1 / 10) if problem.support else (1 / 2, 1 / 5)
     given = [policy.target for policy in policies]
     new_planner: PlannerFactory = part('planner', settings.planner)
     return Disco(problem, home, DiscoParts(

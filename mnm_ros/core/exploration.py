@@ -66,7 +66,7 @@ from mnm_ros.core.view import View
 
 _STATE = ('mnm', 'steps', 'work', 'misses', 'here', 'sources', 'known', 'news', 'within')
 
-ALGORITHM = 10
+ALGORITHM = 11
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 

@@ -52,6 +52,11 @@ class FleetLanes:
         """
         return cls(RouteGraph.of(learnt, given), fleet)
 
+    @cached_property
+    def closed(self) -> frozenset[Transition]:
+        """Return the edges that are closed by what was learnt up to now."""
+        return frozenset(Closures.now(self.graph).closed)
+
     @property
     def _given(self) -> PlaceGraph:
         assert self.graph.given is not None
@@ -96,22 +101,16 @@ class FleetLanes:
             text += f', arrived {ends.get(edge.following, 0)} of {sum(ends.values())} times'
         return ' '.join(text.split())
 
-    def without_lanes(self, closed: Iterable[Transition]) -> list[str]:
+    @property
+    def request(self) -> bytes:
+        """Return the request to close the lanes that are closed now."""
+        return self.text(self.closed, self.graph.learnt.knowledge.counts).encode()
+
+    @property
+    def warnings(self) -> list[str]:
         """Return a sentence if some closed edges have no lanes, with their names."""
-        missing = [self._edges[edge].key for edge in closed if not self.numbers(edge)]
+        missing = [each.key for edge, each in self._edges.items()
+                   if edge in self.closed and not each.lanes]
         return [f'{self._given.path}: closed, but without a lane whose number is known: '
                 f'{", ".join(missing)}; expected a navigation graph with two lanes instead of '
                 'is_bidirectional, and with one lift at most'] if missing else []
-
-
-def lane_request(learnt: ExportContents, given: PlaceGraph, fleet: str) -> bytes:
-    """Return the request to close the lanes that are closed now."""
-    lanes = FleetLanes.of(learnt, given, fleet)
-    return lanes.text(Closures.now(lanes.graph).closed, learnt.knowledge.counts).encode()
-
-
-def warnings(learnt: ExportContents, given: PlaceGraph, fleet: str) -> list[str]:
-    """Return which closed edges are not in the request, as sentences."""
-    lanes = FleetLanes.of(learnt, given, fleet)
-    closed = Closures.now(lanes.graph).closed
-    return lanes.without_lanes(edge for edge in may_close(lanes.graph) if edge in closed)

@@ -229,17 +229,9 @@ def nav2_route(learnt: ExportContents, given: PlaceGraph | None = None) -> bytes
     return f'{text}\n'.encode()
 
 
-def rmf(learnt: ExportContents, frame: RmfFrame = RmfFrame(), given: PlaceGraph | None = None,
-        fleet: str = '') -> bytes:
-    """
-    Return the graph for a fleet adapter of Open-RMF, on one level.
-
-    :param given, fleet: to return the closed lanes of this graph for that fleet instead.
-    """
+def rmf(learnt: ExportContents, frame: RmfFrame = RmfFrame()) -> bytes:
+    """Return the graph for a fleet adapter of Open-RMF, on one level."""
     import yaml
-    if given is not None:
-        from mnm_ros.export.lane_requests import lane_request
-        return lane_request(learnt, given, fleet)
     graph, described = RouteGraph.of(learnt), learnt.description
     numbers = {state: number for number, state in enumerate(graph.nodes)}
     names: list[str] = []

@@ -299,7 +299,8 @@ class PlaceGraph:
     def warnings(self) -> tuple[str, ...]:
         """Return what a graph may contain and a robot cannot use, each with the file and ids."""
         return tuple(f'{self.path}: {text}' for text in (
-            *self.remarks, *self._twins(), *self._repeated(), *self._loops(), *self._islands()))
+            *self.remarks, *self._twins(), *self._repeated(), *self._misleading(),
+            *self._loops(), *self._islands()))
 
     def _twins(self) -> Iterator[str]:
         for (x, y, _), numbers in self._at.items():
@@ -312,6 +313,14 @@ class PlaceGraph:
             edge.key for edge in self.edges).items() if count > 1]
         if repeated:
             yield f'several edges have the id {_listed(repeated)}, expected an id of its own each'
+
+    def _misleading(self) -> Iterator[str]:
+        numbers = {*map(str, self.places)}
+        misleading = [f'{place.name} (place {number})' for number, place in self.places.items()
+                      if place.name in numbers and place.name != str(number)]
+        if misleading:
+            yield (f'names are the numbers of other places: {_listed(misleading)}; expected other '
+                   'names, because such a text is taken for the number')
 
     def _loops(self) -> Iterator[str]:
         loops = [edge.key for edge in self.edges if edge.start == edge.end]

@@ -10,7 +10,7 @@ that may have no plan import this room.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 import math
 
 from mnm_ros.driving.occupancy import Map, Point
@@ -57,13 +57,31 @@ def find_openings(map_: Map, door: float, smallest: float) -> list[Line]:
     for line in lines:
         columns, rows = drawn(map_, line).T
         free[rows, columns] = False
-    both = _distinct([*lines, *gates(map_, free)])
-    labels = labelled(map_, both)
+    every = _distinct([*lines, *gates(map_, free)])
+    while len(kept := _dividing(map_, every, {*every} - {*lines})) < len(every):
+        every = kept    # a line that is gone may have ended two openings
+    return kept
+
+
+def _dividing(map_: Map, lines: list[Line], between_walls: Container[Line]) -> list[Line]:
+    """
+    Return the lines that have different rooms on both sides.
+
+    What is behind a gate and too small for a room becomes part of the room at its widest gate.
+
+    :param between_walls: those of the lines that are gates.
+    """
+    labels = labelled(map_, lines)
     areas = np.bincount(labels.ravel()) * map_.resolution ** 2
-    divided = [sides(map_, labels, line) for line in both]
-    return [line for number, (line, rooms) in enumerate(zip(both, divided))
-            if math.dist(*line) > _GAP and len({0, *rooms}) == 3
-            and (number < len(lines) or min(areas[list(rooms)]) > _WING)]
+    rooms = np.arange(len(areas))    # the room that each one became a part of
+    on_sides = {line: [*sides(map_, labels, line)] for line in lines}
+    for line in sorted(lines, key=lambda each: math.dist(*each), reverse=True):
+        one, other = rooms[on_sides[line]]
+        if 0 < min(one, other) and one != other and (math.dist(*line) <= _GAP or (
+                line in between_walls and min(areas[one], areas[other]) <= _WING)):
+            rooms[rooms == other] = one
+            areas[one] += areas[other]
+    return [line for line in lines if len({0, *rooms[on_sides[line]].tolist()}) == 3]
 
 
 def without_furniture(free: NDArray[np.bool_], resolution: float) -> NDArray[np.bool_]:

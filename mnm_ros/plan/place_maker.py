@@ -37,12 +37,14 @@ class MadePlaces:
 
     :ivar said: what a person should know, as sentences; of a new graph first where home is.
     :ivar specks: what was taken for free.
+    :ivar in_file: the graph as its file has it, whose places may lack a name or a room.
     """
 
     graph: PlaceGraph
     rules: PlaceRules
     said: tuple[str, ...]
     specks: tuple[Speck, ...]
+    in_file: PlaceGraph
 
     @property
     def plan(self) -> Plan:
@@ -81,12 +83,15 @@ def make(request: Request, path: Path) -> MadePlaces:
     said += layout.left_out()
     rules = PlaceRules(on.with_rooms(points, reached=True), layout)
     graph = rules.followed(_graph(path, on, rules.plan, points, pairs))
-    return MadePlaces(graph, rules, (*said, *_missing(graph, rules.plan)), on.specks)
+    return MadePlaces(graph, rules, (*said, *_missing(graph, rules.plan)), on.specks, graph)
 
 
 def opened(request: Request, path: Path) -> MadePlaces:
     """
     Return a graph that was made before, with the ground that its map has.
+
+    A place without a room is in the one of the map, and one without a name has that of its room
+    and a number.
 
     :param request: without ``home``; the rooms that the places name are added.
     :param path: of the graph, as GeoJSON.
@@ -101,8 +106,26 @@ def opened(request: Request, path: Path) -> MadePlaces:
     on_graph = replace(request, home=Pose(home.x, home.y, 0.0), rooms={**rooms, **request.rooms})
     on = ground.ground_of(on_graph, ground.read(request))
     layout = Layout(on.plan.driven_map, on.plan.home[:2], on.radius)
-    return MadePlaces(graph, PlaceRules(on.with_rooms(points, reached=True), layout),
-                      on.said[1:], on.specks)
+    rules = PlaceRules(on.with_rooms(points, reached=True), layout)
+    named, said = _named(graph, rules.plan), on.said[1:]
+    if named is not graph:
+        said += ('places without a name or a room are called by the map here; --page, and there '
+                 f'Save, writes that into {path}',)
+    return MadePlaces(named, rules, said, on.specks, graph)
+
+
+def _named(graph: PlaceGraph, plan: Plan) -> PlaceGraph:
+    """Return a graph whose places have a room if they are in one, and then also a name."""
+    taken = {'', *(place.name for place in graph.places.values())}
+    counts: Counter[str] = Counter()
+    places: dict[int, Place] = {}
+    for number, place in graph.places.items():
+        room, name = place.room or plan.room_at((place.x, place.y)) or '', place.name
+        while room and not place.name and name in taken:
+            counts[room] += 1
+            name = f'{room} {counts[room]}'
+        places[number] = replace(place, room=room, name=name)
+    return graph if places == graph.places else replace(graph, places=places)
 
 
 def _missing(graph: PlaceGraph, plan: Plan) -> Iterator[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Set
 from functools import cached_property
+from typing import NamedTuple
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.counts import Pair
@@ -26,6 +27,8 @@ STEPS_PER_EDGE = 25
 
 LEAST_STEPS = 5000
 """Before that none closes, so that the first hypothesis of a small graph can be judged."""
+
+_TRIED = 300    # passages, the busiest ones, of which one is looked for that can close
 
 
 class RouteWorld:
@@ -70,14 +73,20 @@ class RouteWorld:
         the most places.
         """
         ways = _ways(self.graph, self.home)
-        through = Counter((edge.start, edge.end) for way in ways.values() for edge in way)
+        through: Counter[tuple[int, int]] = Counter()
+        behind = dict.fromkeys(ways, 1)    # places to which the way leads through each, itself too
+        for place in reversed([*ways]):
+            edge = ways[place].edge
+            if edge is not None:
+                through[edge.start, place] = behind[place]
+                behind[edge.start] += behind[place]
         doors = {(edge.start, edge.end) for edge in self.graph.edges if edge.door}
         for start, end in sorted(through, key=lambda each: (
-                each not in doors, -through[each], each)):
+                each not in doors, -through[each], each))[:_TRIED]:
             closed = frozenset({(start, end), (end, start)})
             left = _ways(self.graph, self.home, closed)
-            if left.keys() == ways.keys() and max(map(len, left.values())) / SUCCESS <= (
-                    self.radius):
+            if left.keys() == ways.keys() and (
+                    max(way.steps for way in left.values()) / SUCCESS <= self.radius):
                 yield closed
 
     def _cmp(self, closed: Set[tuple[int, int]]) -> TableCmp:
@@ -90,14 +99,21 @@ class RouteWorld:
         return TableCmp(self.home, self.graph.actions, outcomes)
 
 
+class _Way(NamedTuple):
+    """The last edge of a way from home, and how many edges it has."""
+
+    edge: Edge | None
+    steps: int
+
+
 def _ways(graph: PlaceGraph, home: int, closed: Set[tuple[int, int]] = frozenset(),
-          ) -> dict[int, tuple[Edge, ...]]:
-    """Return by place the edges of a shortest way from home."""
-    found: dict[int, tuple[Edge, ...]] = {home: ()}
+          ) -> dict[int, _Way]:
+    """Return by place a shortest way from home, the nearest place first."""
+    found = {home: _Way(None, 0)}
     waiting = [home]
     for place in waiting:
         for edge in graph.outgoing(place):
             if edge.end not in found and (edge.start, edge.end) not in closed:
-                found[edge.end] = *found[place], edge
+                found[edge.end] = _Way(edge, found[place].steps + 1)
                 waiting.append(edge.end)
     return found

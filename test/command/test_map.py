@@ -13,10 +13,12 @@ import shlex
 from xml.etree import ElementTree
 
 from flats import DOOR, flat, saved
+from mnm_ros.command import plan_forecast
 from mnm_ros.command.main import main
 from mnm_ros.console.command_line import parse
 from mnm_ros.parameters import NODES
 from mnm_ros.places.geojson import read_geojson
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan.nav2_map import load as load_map
 from mnm_ros.plan.plan_file import load
 from mnm_ros.simulation import physics
@@ -28,6 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STAIRS = '-0.8 0.6 -0.3 0.6 -0.3 1.3 -0.8 1.3'.split()
 HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02')
 RADIUS = strength('1', '4')
+STEPS = re.compile(r'([\d,]+) steps, ways')
 SOON = (*HOME, '--radius', '1')    # what is told of exploring takes a second to be played, not ten
 
 
@@ -85,6 +88,33 @@ def test_a_map_becomes_a_graph_that_can_be_explored(
     scenario = parse([*words, '--once']).scenario
     assert program == 'explore' and scenario is not None
     assert scenario.graph == replace(graph, path=Path('flat.geojson'))
+
+
+def test_a_graph_that_is_not_simulated_in_time_has_an_estimate(
+        folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert main(['map', 'flat.yaml']) == 0
+    graph = read_geojson(folder / 'flat.geojson')
+    simulated, = plan_forecast.graph_forecast(graph)
+    for name in ('_PATIENCE', '_MOST_EDGES'):
+        with monkeypatch.context() as context:
+            context.setattr(plan_forecast, name, 0)
+            line, = plan_forecast.graph_forecast(graph)
+        assert '(an estimate by its edges, ' in line
+        assert number(STEPS.findall(line)[0]) == 7 * len(graph.edges)
+        assert 0.5 <= number(STEPS.findall(simulated)[0]) / (7 * len(graph.edges)) <= 2
+
+
+@pytest.mark.parametrize(('edges', 'expected'), [
+    ([(1, 0)], 'nothing declared leads away from home, state 0'),
+    ([(at + one, at + 1 - one) for at in range(900) for one in (0, 1)],
+     'the farthest state is 900 steps from home')])
+def test_a_graph_that_cannot_be_explored_as_a_whole_has_no_forecast(
+        edges: list[tuple[int, int]], expected: str) -> None:
+    graph = PlaceGraph(Path('a.geojson'), {number: Place(number, 0.0, home=not number)
+                                           for number in {*sum(edges, ())}},
+                       tuple(Edge(str(key), *ends) for key, ends in enumerate(edges)))
+    line, = plan_forecast.graph_forecast(graph)
+    assert line.startswith('exploring all of it is not possible: ') and expected in line
 
 
 def test_the_commands_of_your_building(

@@ -15,21 +15,20 @@ from mnm_ros.console.command_line import parse
 from mnm_ros.core import Exploration, play, Problem, settings
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
+from pages import blocks, DOCS, ROOT
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / 'docs' / 'getting_started.md').read_text(encoding='utf-8')
-BLOCKS = re.findall(r'^```(\w*)\n(.*?)^```', PAGE, re.DOTALL | re.MULTILINE)
+PAGE = DOCS / 'getting_started.md'
 LONG = 240.0    # s
 
 
 def block(beginning: str) -> str:
-    found, = (text for _, text in BLOCKS if text.startswith(beginning))
+    found, = (text for text in blocks(PAGE, r'\w*') if text.startswith(beginning))
     return found
 
 
 def saved(language: str, path: Path) -> None:
-    text, = (text for kind, text in BLOCKS if kind == language)
+    text, = blocks(PAGE, language)
     path.write_text(text, encoding='utf-8')
 
 

@@ -21,7 +21,7 @@ def test_a_missing_end_leaves_what_still_stands_and_lets_the_rest_go_on() -> Non
         exploration.observe(action, simulator.step(action))
         base = exploration._mnm.active
         known = tuple(policy.target for policy in base.policies) if base else ()
-    assert base is not None and len(known) == 7, known
+    assert base is not None and exploration.hypothesis is None, known
     certifier = base.certifier
     last = certifier.known[known[-1]]
     pair = next(pair for pair in certifier._executed(last) if not any(

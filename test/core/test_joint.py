@@ -159,15 +159,15 @@ def test_only_what_is_declared_as_a_whole_is_tested_by_its_pairs() -> None:
     assert [test.evidence[1] for test in tests] == nats
 
 
-def test_pairs_certify_with_half_of_the_delta_of_their_test() -> None:
+def test_pairs_certify_with_three_quarters_of_the_delta_of_their_test() -> None:
     """They do once the bound is within the limit at that budget, and not an execution sooner."""
     delta, declared = 0.05, Support(Declaration({0: ((1, 0),)}))
     problem, policy = Problem(1, 2.0, 1.0, 0.1, declared), policy_of(1)
     evidence = CertificateEvidence(problem, HORIZON, delta, by_model=0.5)
     test = evidence.new_test(policy)
     assert isinstance(test, DeclaredTest)
-    # The first place has half of what is for tests, and its pairs half of that.
-    nats = math.log(1 * 2 / (delta * 0.5) / 0.5)
+    # The first place has half of what is for tests, and its pairs three quarters of that.
+    nats = math.log(1 * 2 / (delta * 0.5) / 0.75)
     when: dict[str, int] = {}
     for number in range(60):
         evidence.sets.add(0, 0, int(number % 4 > 0))

@@ -4,10 +4,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 import math
 from typing import Any
 
-from mnm_ros.core import components, Policy, Problem, settings
+from mnm_ros.core import components, Declaration, Policy, Problem, settings, Support
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.planning.plausible import budget, Rank
 from mnm_ros.core.statistics.delta_spending import (
@@ -22,6 +23,7 @@ import numpy as np
 import pytest
 
 DELTA = 0.1
+Lists = Mapping[int, Sequence[Sequence[int]]]
 
 
 def test_the_parts_of_streams_and_checks_are_those_of_the_table() -> None:
@@ -50,17 +52,19 @@ def test_the_first_hypothesis_has_as_much_as_the_page_says() -> None:
     assert stream_delta('summed', DELTA, 1, 1) == pytest.approx(0.7 * DELTA)
 
 
-@pytest.mark.parametrize(('given', 'ruling_out', 'by_model', 'by_attempts'), [
-    (False, 1 / 2, 1 / 10, 2 / 5), (True, 2 / 3, 1 / 6, 1 / 6)])
+@pytest.mark.parametrize(('given', 'declared', 'ruling_out', 'by_model', 'by_attempts'), [
+    (False, {}, 1 / 2, 1 / 10, 2 / 5), (False, {0: ((0,), (1,))}, 1 / 3, 1 / 15, 3 / 5),
+    (True, {}, 2 / 3, 1 / 6, 1 / 6)])
 def test_a_run_of_disco_divides_its_delta_as_the_table_says(
-        monkeypatch: pytest.MonkeyPatch, given: bool, ruling_out: float, by_model: float,
-        by_attempts: float) -> None:
+        monkeypatch: pytest.MonkeyPatch, given: bool, declared: Lists, ruling_out: float,
+        by_model: float, by_attempts: float) -> None:
     """A rediscovery is given the policies that are known."""
     monkeypatch.setattr(components, 'Disco', lambda problem, home, parts, policies: parts)
     monkeypatch.setattr(components, 'part', lambda kind, name: lambda delta, *others: delta)
     policies = (Policy(0, 5, (0,), ((0,),)),) if given else ()
     parts: Any = components.BASES['disco'](
-        settings(Problem(2, 4.0, 1.0, DELTA)), 0, np.random.default_rng(0), policies)
+        settings(Problem(2, 4.0, 1.0, DELTA, Support(Declaration(declared)))), 0,
+        np.random.default_rng(0), policies)
     assert parts.planner == pytest.approx(ruling_out * DELTA)
     evidence = parts.evidence
     assert evidence.sets.delta == pytest.approx(by_model * DELTA)

@@ -18,9 +18,7 @@ from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.export.closures import may_close
 from mnm_ros.export.contents import ExportContents
-from mnm_ros.export.formats import FORMATS
-from mnm_ros.export.lane_requests import FleetLanes, warnings
-from mnm_ros.export.route_graphs import RmfFrame
+from mnm_ros.export.lane_requests import FleetLanes
 from mnm_ros.places.graph_file import read_graph
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.places.rmf_lanes import requested
@@ -68,7 +66,7 @@ def fields(text: bytes) -> dict[str, Any]:
 
 
 def written(learnt: ExportContents, graph: PlaceGraph, fleet: str = 'tinyRobot') -> bytes:
-    return FORMATS['rmf'].write(learnt, RmfFrame(), graph, fleet)
+    return FleetLanes.of(learnt, graph, fleet).request
 
 
 def test_closed_lanes_are_those_that_a_change_has_closed_and_that_fail_too_often(
@@ -82,7 +80,7 @@ def test_closed_lanes_are_those_that_a_change_has_closed_and_that_fail_too_often
         '/lane_closure_requests', "fleet_name: '1'", 'open_lanes: []', 'close_lanes:',
         '- 2    # L1: hall (1) to 2, arrived 0 of 2 times',
         '- 5    # L2: roof (4) to 3, arrived 0 of 20 times']
-    assert not warnings(learnt_of(graph), graph, 'tinyRobot')
+    assert not FleetLanes.of(learnt_of(graph), graph, 'tinyRobot').warnings
 
 
 def test_of_a_running_explorer_the_last_change_of_a_pair_counts() -> None:
@@ -107,7 +105,7 @@ def test_an_edge_without_a_numbered_lane_is_named(path: Path) -> None:
     path.write_text(GRAPH.replace('[0, 1, {}], [1, 0, {}]]', '[0, 1, {is_bidirectional: true}]]'))
     graph = read_graph(path)
     assert fields(written(learnt_of(graph), graph))['close_lanes'] == []
-    assert warnings(learnt_of(graph), graph, 'tinyRobot') == [
+    assert FleetLanes.of(learnt_of(graph), graph, 'tinyRobot').warnings == [
         f'{path}: closed, but without a lane whose number is known: L2 0 back; expected a '
         'navigation graph with two lanes instead of is_bidirectional, and with one lift at most']
 

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
+from mnm_ros.core.progress.said import GoalUnderWay, Reason
 from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
@@ -20,7 +21,7 @@ class Goals:
     """The goals of one explorer, and what it does for them."""
 
     def __init__(self, peer: Peer, **exploration: object) -> None:
-        self.peer, self.lent = peer, list[str]()
+        self.peer, self.lent = peer, list[Reason]()
         self.drive = GoalDrive(peer.node, {}, SimpleNamespace(
             commands=True, lend=self.lent.append,
             ask=lambda question: exploration and question(SimpleNamespace(**exploration))),
@@ -50,7 +51,7 @@ def test_a_goal_of_a_navigator_that_has_gone_is_given_up(peer: Peer) -> None:
     goals = Goals(peer)
     goals.begin()
     heard = time.monotonic()
-    assert goals.lent == ['the robot is on the way to the goal state 2']
+    assert goals.lent == [GoalUnderWay(2)]
     goals.drive.tick(heard + 4.0)
     assert goals.drive.driving and goals.drive.reason
     goals.drive.tick(heard + 5.1)

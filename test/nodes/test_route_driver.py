@@ -117,6 +117,18 @@ def test_what_it_refuses(start: Callable, graph: str, given: dict, expected: str
     assert process.wait() == 1 and expected in process.output
 
 
+def test_several_floors_are_refused(start: Callable, tmp_path: Path) -> None:
+    path = tmp_path / '0.yaml'
+    path.write_text("""
+levels:
+  L1: {vertices: [[0, 0, {}], [5, 0, {lift: A}]], lanes: [[0, 1, {}], [1, 0, {}]]}
+  L2: {vertices: [[5, 0, {lift: A}], [5, 7, {}]], lanes: [[0, 1, {}], [1, 0, {}]]}
+""")
+    process = start('route_driver', graph=str(path))
+    assert process.wait() == 1
+    assert f'{path} has places on the levels L1, L2, expected one level' in process.output
+
+
 def test_in_the_flat_of_a_plan_only_free_edges_are_driven(
         start: Callable, peer: Peer, tmp_path: Path) -> None:
     """The door is the one way to the other room; the robot starts at home of the graph."""

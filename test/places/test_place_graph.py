@@ -56,6 +56,8 @@ def test_places_at_one_position_are_merged_with_their_edges() -> None:
 
 def test_a_place_is_called_by_its_number_or_its_name() -> None:
     named = graph(*both((HALL, KITCHEN)), _7=Place(5, 5, '3'), _8=Place(6, 5, 'hall'))
+    assert any('3 (place 7); expected other names' in text for text in named.warnings)
+    assert not any('other names' in text for text in LINE.warnings)
     assert named.called('3') == LAB and named.called('kitchen') == KITCHEN
     for text, listed in (('hall', '1, 8'), ('attic', 'hall, kitchen, 3, 9, 3 and 1 more')):
         with pytest.raises(InvalidValueError, match=(

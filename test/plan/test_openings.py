@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+import random
+
 from flats import building, flat, hall, house, office
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.plan.basins import flooded
 from mnm_ros.plan.openings import find_openings, without_furniture
-from mnm_ros.plan.rooms import depth_of, is_free, labelled
+from mnm_ros.plan.rooms import depth_of, is_free, labelled, sides
 import numpy as np
 import pytest
 
@@ -41,6 +43,21 @@ def test_an_opening_is_a_line_from_wall_to_wall(resolution: float) -> None:
     ((x, low), (to_x, high)), = find_openings(map_, 0.95, 1.0)
     assert sorted((low, high)) == pytest.approx([1, 3], abs=1.5 * resolution)
     assert x == pytest.approx(to_x, abs=1.5 * resolution) == pytest.approx(4.05, abs=0.3)
+
+
+@pytest.mark.parametrize('seed', [27, 28, 48, 65])
+def test_each_opening_has_a_room_on_each_side(seed: int) -> None:
+    chance = random.Random(seed)
+    walls = []
+    for _ in range(10):    # pieces of walls, between which openings lead from one to the next
+        x, y, length = (round(chance.uniform(*each), 1) for each in ((0, 9), (0, 5), (0.6, 3)))
+        across, up = (0.1, length) if chance.random() < 0.5 else (length, 0.1)
+        walls.append((x, y, x + across, y + up, 100))
+    map_ = building(12, 8, *walls)
+    lines = find_openings(map_, 0.95, 1.0)
+    labels = labelled(map_, lines)
+    assert len(lines) > 2
+    assert all(len({0, *sides(map_, labels, line)}) == 3 for line in lines)
 
 
 def test_furniture_divides_nothing() -> None:

@@ -9,12 +9,13 @@ from functools import partial
 import json
 import math
 from pathlib import Path
+import re
 from typing import Any
 
 from flats import DOOR, flat, hall, house, office, saved
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.driving.occupancy import Map
-from mnm_ros.places.geojson import geojson
+from mnm_ros.places.geojson import edited_geojson, geojson, read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.plan.draft import Draft
 from mnm_ros.plan.place_edits import edited
@@ -218,6 +219,31 @@ def test_a_graph_that_was_opened_again_has_the_same_rules(
     assert again.graph == graph == again.rules.followed(graph)
     assert again.plan.room_at((0.5, 0.0)) == 'kitchen' and {*again.plan.doors} == {'A-kitchen'}
     assert again.said == () and not place_findings(again.rules, graph)
+    assert again.graph is again.in_file
+
+
+def test_places_without_names_are_called_by_room_and_number(
+        made: MadePlaces, tmp_path: Path) -> None:
+    path = tmp_path / 'flat.geojson'
+    bare = {number: replace(place, name='', room='')
+            for number, place in made.graph.places.items()}
+    taken = replace(bare[1], name='kitchen 1')    # in room A
+    outside = max(bare) + 1
+    graph = replace(made.graph, path=path,
+                    places={**bare, 1: taken, outside: Place(-9.0, 9.0)})
+    path.write_text(geojson(graph))
+    found = opened(replace(request(tmp_path), rooms={'kitchen': (0.5, 0.0)}), path)
+    places = found.graph.places
+    assert {place.room for place in places.values()} == {'A', 'kitchen', ''}
+    assert all(place.room == found.plan.room_at((place.x, place.y))
+               for number, place in places.items() if number != outside)
+    names = [place.name for number, place in places.items() if number not in (1, outside)]
+    assert len({*names, 'kitchen 1'}) == len(names) + 1
+    assert all(re.fullmatch(r'(A|kitchen) \d+', name) for name in names)
+    assert (places[1].name, places[outside].name) == ('kitchen 1', '')
+    assert found.in_file == graph and str(path) in found.said[0]
+    path.write_text(edited_geojson(found.graph, found.in_file))
+    assert read_geojson(path) == found.graph
 
 
 def test_what_is_wrong_with_a_graph_of_another_program_is_said(made: MadePlaces) -> None:

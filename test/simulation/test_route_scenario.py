@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 from pathlib import Path
+from time import process_time
 
 from flats import DOOR, flat, saved
 from mnm_ros.console.command_line import parse
@@ -77,6 +78,16 @@ def test_a_graph_without_a_way_round_has_one_setting(tmp_path: Path) -> None:
         *({'properties': {'id': 7 + start, 'startid': start, 'endid': 1 - start},
            'geometry': {'type': 'LineString'}} for start in range(2))]}))
     assert len(load(str(path)).settings) == 1
+
+
+def test_a_long_chain_is_looked_through_at_once(tmp_path: Path) -> None:
+    """No passage has a way round; to try each of them took minutes."""
+    pairs = [(at + one, at + 1 - one) for at in range(3000) for one in (0, 1)]
+    graph = PlaceGraph(tmp_path / 'chain.geojson',
+                       {at: Place(at, 0.0) for at in range(3001)},
+                       tuple(Edge(str(key), *ends) for key, ends in enumerate(pairs)))
+    began = process_time()
+    assert not RouteWorld(graph).closing and process_time() - began < 20.0
 
 
 def test_all_places_are_learnt_and_so_is_the_closed_passage(ring: Scenario) -> None:

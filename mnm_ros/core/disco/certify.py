@@ -30,6 +30,7 @@ from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
 from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
+from mnm_ros.core.disco.walking import WalkingCertificates
 from mnm_ros.core.model.counts import Indices, Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.episode import Attempts, Episode
@@ -120,6 +121,8 @@ class Certifier:
         self._reach = reach
         self._planner = planner
         self._tests = PolicyTests(horizon, problem)
+        self._walking = WalkingCertificates(
+            problem, horizon, rows, self._tests, evidence.counts)
         self._failed = FailedCertificates(evidence.counts)
         self.known: dict[int, Policy] = {}
         self.estimates: dict[int, float] = {}
@@ -132,6 +135,7 @@ class Certifier:
     def begin(self) -> None:
         """Look at all anew: what was sampled for the last certificate has been seen."""
         self.sampled = Certification()
+        self._sampling.walk({})
 
     def certify(self, near: Mapping[int, float], first: bool) -> bool:
         """
@@ -141,7 +145,8 @@ class Certifier:
         """
         chosen: Examination | None = None
         model: EmpiricalModel | None = None
-        self._take_tested()
+        if self._take_tested_or_walk(near, first):
+            return True
         # What has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
@@ -245,6 +250,24 @@ class Certifier:
                 refuted.append(episode.policy.target)
         return refuted
 
+    def _take_tested_or_walk(self, near: Mapping[int, float], first: bool) -> bool:
+        """Make known what tests certify; return whether to walk for what others lack."""
+        if not self._problem.support:
+            self._take_tested()
+            return False
+        self._walking.begin(near, self.known, self.evidence[-1])
+        found = True
+        while found:
+            left = [target for target in near if target not in self.known]
+            wanted = self._walking.wanted(left, self.evidence[-1])
+            found = self._take_tested()
+        self._sampling.walk(wanted)
+        if wanted:
+            self.sampled = Certification(left[0], wanted, first)
+            for state, _ in wanted if first else ():
+                self._sampling.prefer(state)
+        return bool(wanted)
+
     def tested_through(self, target: int) -> tuple[int, ...]:
         """Return the states that the policy under test for a target goes through, if any."""
         return self._tests[target][0].states if target in self._tests else ()
@@ -260,7 +283,8 @@ class Certifier:
         while found:
             found = False
             for policy, test in tuple(self._tests.values()):
-                if not all(state in self.known for state in policy.states):
+                if isinstance(test, DeclaredTest) and test.waits or not all(
+                        state in self.known for state in policy.states):
                     continue
                 given = test.lacking > 0 or self.evidence[-1].needs_map(test)
                 if test.lacking <= 0 or self._certified_by_pairs(policy, test):
@@ -273,10 +297,8 @@ class Certifier:
                     found = True
         return len(self.known) > before
 
-    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation,
-                            again: bool = False) -> bool:
-        return isinstance(test, DeclaredTest) and test.certified_by_pairs(
-            policy, self._problem, again)
+    def _certified_by_pairs(self, policy: Policy, test: BettingEvaluation) -> bool:
+        return isinstance(test, DeclaredTest) and test.certified_by_pairs(policy, self._problem)
 
     def restart_confidence(self, delta: float) -> None:
         """Begin another collection of evidence, with a delta of its own (*Renewals*)."""
@@ -332,7 +354,7 @@ class Certifier:
         def stands(test: BettingEvaluation) -> bool:
             found = next((policy for policy, each in self._tested.values() if each is test), None)
             if found is None or not (test.lacking <= 0
-                                     or self._certified_by_pairs(found, test, again=True)):
+                                     or self._certified_by_pairs(found, test)):
                 return False
             standing.add(found.target)
             return True

@@ -215,9 +215,11 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             was_urgent = self._sampling.urgent
             if here is not None:
                 self._sampling.observe(here, action, state)
-            if not self._sampling.open or self._outdated or self._certifier.sampled.first and (
-                    not self._sampling.preferring) or (self._at_once or self._preferred) and (
-                    self._news or was_urgent and not self._sampling.urgent):
+            sampling = self._sampling
+            if not sampling.open or sampling.walking or self._outdated or (
+                    self._certifier.sampled.first and not sampling.preferring) or (
+                    self._at_once or self._preferred) and (
+                    self._news or was_urgent and not sampling.urgent):
                 self.trigger('sampled')
                 self._plan()
 
@@ -225,7 +227,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         """Return whether the step may end what was sampled or attempted."""
         return len(self._rows.places) > FEW_STATES and (
             self._at_once or self.evaluating or len(self._sampling.open) <= 1
-            or self._outdated or bool(self._preferred) or self._certifier.sampled.first)
+            or self._sampling.walking or self._outdated or bool(self._preferred)
+            or self._certifier.sampled.first)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):

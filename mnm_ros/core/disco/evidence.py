@@ -8,7 +8,7 @@ It begins at some moment: see *Renewals* in ``docs/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping
 from dataclasses import dataclass
 import math
 
@@ -23,7 +23,8 @@ from mnm_ros.core.statistics.joint import JointEvidence, JointModel
 import numpy as np
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
-_BY_ATTEMPTS = 0.5    # of the delta of a test whose pairs are declared
+_BY_ATTEMPTS = 0.25    # of the delta of a test whose pairs are declared
+_LOOK_GROWTH = 1.02    # of the executions, until it is looked again whether pairs suffice
 _EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
@@ -38,12 +39,15 @@ class DeclaredTest(BettingEvaluation):
     :param horizon, limit: of the attempts.
     :param nats: that each part takes.
     :param pairs: what is seen of them.
+    :ivar waits: whether executions lack (``walking.py``), so that nobody needs to look.
     """
 
     def __init__(self, horizon: int, limit: float, nats: float, pairs: JointEvidence) -> None:
         super().__init__(horizon, limit, limit, math.exp(-nats))
+        self.waits = False
         self._pairs = pairs
-        self._looked = 0    # executions of the pair with the fewest, when it was not enough
+        self._looked = 0, 0    # executions, and changes of the support, at the last look
+        self._enough, self._too_much = -math.inf, math.inf    # nats, by that look
 
     @property
     def executions(self) -> int:
@@ -55,22 +59,26 @@ class DeclaredTest(BettingEvaluation):
         """Return what is seen of the pairs."""
         return self._pairs
 
-    def certified_by_pairs(self, policy: Policy, problem: Problem, again: bool = False) -> bool:
-        """
-        Return whether the pairs suffice, as far as there is reason to look.
+    def certified_by_pairs(self, policy: Policy, problem: Problem) -> bool:
+        """Return whether the pairs suffice."""
+        nats = self.evidence[1]
+        return self.suffice(policy, problem, nats + math.log(_BY_ATTEMPTS / (1 - _BY_ATTEMPTS)))
 
-        :param again: whether there is, as another thing is declared than before.
-        """
-        nats, fewest = self.evidence[1], self.executions
-        if not again and fewest <= self._looked or nats > fewest * math.log(problem.limit):
+    def suffice(self, policy: Policy, problem: Problem, nats: float) -> bool:
+        """Return whether the pairs would suffice if they took so many nats."""
+        if nats > self.executions * math.log(problem.limit):
             return False    # a pair that fails all but this seldom is plausible
-        self._looked = fewest
-        balls = self._pairs.balls(nats + math.log(_BY_ATTEMPTS / (1 - _BY_ATTEMPTS)))
-        return JointModel(balls, policy, problem.limit, problem.support).bound() <= problem.limit
-
-    def look_again(self) -> None:
-        """Let the pairs be looked at although nothing has come."""
-        self._looked = 0
+        made, changes = sum(self._pairs.executions), problem.support.changes
+        if made > _LOOK_GROWTH * self._looked[0] or changes != self._looked[1]:
+            self._looked = made, changes
+            self._enough, self._too_much = -math.inf, math.inf
+        if self._enough < nats < self._too_much:
+            if JointModel(self._pairs.balls(nats), policy, problem.limit,
+                          problem.support).bound() <= problem.limit:
+                self._enough = nats
+            else:
+                self._too_much = nats
+        return nats <= self._enough
 
 
 def rests_on(test: BettingEvaluation, pairs: Collection[Pair]) -> bool:
@@ -125,6 +133,12 @@ class CertificateEvidence:
     def nats(self) -> float:
         """Return what the next test takes: the logarithm of one over its error probability."""
         return self._log(self._free())
+
+    def nats_of_pairs(self, tests: Container[BettingEvaluation]) -> float:
+        """Return what the pairs of these tests take once each is the first of them."""
+        others = sum(each not in tests and each not in self._given
+                     for each in self._places.values())
+        return self._log(1 + others) - math.log(1 - _BY_ATTEMPTS)
 
     def new_test(self, policy: Policy | None = None) -> BettingEvaluation:
         """Return a test of one more policy; the pairs of one that is given may count, too."""
@@ -285,8 +299,6 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
 
     def go_on(self, policy: Policy, test: BettingEvaluation) -> None:
         """Go on with a test whose certificate does not stand any more."""
-        if isinstance(test, DeclaredTest):
-            test.look_again()
         self._begun.setdefault(policy.target, (policy, test))
 
     def clear(self) -> None:

@@ -84,7 +84,7 @@ class PolicyExtensions:
         if not begun.covers(policy.target) or target in plays or any(
                 begun.action(0, state) != action for state, action in plays.items()):
             return None
-        steps = self._steps(self._expected(begun.states), target, begun.actions[0])
+        steps = self._steps(as_declared(self._model(begun.states)), target, begun.actions[0])
         return self._tests.offered(begun, test, steps, test.lacking) if (
             steps < self._problem.limit) else None
 
@@ -93,7 +93,7 @@ class PolicyExtensions:
         if target in plays:
             return None
         states = tuple(dict.fromkeys((*known, *policy.states, policy.target)))
-        model = self._expected(states)
+        model = as_declared(self._model(states))
         best, _ = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
         moves = tuple(plays.get(state, move) for state, move in zip(states, best.tolist()))
         longer = self._steps(model, target, moves)
@@ -101,14 +101,6 @@ class PolicyExtensions:
             return None
         found = Policy(target, policy.horizon, states, (moves,))
         return self._tests.offered(found, None, longer, nats)
-
-    def _expected(self, states: tuple[int, ...]) -> EmpiricalModel:
-        """Return the counts; a pair counts as if all its declared ends had followed together."""
-        model = self._model(states)
-        own = model.columns == np.repeat(np.arange(len(states)), model.actions)[:, None]
-        ends = model.filled & model.closed[:, None]
-        ends = np.where((ends & ~own).any(axis=1)[:, None], ends & ~own, ends)
-        return replace(model, tally=model.tally + ends / np.maximum(1, ends.sum(axis=1))[:, None])
 
     def _steps(self, model: EmpiricalModel, target: int, moves: Sequence[int]) -> float:
         return float(model.smoothed_values(
@@ -118,3 +110,11 @@ class PolicyExtensions:
         """Return where a pair has led, or is declared to lead."""
         return (*self._counts.next_states(state, action),
                 *(self._problem.support.ends(state, action) or ()))
+
+
+def as_declared(model: EmpiricalModel) -> EmpiricalModel:
+    """Return the counts; a pair counts as if all its declared ends had followed together."""
+    own = model.columns == np.repeat(np.arange(len(model.states)), model.actions)[:, None]
+    ends = model.filled & model.closed[:, None]
+    ends = np.where((ends & ~own).any(axis=1)[:, None], ends & ~own, ends)
+    return replace(model, tally=model.tally + ends / np.maximum(1, ends.sum(axis=1))[:, None])

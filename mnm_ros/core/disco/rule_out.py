@@ -84,6 +84,10 @@ class Exclusion:
                  planner: Planner, at_once: bool) -> None:
         self.reach = min(max(PROMISING[0] * problem.radius, problem.radius + PROMISING[1]),
                          problem.radius + (problem.limit - problem.radius) / 4)
+        # Up to so many steps is sampled what was within reach once: where anything is declared, to
+        # walk for a certificate takes less than to rule a state out.
+        self._stays = problem.radius + (
+            problem.limit - problem.radius) / 2 if problem.support else None
         self.distance: dict[int, float] = {home: 0.0}
         self._plan = SamplingPlan(problem, planner)
         self._planner = planner
@@ -190,7 +194,9 @@ class Exclusion:
         return not self._begun
 
     def _promising(self, state: int) -> bool:
-        return state in self._close or self.distance[state] <= self.reach
+        return state in self._close or self.distance[state] <= (
+            self.reach if self._stays is None or state not in self._sampling.sampled
+            else self._stays)
 
     def _all_but(self, inside: Sequence[int]) -> tuple[tuple[int, ...], int]:
         """Return what tells whether the same was ruled out: these, and how many were met."""

@@ -8,8 +8,9 @@ What is to be sampled is decided by ``rule_out`` and ``certify``; this only make
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 import math
+from types import MappingProxyType
 from typing import Any
 
 from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair, usual
@@ -25,8 +26,14 @@ FIRST_EXECUTIONS = 1
 _DETOUR = 16
 """Steps that are made to avoid a pair."""
 
+_EXPECTED = 8
+"""Executions without a declared end, until no way leads there any more."""
+
 _MOST_TRIPS = 3
 """Trips to a state that did not arrive, after which it is left out."""
+
+
+_NOTHING: Mapping[Pair, int] = MappingProxyType({})
 
 
 class Sampling:
@@ -41,6 +48,8 @@ class Sampling:
     :ivar open: those with an action that lacks executions.
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
+
+    _walked: Mapping[Pair, int] = _NOTHING    # wanted, too, but for certificates by walking
 
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int,
                  costs: StepCosts | None = None) -> None:
@@ -74,6 +83,11 @@ class Sampling:
     def cost(self) -> float:
         """Return what a sample has cost on average: ``price`` where all steps cost the same."""
         return (self.steps + self._beyond + 10) / (self.samples + 5)
+
+    @property
+    def walking(self) -> bool:
+        """Whether anything is wanted for walking certificates."""
+        return bool(self._walked)
 
     @property
     def preferring(self) -> bool:
@@ -122,6 +136,15 @@ class Sampling:
         if executions > self._wanted.get(pair, 0) and not self._rows.support.forbids(*pair):
             self._wanted[pair] = executions
         self.reopen(pair[0])
+
+    def walk(self, wanted: Mapping[Pair, int]) -> None:
+        """Have pairs executed so often, in place of those that this was last called with."""
+        before = self._walked
+        if not (wanted or before):
+            return
+        self._walked = wanted
+        for state in {pair[0]: None for pair in (*before, *wanted)}:
+            self.reopen(state)
 
     def urge(self, pair: Pair) -> None:
         """Have the pair executed once more before any other."""
@@ -174,21 +197,22 @@ class Sampling:
 
     def lacking(self, state: int) -> int | None:
         """Return the least executed action of those that lack executions."""
-        wanted, made = self._wanted, self._counts.by_pair    # asked at each step, as _lacks
+        # Asked at each step, as _lacks.
+        wanted, walked, made = self._wanted, self._walked, self._counts.by_pair
         least, found, avoided = 0, None, False
         for action in range(self._rows.actions):
             pair = state, action
             visits, later = made.get(pair, 0), pair in self._avoided
-            if visits < wanted.get(pair, 0) and (
+            if visits < max(wanted.get(pair, 0), walked.get(pair, 0)) and (
                     found is None or (later, visits) < (avoided, least)):
                 least, found, avoided = visits, action, later
         return found
 
     def _lacks(self, state: int) -> bool:
-        wanted, made = self._wanted, self._counts.by_pair
+        wanted, walked, made = self._wanted, self._walked, self._counts.by_pair
         for action in range(self._rows.actions):
             pair = state, action
-            if made.get(pair, 0) < wanted.get(pair, 0):
+            if made.get(pair, 0) < max(wanted.get(pair, 0), walked.get(pair, 0)):
                 return True
         return False
 
@@ -206,8 +230,9 @@ class Sampling:
     @property
     def executions_lacking(self) -> int:
         """How many executions are wanted that have not been made."""
-        return sum(max(0, wanted - self._counts.visits(*pair))
-                   for pair, wanted in self._wanted.items() if pair[0] in self.sampled)
+        return sum(max(0, self._wanted.get(pair, 0) - visits, self._walked.get(pair, 0) - visits)
+                   for pair in {**self._wanted, **self._walked} if pair[0] in self.sampled
+                   for visits in (self._counts.visits(*pair),))
 
     def heading(self, here: int | None) -> Pair | None:
         """Return the pair that seems to be sampled next, by where ways have mostly led so far."""
@@ -377,13 +402,17 @@ class Sampling:
         """
         rows = self._rows
         visits = rows.tally.sum(axis=1)
-        # Where a pair that is declared was never executed, it may lead to any of its ends.
-        found, slots = np.nonzero((rows.tally > 0) | rows.filled & (visits == 0)[:, None])
+        # What is declared may still come for a while: it has one success, and one step, more.
+        declared = rows.closed[:, None] & rows.filled
+        found, slots = np.nonzero(
+            (rows.tally > 0) | declared & (visits < _EXPECTED)[:, None])
+        more = declared[found, slots]
         resets = np.zeros(len(rows.states), dtype=np.intp)
         origins = np.concatenate([rows.entered[found // rows.actions], rows.entered])
         ends = np.concatenate([rows.next[found, slots], resets])
         costs = np.concatenate([
-            np.maximum(1.0, visits[found]) / np.maximum(1.0, rows.tally[found, slots]),
+            np.maximum(1.0, visits[found] + more) / np.maximum(
+                1.0, rows.tally[found, slots] + more),
             resets + 1.0])
         actions = np.concatenate([found % rows.actions, resets + RESET])
         if costs_of:

@@ -30,6 +30,13 @@ Z_h(x, b)``: by induction, as what is behind a ``y`` behind ``x`` is behind ``x`
 ``V_0(home) <= Z_0(home, B)``. Nats are counted in whole units: a row that takes some between two
 numbers of units has the ball of the upper one, and takes the lower one.
 
+**Which executions count** may be chosen by the past. Before an execution, it is decided whether
+its factor is part of ``R_x``; a factor of 1 in its place leaves a supermartingale. So a test
+leaves out a pair that has been executed often enough, until it needs more of it
+(``JointEvidence.count``): each execution that counts adds to ``G_x``. For the same reason the
+past may choose where the robot walks, for which tests, and when a test ends. No attempt from home
+is needed: the argument asks nothing about the order of the pairs.
+
 A step that was broken off, and what is plausible of a pair where one was, is as in
 ``certificate.py``. Where an end is added, more is plausible from then on; the product is the same.
 """
@@ -45,7 +52,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.kl_ball import least_mean
-from mnm_ros.core.statistics.predictions import Record
+from mnm_ros.core.statistics.predictions import NOTHING, Record
 import numpy as np
 
 _UNITS = 24    # of the budget
@@ -63,11 +70,28 @@ class JointEvidence:
     def __init__(self, sets: ConfidenceSets, pairs: Sequence[Pair]) -> None:
         self._sets = sets
         self._before = {pair: sets.record(pair) for pair in pairs}
+        self._counted: dict[Pair, Record] = {}    # until the pair was left out
+        self._left_out: dict[Pair, None] = {}
 
     @property
     def of(self) -> AbstractSet[Pair]:
         """Return the pairs."""
         return self._before.keys()
+
+    def record(self, pair: Pair) -> Record:
+        """Return what counts of a pair."""
+        counted = self._counted.get(pair, NOTHING)
+        found = None if pair in self._left_out else self._sets.record(pair)
+        return counted if found is None else counted.plus(found.since(self._before[pair]))
+
+    def count(self, pair: Pair, counts: bool) -> None:
+        """Let the executions of a pair count from now on, or leave them out."""
+        if counts and pair in self._left_out:
+            self._before[pair] = self._sets.record(pair)
+            del self._left_out[pair]
+        elif not counts and pair not in self._left_out:
+            self._counted[pair] = self.record(pair)
+            self._left_out[pair] = None
 
     def balls(self, nats: float) -> JointBalls:
         """Return what is plausible of the pairs, with a chance of ``exp(-nats)`` to err."""
@@ -79,9 +103,7 @@ class JointEvidence:
         return tuple(record.made for record in self._since().values() if record.made)
 
     def _since(self) -> dict[Pair, Record]:
-        found = {pair: self._sets.record(pair) for pair in self._before}
-        return {pair: record.since(self._before[pair]) for pair, record in found.items()
-                if record is not None}
+        return {pair: self.record(pair) for pair in self._before}
 
 
 class JointBalls:

@@ -55,6 +55,15 @@ class Record:
             end: count - before.tally.get(end, 0) for end, count in self.tally.items()},
             self.lost - before.lost)
 
+    def plus(self, later: Record) -> Record:
+        """Return what both are of together."""
+        return Record(self.paid + later.paid, {
+            end: self.tally.get(end, 0) + later.tally.get(end, 0)
+            for end in (*self.tally, *later.tally)}, self.lost + later.lost)
+
+
+NOTHING = Record(0.0, {}, 0)
+
 
 class Predictions:
     """The predictions of all pairs that are declared, each made before what it is of."""

@@ -82,6 +82,7 @@ class Doubts:
         parts.reach.add_transition(state, action, next_state)
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
+        self._pool(pair, next_state, policies)
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         self._look(pair, next_state)
@@ -102,7 +103,19 @@ class Doubts:
             parts.checks.turns.prefer(concerned)
         if pair in parts.hints.open and not resting:    # it is tried again first
             parts.rediscovery.sample(pair)
+        if parts.pooled.due is not None:
+            self.sample(parts.pooled.due)
         return None
+
+    def _pool(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> None:
+        """Take note of an execution, for a hint of a change of all moves."""
+        parts = self._parts
+        end, worked, executions = parts.transitions.usual(pair)
+        parts.pooled.executed(pair)
+        if not self._round.log.open and end not in (None, pair[0]) and parts.pooled.record(
+                pair, next_state == end, worked, executions):
+            known = {policy.target for policy in policies}
+            parts.pooled.look_at(move for move in parts.transitions.moves if move[0] in known)
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Take note that a pair leads elsewhere than before."""
@@ -124,6 +137,7 @@ class Doubts:
                 change.after.get(change.led_to, 0), sum(change.after.values()))
         log.tell_changed(self._round.number, change)
         parts.hints.forget(pair)
+        parts.pooled.leave(pair)
         parts.reach.forget(*pair)
         if isinstance(base, Relearns):
             base.forget(*pair)

@@ -11,6 +11,7 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.detection.pooled_hint import PooledHint
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.policy import Policy
@@ -33,6 +34,7 @@ class WatchParts:
     :ivar transitions: the detectors of the pairs.
     :ivar checks: the detectors of the policies, and the attempt under way.
     :ivar hints: the pairs that are suspected, outside of the promise.
+    :ivar pooled: the hint that all of them are.
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
@@ -45,6 +47,7 @@ class WatchParts:
     transitions: TransitionMonitor
     checks: PolicyChecks
     hints: Hints
+    pooled: PooledHint
     pauses: Pauses
     relearning: Relearning
     rediscovery: Rediscovery
@@ -71,6 +74,7 @@ class WatchParts:
                               delta['proofs'], targets, new_detector),
                 Turns(targets), Patrol(), policies[0]),
             Hints(),
+            PooledHint(),
             Pauses(),
             Relearning(),
             Rediscovery(round_, delta['addition'], delta['restart']),

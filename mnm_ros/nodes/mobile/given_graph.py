@@ -28,7 +28,8 @@ def graph_of(node: Node, given: Parameters) -> PlaceGraph:
     if len(levels) > 1:
         raise ParameterError(
             f"parameter 'graph': {graph.path} has places on the levels {', '.join(levels)}, "
-            'expected one level')
+            'expected one level, because no robot side takes a lift; make a file of each level, '
+            'and start a node in a namespace of its own for each')
     for warning in graph.warnings:
         node.get_logger().warning(warning)
     return graph.merged

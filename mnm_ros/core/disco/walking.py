@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Certificates by walking: what the tests of declared policies lack, wherever the robot is.
+
+Where a policy is declared, its test counts whatever its pairs do (``statistics/joint.py``), so
+that no attempt has to begin at home. So the tests of all states that seem near begin at once, with
+the policies through the declared world, and each step counts for all of them. Each test says how
+often which of its pairs is to be executed; the robot walks to the nearest such pair, and goes home
+by RESET only if that is the shortest way there (``sample.py``).
+
+A test that is certified leaves its place (``evidence.py``), and the next one takes as few nats as
+the first did. So many tests that end together take hardly more than one.
+
+All of it is heuristic: ``Certifier`` decides what is certified.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+import math
+from typing import NamedTuple
+
+from mnm_ros.core.disco.evidence import (
+    CertificateEvidence,
+    declared_pairs,
+    DeclaredTest,
+    Offer,
+    PolicyTests,
+)
+from mnm_ros.core.disco.extensions import as_declared
+from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
+from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.transition_rows import TransitionRows
+import numpy as np
+
+_PRIOR, _SUCCESS = 2.0, 0.95    # executions that a pair begins with, and how many of them succeed
+_EXCESS = 0.06    # nats that one more execution adds to the budget, as a rule
+_MORE, _MOST = 0.25, 5.0    # nats that are added if executions do not suffice, and in all
+
+
+class _Way(NamedTuple):
+    """
+    How a policy seems to go.
+
+    :ivar policy: that is tested.
+    :ivar margin: steps from what it seems to take to the limit.
+    :ivar often: by pair that may lead to several ends, how often an attempt comes there.
+    """
+
+    policy: Policy
+    margin: float
+    often: Mapping[Pair, float]
+
+
+class WalkingCertificates:
+    """
+    Begins tests of declared policies, and says what they lack.
+
+    :param problem: with the limit to certify, and the support.
+    :param horizon: of the policies.
+    :param rows: of the states that are sampled.
+    :param tests: under way.
+    :param counts: of the run.
+    """
+
+    def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, tests: PolicyTests,
+                 counts: Counts) -> None:
+        self._problem = problem
+        self._horizon = horizon
+        self._rows = rows
+        self._tests = tests
+        self._counts = counts
+
+    def begin(self, near: Collection[int], known: Collection[int],
+              evidence: CertificateEvidence) -> None:
+        """
+        Begin a test for each state that has none, if a declared policy seems to be within limits.
+
+        Where moves may lead to several states, attempts take fewer steps.
+
+        :param near: states that lack a certificate, near ones first.
+        :param known: states that have one, home first.
+        :param evidence: that the tests are part of.
+        """
+        new = [target for target in near if target not in self._tests and target not in known]
+        if not new:
+            return
+        states = tuple(dict.fromkeys((*known, *near)))
+        model = as_declared(EmpiricalModel.of(self._rows, states))
+        for target in new:
+            moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
+            policy = self._through_nearer(Policy(
+                target, self._horizon, states, (tuple(moves.tolist()),)))
+            if steps <= self._problem.limit and self._leads_on(policy):
+                self._tests.begin(Offer(policy, None, 0.0, 0.0), evidence)
+
+    def wanted(self, targets: Sequence[int], evidence: CertificateEvidence) -> dict[Pair, int]:
+        """
+        Return how often pairs should have been executed, for the tests of these states.
+
+        :param targets: that lack a certificate.
+        :param evidence: that the tests are part of.
+        """
+        ways: dict[DeclaredTest, _Way] = {}
+        for policy, test in (self._tests[target] for target in targets if target in self._tests):
+            way = self._way(policy, test) if (
+                isinstance(test, DeclaredTest) and self._leads_on(policy)) else None
+            if way and isinstance(test, DeclaredTest):
+                ways[test] = way
+        nats = evidence.nats_of_pairs(ways)
+        found: dict[Pair, int] = {}
+        for test, way in ways.items():
+            lacking = self._lacking(test, way, nats)
+            test.waits = bool(lacking)
+            for pair in test.pairs.of:
+                test.pairs.count(pair, not lacking or pair in lacking)
+            for pair, executions in lacking.items():
+                found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
+        return found
+
+    def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
+        """Return the executions of pairs that a test lacks; none if nothing seems to help."""
+        more, found = 0.0, _executions(test, way, nats)
+        while not found and more < _MOST and not test.suffice(way.policy, self._problem, nats):
+            more += _MORE
+            found = _executions(test, way, nats + more)
+        return found
+
+    def _leads_on(self, policy: Policy) -> bool:
+        """Return whether each pair is declared to stay or to lead to one state, as drives do."""
+        support = self._problem.support
+        pairs = declared_pairs(policy, support)
+        return bool(pairs) and all(
+            len({*(support.ends(*pair) or ())} - {pair[0]}) == 1 for pair in pairs)
+
+    def _through_nearer(self, policy: Policy) -> Policy:
+        """Return a policy over the states before its target that it may come to."""
+        ends, states = self._problem.support.ends, policy.states
+        met = dict(policy.may_play(states[0], lambda state, action: ends(state, action) or ()))
+        return policy.on(state for state in states[:states.index(policy.target)] if state in met)
+
+    def _way(self, policy: Policy, test: DeclaredTest) -> _Way | None:
+        """Return how a policy seems to go; None if it seems to be beyond the limit."""
+        pairs, ends = [*test.pairs.of], self._problem.support.ends
+        place = {state: number for number, (state, _) in enumerate(pairs)}
+        moves, fails, success = np.zeros((len(pairs), len(pairs))), *np.zeros((2, len(pairs)))
+        for number, (state, action) in enumerate(pairs):
+            nexts, declared = self._counts.next_states(state, action), ends(state, action) or ()
+            stayed, made = nexts.get(state, 0), sum(nexts.values())
+            away = [end for end in {**dict.fromkeys(declared), **nexts} if end != state]
+            success[number] = _success(made, stayed) if state in declared else 1.0
+            for end in away:
+                chance = (nexts.get(end, 0) + 1 / len(away)) / (made - stayed + 1)
+                if end in place:
+                    moves[number, place[end]] += chance
+                elif end != policy.target:
+                    fails[number] += chance
+        try:
+            often = np.linalg.solve(np.eye(len(pairs)) - moves.T, np.eye(len(pairs))[0])
+        except np.linalg.LinAlgError:
+            return None
+        limit = self._problem.limit
+        margin = limit - float((often / success).sum() + often @ fails * (1 + limit))
+        return None if margin <= 0 else _Way(policy, margin, {
+            pair: each for pair, each in zip(pairs, often.tolist())
+            if len(ends(*pair) or ()) > 1 and each * (1 + limit) > margin})
+
+
+def _executions(test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
+    """
+    Return how many executions of each pair the bound seems to lack.
+
+    It is within the limit if none of the pairs may succeed so seldom, with all of the budget for
+    it, that this alone takes the margin.
+    """
+    budget, lacking = test.pairs.balls(nats).budget, dict[Pair, int]()
+    for _ in range(2):
+        expected = budget + _EXCESS * sum(lacking.values())
+        for pair, often in way.often.items():
+            record = test.pairs.record(pair)
+            failed = record.tally.get(pair[0], 0) + record.lost
+            success = _success(record.made, failed) if failed else 1.0
+            least = 1 / (way.margin / often + 1 / success)
+            lacking[pair] = max(0, math.ceil(
+                expected / _divergence(success, least)) - record.made)
+    return {pair: executions for pair, executions in lacking.items() if executions}
+
+
+def _success(made: int, failed: int) -> float:
+    return (made - failed + _PRIOR * _SUCCESS) / (made + _PRIOR)
+
+
+def _divergence(one: float, other: float) -> float:
+    """Return ``KL(Bernoulli(one) || Bernoulli(other))``; ``one`` is above 0."""
+    return one * math.log(one / other) + (
+        (1 - one) * math.log((1 - one) / (1 - other)) if one < 1 else 0.0)
