@@ -75,7 +75,7 @@ def test_a_detector(name: str, own_parts: Any) -> None:
     overrides = {'detector': name}
     exploration, simulator = explored(3000, **overrides), Simulator(load('corridor'), 1)
     assert own_parts.CountingDetector.heard > 0 and not exploration.can_snapshot
-    while not exploration.at_restart_point:
+    while not exploration.can_snapshot:
         play(exploration, simulator.step, 1)
     again = Exploration(settings(PROBLEM, overrides=overrides), 0,
                         json.loads(json.dumps(exploration.to_state())))
@@ -91,7 +91,7 @@ def test_checks(name: str) -> None:
     exploration = explored(3000, checks=name)
     assert exploration.activity().said == InWords('trusting all policies')
     assert exploration.hypothesis is not None and len(exploration.hypothesis.targets) > 2
-    assert not exploration.at_restart_point and not exploration.can_snapshot
+    assert not exploration.can_snapshot
     with pytest.raises(InvalidValueError, match='policies are not improved'):
         exploration.improve(1)
 

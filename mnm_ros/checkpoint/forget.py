@@ -103,8 +103,7 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
             whole = InputLog.create(log, identity, saved.point, saved.first)
             whole.append(inputs)
             whole.close()
-        point = exploration.to_state() if (
-            exploration.at_restart_point or exploration.can_snapshot) else None
+        point = exploration.to_state() if exploration.can_snapshot else None
         if point is not None:
             files.create(saved.first + len(inputs), point)
         else:

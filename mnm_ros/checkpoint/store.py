@@ -27,10 +27,10 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import Input, InputListener, Update
 
 LEAST_BETWEEN_POINTS = 2000
-"""Inputs, at least, from one resume point to the next where the exploration offers one."""
+"""Inputs from one resume point to the next."""
 
 MOST_REPLAYED = 1.0
-"""Seconds of computing that a restart may have to repeat, before a resume point is made anywhere.
+"""Seconds of computing that a restart may have to repeat, after which fewer inputs do.
 
 The computing of the whole process is measured: replaying takes less.
 """
@@ -76,8 +76,8 @@ class ResumeSchedule:
     def point(self) -> tuple[int, Mapping[str, Any]] | None:
         """Take note of an input; return its number and a resume point if one is due."""
         self._number += 1
-        if not self.due() or self._said is False and not self._exploration.at_restart_point:
-            return None    # where it takes long, the next step is said to
+        if self._said is False or not self._is_time() or not self._exploration.can_snapshot:
+            return None    # the next step is said to take long
         began = time.process_time()
         point = self._exploration.to_state()
         self._began = time.process_time()
@@ -86,18 +86,15 @@ class ResumeSchedule:
         return self._number, point
 
     def is_slow(self) -> bool:
-        """Say before a step whether a resume point is due that takes long."""
-        self._said = self.due()
+        """Say before a step whether a resume point is due, as one takes some 10 ms."""
+        self._said = self._is_time()
         return self._said
 
-    def due(self) -> bool:
-        """Return whether a resume point is due at this moment."""
+    def _is_time(self) -> bool:
+        """Return whether it is time for a resume point, if one can be made."""
         spent = time.process_time() - self._began
-        if spent < LEAST_COMPUTING_PER_POINT * self._cost:
-            return False
-        if self._exploration.at_restart_point:
-            return self._number - self._last >= self._between
-        return spent >= MOST_REPLAYED and self._exploration.can_snapshot
+        return spent >= LEAST_COMPUTING_PER_POINT * self._cost and (
+            self._number - self._last >= self._between or spent >= MOST_REPLAYED)
 
 
 class Store:

@@ -139,21 +139,17 @@ class Exploration(PausableTask):
             self._resume(point)
 
     @property
-    def at_restart_point(self) -> bool:
-        """Whether parts of other packages have learnt nothing yet, and can be made again."""
-        return self._mnm.at_restart_point
-
-    @property
     def can_snapshot(self) -> bool:
-        """Whether ``to_state`` can be called at any moment, as there are no such parts."""
+        """
+        Whether ``to_state`` can be called now.
+
+        If all parts are of the core it can after the first RESET, but not during the checks
+        ``hoeffding``. Else it can where a run begins: no part of another package has learnt then.
+        """
         return self._mnm.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
-        """
-        Return plain data from which it can go on.
-
-        Only if ``at_restart_point`` or ``can_snapshot``.
-        """
+        """Return plain data from which it can go on; only if ``can_snapshot``."""
         hypothesis = self.hypothesis
         return {'mnm': self._mnm.to_state(), 'steps': self.steps, 'work': self.work,
                 'misses': self.homing.misses, 'here': self.last_state,
@@ -684,7 +680,7 @@ class Exploration(PausableTask):
 
 def understudy(exploration: Exploration) -> Mnm | None:
     """Return an MNM that would do the same from here on; None where there can be none."""
-    if not (exploration.at_restart_point or exploration.can_snapshot):
+    if not exploration.can_snapshot:
         return None
     return new_mnm(
         exploration._settings, exploration._seed, resume=exploration._mnm.to_state())

@@ -29,10 +29,10 @@ IDENTITY = {'version': '0.1.0', 'actions': ['east', 'west'], 'radius': 4.0, 'eps
             'delta': 0.1, 'preset': 'onboard', 'seed': 0}
 
 
-def keep(exploration: Exploration, store: Store) -> None:
-    """Keep all inputs from now on, with a generation at each resume point."""
+def keep(exploration: Exploration, store: Store, between: int = 1) -> None:
+    """Keep all inputs from now on, with a generation after so many inputs at least."""
     store.begin_generation(0, None)
-    store.attach(exploration, between=1)
+    store.attach(exploration, between=between)
 
 
 def drive(exploration: Exploration, simulator: Simulator, steps: int) -> None:

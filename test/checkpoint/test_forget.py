@@ -28,7 +28,7 @@ def lied_to(folder: Path, log: bool = True) -> tuple[Exploration, int]:
     """Return an exploration of which a node has said since a hypothesis that no move works."""
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY, transition_log=log)
-    keep(exploration, store)
+    keep(exploration, store, 1 if log else 10_000)
     drive(exploration, simulator, KNOWN_BY)
     assert exploration.hypothesis is not None
     if not log:    # two generations are kept

@@ -262,7 +262,7 @@ def test_a_rediscovery_misses_the_steps_of_attempts_that_were_broken_off() -> No
         checking.observe(RESET, HOME)
     assert not checking.rediscovering and checking.next_action() == 3
     checking.interrupt()
-    assert runs[0].missed == [(HOME, 3)] and not checking.at_restart_point
+    assert runs[0].missed == [(HOME, 3)] and not checking.can_snapshot
     assert checking.next_action() == RESET
     checking.interrupt()
     checking.observe(checking.next_action(), HOME)

@@ -28,6 +28,7 @@ from mnm_ros.core.improve.improvements import Improvements
 from mnm_ros.core.improve.least_steps import LeastSteps
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.mnm import mnm
+from mnm_ros.core.mnm.directives import Directives
 from mnm_ros.core.progress.said import (
     BetterProvenNearlyBest,
     Improving,
@@ -225,18 +226,14 @@ def test_others_have_their_steps_meanwhile() -> None:
     for _ in range(300):
         run.explore(1)
         assert not isinstance(run.exploration.activity().said, Improving)
-    assert 'directives' not in run.exploration.to_state()['mnm']
+    assert run.exploration._mnm.directives == Directives()
 
 
-@pytest.mark.parametrize('at_restart_point', [False, pytest.param(True, marks=thorough(
-    'core/test_improve.py::test_what_goes_on_from_a_log_or_a_resume_point_does_the_same'))])
-def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same(at_restart_point: bool) -> None:
+def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:
     run = Run(grid_cmp(ROOM, strength(0.0, 0.1), ACTIONS), seed=1)
     run.exploration.improve(FAR, 0.5)
     run.exploration.improve(2, 0.02)
     run.explore(strength(800, 1200))
-    while run.exploration.at_restart_point is not at_restart_point:
-        run.explore(1)
     again = Exploration(run.settings, 1)
     for made in run.inputs:
         if isinstance(made, Observation):

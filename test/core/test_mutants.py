@@ -31,13 +31,13 @@ PROBLEM = Problem(actions=9, radius=4.0, epsilon=1.0, delta=0.1)
 
 def test_while_building_it_can_be_resumed_before_the_first_step_only() -> None:
     machine = mnm(Script(rest=lambda: ScriptedBase(0)))
-    assert machine.at_restart_point is False
+    assert machine.can_snapshot is False
     machine.observe(RESET, HOME)
-    assert machine.at_restart_point is True and machine.runs == 1
+    assert machine.can_snapshot is True and machine.runs == 1
     other = mnm(Script(rest=lambda: ScriptedBase(0)), resume=machine.to_state())
     assert other.runs == 1    # the run under way is begun anew, and counted once
     machine.observe(RESET, HOME)
-    assert machine.at_restart_point is False
+    assert machine.can_snapshot is False
 
 
 def test_the_steps_of_a_stream_are_those_since_its_start() -> None:

@@ -433,7 +433,7 @@ def test_a_phase_goes_on_from_its_state_bit_for_bit() -> None:
     world, points = Slow({3: 0.5, 5: 0.7}, 1), 0
     for step in range(4000):
         world.chances = {3: 0.5, 5: 0.7 if step < 2500 else 0.2}
-        if phases[0].at_restart_point:
+        if phases[0].can_snapshot:
             points += 1
             phase = phases[0]
             kept = json.loads(json.dumps([phase.outline(), snapshot.take(phase, phase.foreign)]))

@@ -36,7 +36,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, frozenset[int]
     exploration, simulator = Exploration(settings_by_name(IDENTITY), 0), Simulator(ROOMS, 0)
     exploration.listeners.append(InputListener(lambda update: heard.append(update.input)))
     point, number = None, 0
-    while not exploration.lost or not exploration.at_restart_point:
+    while not exploration.lost or not exploration.can_snapshot:
         play(exploration, simulator.step, 1)
         if exploration.steps == strength(1000, 2500):
             simulator.change()

@@ -210,14 +210,9 @@ class BuildingPhase:
         return self.steps_taken - self._started[self.streams.index(stream)]
 
     @property
-    def at_restart_point(self) -> bool:
-        """Whether it has only begun, so that a phase that is made again is the same."""
-        return self.steps_taken == 0 and not self.worked
-
-    @property
     def can_snapshot(self) -> bool:
-        """Whether a snapshot can be taken: all streams are runs of bases of the core."""
-        return not self.foreign
+        """Whether it can be saved: all streams are of the core, or none has learnt anything."""
+        return self.steps_taken == 0 and not self.worked or not self.foreign
 
     @property
     def foreign(self) -> list[object]:

@@ -174,13 +174,8 @@ class CheckingPhase(ABC):
         return {}
 
     @property
-    def at_restart_point(self) -> bool:
-        """Whether the run of ``foreign`` has learnt nothing, so that it can begin again."""
-        return False
-
-    @property
     def can_snapshot(self) -> bool:
-        """Whether a snapshot of all of it can be taken."""
+        """Whether it can be saved: by a snapshot, but for ``foreign`` that can begin again."""
         return False
 
     @property

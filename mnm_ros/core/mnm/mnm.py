@@ -133,28 +133,21 @@ class Mnm(PhaseMachine):
             self._resume(resume)
 
     @property
-    def at_restart_point(self) -> bool:
-        """Whether parts of other packages have learnt nothing yet in the phase under way."""
-        return self._driver is not None and self._driver.at_restart_point and (
-            self.checking is not None
-            or self._recollection is None or self._recollected != self.round)
-
-    @property
     def _driver(self) -> CheckingPhase | BuildingPhase | None:
         """Return the phase under way; None before the first RESET."""
         return self.checking or self.building
 
     @property
     def can_snapshot(self) -> bool:
-        """Whether ``to_state`` can be called at any moment."""
-        return self._driver is not None and self._driver.can_snapshot
+        """Whether ``to_state`` can be called now."""
+        driver = self._driver
+        if driver is None or not driver.can_snapshot:
+            return False
+        recollects = self._recollection is not None and self._recollected == self.round
+        return driver is self.checking or not (recollects and driver.foreign)
 
     def to_state(self) -> dict[str, Any]:
-        """
-        Return plain data from which such an MNM can be made again.
-
-        Only if ``at_restart_point`` or ``can_snapshot``.
-        """
+        """Return plain data from which such an MNM can be made again; only if ``can_snapshot``."""
         driver = self._driver
         assert driver is not None
         foreign = driver.foreign

@@ -129,14 +129,10 @@ class WatchPhase(CheckingPhase):
         return self.doubts.kept(self.policies)
 
     @property
-    def at_restart_point(self) -> bool:
-        """Whether a rediscovery has learnt nothing yet, so that it can be begun again."""
-        return (self._rediscovery.fresh and self._here is None
-                and not self._checks.attempts.under_way)
-
-    @property
     def can_snapshot(self) -> bool:
-        return not self.foreign
+        begins = (self._rediscovery.fresh and self._here is None
+                  and not self._checks.attempts.under_way)
+        return begins or not self.foreign
 
     @property
     def foreign(self) -> Sequence[object]:
