@@ -26,6 +26,7 @@ from mnm_ros.core.model.policy import Hypothesis, over_own_targets
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_base, new_mnm, override, settings
+from mnm_ros.core.progress.said import Said
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.view import View
 from mnm_ros.simulation.cmp import Cmp, Outcomes
@@ -206,8 +207,8 @@ def run(family: str, seed: int, configuration: Configuration) -> Outcome:
     world: _World = simulator
     interrupted: Union[Player, Robots] = player
 
-    def tell(sentence: str, *about: object) -> None:
-        outcome.log.append(f'{world.steps:>9} {sentence}')
+    def tell(said: Said, *about: object) -> None:
+        outcome.log.append(f'{world.steps:>9} {sentence(said)}')
     try:
         if configuration.alone:
             _run_base(simulator, player, resolved, explorer_seed, configuration, outcome)

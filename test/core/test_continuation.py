@@ -81,7 +81,7 @@ def test_it_is_given_up_where_it_takes_too_long_or_not_all_is_declared(
                                       (-1.0, declared, False)):
         monkeypatch.setattr(continuation, 'PATIENCE', patience)
         run = Run(scenario, 1, known)
-        run.go_on(100)
+        run.go_on(60)
         exploration = run.exploration
         view, step = View(), exploration.steps
         exploration.play_on(view)

@@ -86,7 +86,8 @@ def test_policies_and_exports_tell_it(
     assert 'class=lost' in drawn
 
 
-@pytest.mark.parametrize(('close', 'declared'), [(strength(800, 1000), False), (strength(80, 114), True)])
+@pytest.mark.parametrize(('close', 'declared'), [
+    (strength(800, 1000), False), (strength(80, 114), True)])
 def test_what_was_certified_when_a_door_closed_is_lost_though_it_was_never_known(
         close: int, declared: bool, tmp_path: Path) -> None:
     """Issue: it was said to lie beyond the radius, or with a map to be assumed."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import SimpleNamespace
 
+from mnm_ros.messages import encode_reason
 from mnm_ros.nodes.common.commanding import ExplorationPause
 import pytest
 from std_srvs.srv import SetBool
@@ -32,7 +33,7 @@ class Made:
 
     def create_subscription(self, kind: type, topic: str, callback: Callable[[object], None],
                             qos: object) -> SimpleNamespace:
-        setattr(self, topic, lambda data: callback(kind(data=data)))
+        setattr(self, topic.split('/')[0], lambda data: callback(kind(data=data)))
         return SimpleNamespace(topic_name=topic)
 
 
@@ -52,7 +53,7 @@ def test_a_phase_that_is_not_quiet_is_exploring(phase: str) -> None:
 def test_a_rest_may_end_at_any_time_so_that_a_pause_is_asked_for() -> None:
     node = Made()
     node.phase('paused')
-    node.rest('battery')
+    node.rest(encode_reason('battery').data)
     assert not node.pause.quiet and not node.pause.disturbed
     assert not node.pause.reached(0.0) and node.asked == [False]
     node.rest('')    # as it is a pause that was asked for now

@@ -169,7 +169,7 @@ def operated(tab: Tab, peer: Peer) -> None:
     tab.click('.press-resume')
     tab.wait_for_text('.chip', 'checking')
     tab.click('.press-go')
-    tab.wait_for_text('.controls-card', 'reached 2 in')
+    tab.wait_for_text('.controls-card', 'reached state 2 in')
     tab.click('.press-change')
     tab.wait_for(lambda: '\u2713' in tab.text('.control:has(.press-change) .result')
                  or '\u2717' in tab.text('.control:has(.press-change) .result'), 'an answer')
