@@ -33,9 +33,9 @@ import yaml
 
 _PATIENCE = 5.0    # s of computing, for a graph, which is made in less
 _MOST_EDGES = 300    # of a graph that can be simulated in that time
-_STEPS = (7.0, 3.5, 14.0)
-"""Likely, least and most steps for each edge: 13 graphs with 46 to 494 edges took 4.4 to 12.4."""
-_RESETS = 0.12    # of the steps: 0.07 to 0.16 there
+_STEPS = (3.0, 1.5, 6.0)
+"""Likely, least and most steps for each edge: six graphs with 60 to 437 edges took 2.1 to 4.2."""
+_RESETS = 0.08    # of the steps: 0.06 to 0.12 there
 _TURN = 2.0    # s of each drive along an edge, besides the way: to turn, and to come to rest
 
 

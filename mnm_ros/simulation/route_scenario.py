@@ -23,7 +23,7 @@ SUCCESS = 0.96
 """How likely a drive along an open edge arrives."""
 
 STEPS_PER_EDGE = 25
-"""After how many steps for each edge one of them closes; the first hypothesis takes 4 to 10."""
+"""After how many steps for each edge one of them closes; the first hypothesis takes 2 to 5."""
 
 LEAST_STEPS = 5000
 """Before that none closes, so that the first hypothesis of a small graph can be judged."""

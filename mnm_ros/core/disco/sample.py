@@ -29,6 +29,9 @@ _DETOUR = 16
 _EXPECTED = 8
 """Executions without a declared end, until no way leads there any more."""
 
+_LOOK_COST = 1500
+"""The square of the sampled states over the steps until it is worked out anew what they lack."""
+
 _MOST_TRIPS = 3
 """Trips to a state that did not arrive, after which it is left out."""
 
@@ -65,6 +68,7 @@ class Sampling:
         self._urgent: dict[Pair, None] = {}
         self._avoided: dict[Pair, None] = {}
         self._closed: dict[Pair, None] = {}
+        self._walks = 0    # steps since it was worked out what these lack
         self._leaves_closed = False    # whether any were ever to be left alone
         self._behind: dict[int, None] = {}    # states to which no way seems to lead but those
         self._preferred: dict[int, None] = {}
@@ -86,8 +90,9 @@ class Sampling:
 
     @property
     def walking(self) -> bool:
-        """Whether anything is wanted for walking certificates."""
-        return bool(self._walked)
+        """Whether it is time to work out anew what walking certificates lack."""
+        return bool(self._walked) and (
+            self._walks >= len(self.sampled) ** 2 // _LOOK_COST)
 
     @property
     def preferring(self) -> bool:
@@ -140,6 +145,7 @@ class Sampling:
     def walk(self, wanted: Mapping[Pair, int]) -> None:
         """Have pairs executed so often, in place of those that this was last called with."""
         before = self._walked
+        self._walks = 0
         if not (wanted or before):
             return
         self._walked = wanted
@@ -284,6 +290,7 @@ class Sampling:
     def observe(self, here: int, action: int, state: int) -> None:
         """Take note of a step made for a sample."""
         self.steps += 1
+        self._walks += 1
         self._beyond += self._costs.of(here, action) - 1
         sampled = here in self.open
         self._since = 0 if sampled else self._since + 1
