@@ -100,8 +100,8 @@ def test_a_graph_that_is_not_simulated_in_time_has_an_estimate(
             context.setattr(plan_forecast, name, 0)
             line, = plan_forecast.graph_forecast(graph)
         assert '(an estimate by its edges, ' in line
-        assert number(STEPS.findall(line)[0]) == 7 * len(graph.edges)
-        assert 0.5 <= number(STEPS.findall(simulated)[0]) / (7 * len(graph.edges)) <= 2
+        assert number(STEPS.findall(line)[0]) == 3 * len(graph.edges)
+        assert 0.5 <= number(STEPS.findall(simulated)[0]) / (3 * len(graph.edges)) <= 2
 
 
 @pytest.mark.parametrize(('edges', 'expected'), [
