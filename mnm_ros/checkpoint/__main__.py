@@ -12,7 +12,9 @@ import sys
 
 from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError, FileError
+from mnm_ros.core.progress.said import known_said
 from mnm_ros.files import user_path
+from mnm_ros.view.sentences import sentence
 
 
 def describe(path: Path) -> str:
@@ -32,7 +34,7 @@ def _described(saved: SavedInputs) -> str:
         lines.append('resume point: the very beginning')
     else:
         lines += [f'resume point: step {point["steps"]}, round {point["mnm"]["round"]}',
-                  f'last decision: {point["news"]}',
+                  f'last decision: {sentence(known_said("news", point["news"]))}',
                   f'known states: {" ".join(map(str, point["known"])) or "none yet"}']
     return '\n'.join(lines)
 

@@ -52,6 +52,7 @@ from mnm_ros.core.progress.events import Event, LastPairs, PairChange
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
+    known_said,
     Reason,
     Said,
     SourceContradicts,
@@ -160,12 +161,12 @@ class Exploration(PausableTask):
     @property
     def _within(self) -> list[object]:
         """Return what a snapshot holds beside that of the MNM."""
-        return [self._observed, self._watch, self._audit, self._estimator, self._news,
-                self._last_change, self._epoch]
+        return [self._observed, self._watch, self._audit, self._estimator, self._last_change,
+                self._epoch]
 
     def _resume(self, point: Mapping[str, Any]) -> None:
-        (*_, self._news, self._last_change, self._epoch) = snapshot.put(
-            point['within'], self._within)
+        (*_, self._last_change, self._epoch) = snapshot.put(point['within'], self._within)
+        self._news = known_said('news', point['news'])
         self.steps, self.work, self.last_state = point['steps'], point['work'], point['here']
         self.homing.misses = point['misses']
         self.sources.update(point['sources'])

@@ -36,9 +36,6 @@ NOT_KEPT = 'off'
 """What the diagnostics say of ``checkpoint`` without a ``checkpoint_dir``."""
 
 
-"""How ``status`` begins while the navigator keeps the robot where it has arrived."""
-
-
 @dataclass(frozen=True)
 class RobotTelemetry:
     """

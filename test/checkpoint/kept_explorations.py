@@ -8,10 +8,12 @@ import atexit
 from collections.abc import Callable
 from copy import deepcopy
 from functools import lru_cache
+import math
 from pathlib import Path
 import shutil
 import sqlite3
 from tempfile import mkdtemp
+from unittest.mock import patch
 
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.store import Store
@@ -59,12 +61,15 @@ def explore(folder: Path, steps: int) -> Exploration:
     """Return an exploration that was kept for so many steps."""
     exploration, simulator = Exploration(SETTINGS), Simulator(CORRIDOR, 1)
     store = Store(folder, 'explorer', IDENTITY, transition_log=True)
-    keep(exploration, store)
-    drive(exploration, simulator, steps // 2)
-    exploration.relocate(2)
-    simulator.state = 2
-    drive(exploration, simulator, steps - steps // 2)
-    assert store.flush()
+    # By inputs alone: how long computing takes would decide where the resume points are.
+    with patch.multiple('mnm_ros.checkpoint.store', LEAST_COMPUTING_PER_POINT=0,
+                        MOST_REPLAYED=math.inf):
+        keep(exploration, store, between=170)
+        drive(exploration, simulator, steps // 2)
+        exploration.relocate(2)
+        simulator.state = 2
+        drive(exploration, simulator, steps - steps // 2)
+        assert store.flush()
     store.close()
     exploration.listeners.clear()
     return exploration

@@ -94,6 +94,11 @@ def test_the_replay_shown_in_the_docs(tmp_path: Path, monkeypatch: pytest.Monkey
     assert first.hypothesis is not None and same(first, names['exploration'])
 
 
+def test_the_last_decision_is_described_in_words(tmp_path: Path) -> None:
+    explored(tmp_path, LONG)
+    assert '\nlast decision: round 1: 4 states known, now checking\n' in describe(newest(tmp_path))
+
+
 def test_a_transition_log_that_does_not_fit_is_set_aside(tmp_path: Path) -> None:
     explored(tmp_path, LONG)
     begun = SavedInputs(newest(tmp_path)).number - len(SavedInputs(newest(tmp_path)).inputs)
