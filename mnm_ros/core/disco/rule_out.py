@@ -87,7 +87,7 @@ class Exclusion:
         # Up to so many steps is sampled what was within reach once: where anything is declared, to
         # walk for a certificate takes less than to rule a state out.
         self._stays = problem.radius + (
-            problem.limit - problem.radius) / 2 if problem.support else None
+            problem.limit - problem.radius) / 2 if problem.support else self.reach
         self.distance: dict[int, float] = {home: 0.0}
         self._plan = SamplingPlan(problem, planner)
         self._planner = planner
@@ -195,8 +195,7 @@ class Exclusion:
 
     def _promising(self, state: int) -> bool:
         return state in self._close or self.distance[state] <= (
-            self.reach if self._stays is None or state not in self._sampling.sampled
-            else self._stays)
+            self._stays if state in self._sampling.sampled else self.reach)
 
     def _all_but(self, inside: Sequence[int]) -> tuple[tuple[int, ...], int]:
         """Return what tells whether the same was ruled out: these, and how many were met."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 import math
-from types import MappingProxyType
 from typing import Any
 
 from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair, usual
@@ -36,8 +35,6 @@ _MOST_TRIPS = 3
 """Trips to a state that did not arrive, after which it is left out."""
 
 
-_NOTHING: Mapping[Pair, int] = MappingProxyType({})
-
 
 class Sampling:
     """
@@ -52,8 +49,6 @@ class Sampling:
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
-    _walked: Mapping[Pair, int] = _NOTHING    # wanted, too, but for certificates by walking
-
     def __init__(self, counts: Counts, rows: TransitionRows, patience: int,
                  costs: StepCosts | None = None) -> None:
         self.sampled: dict[int, None] = {}
@@ -65,10 +60,11 @@ class Sampling:
         self._costs = StepCosts() if costs is None else costs
         self._beyond = 0.0    # one for each step, what the steps have cost
         self._wanted: dict[Pair, int] = {}
+        self._walked: Mapping[Pair, int] = {}    # wanted, too, but for certificates by walking
+        self._walks = 0    # steps since it was worked out what these lack
         self._urgent: dict[Pair, None] = {}
         self._avoided: dict[Pair, None] = {}
         self._closed: dict[Pair, None] = {}
-        self._walks = 0    # steps since it was worked out what these lack
         self._leaves_closed = False    # whether any were ever to be left alone
         self._behind: dict[int, None] = {}    # states to which no way seems to lead but those
         self._preferred: dict[int, None] = {}
@@ -191,7 +187,7 @@ class Sampling:
 
     def reopen(self, state: int) -> None:
         """Look again whether a state lacks executions."""
-        lacks = (state in self.sampled and self._lacks(state)
+        lacks = (state in self.sampled and self.lacking(state) is not None
                  and self._trips.get(state, 0) < _MOST_TRIPS)
         if lacks and state not in self.open:
             self.open[state] = None
@@ -203,8 +199,7 @@ class Sampling:
 
     def lacking(self, state: int) -> int | None:
         """Return the least executed action of those that lack executions."""
-        # Asked at each step, as _lacks.
-        wanted, walked, made = self._wanted, self._walked, self._counts.by_pair
+        wanted, walked, made = self._wanted, self._walked, self._counts.by_pair    # at each step
         least, found, avoided = 0, None, False
         for action in range(self._rows.actions):
             pair = state, action
@@ -213,14 +208,6 @@ class Sampling:
                     found is None or (later, visits) < (avoided, least)):
                 least, found, avoided = visits, action, later
         return found
-
-    def _lacks(self, state: int) -> bool:
-        wanted, walked, made = self._wanted, self._walked, self._counts.by_pair
-        for action in range(self._rows.actions):
-            pair = state, action
-            if made.get(pair, 0) < max(wanted.get(pair, 0), walked.get(pair, 0)):
-                return True
-        return False
 
     def declare_anew(self) -> None:
         """Take note that the support has changed: where it is more, little may be known."""
@@ -236,9 +223,11 @@ class Sampling:
     @property
     def executions_lacking(self) -> int:
         """How many executions are wanted that have not been made."""
-        return sum(max(0, self._wanted.get(pair, 0) - visits, self._walked.get(pair, 0) - visits)
-                   for pair in {**self._wanted, **self._walked} if pair[0] in self.sampled
-                   for visits in (self._counts.visits(*pair),))
+        wanted = {**self._wanted, **{
+            pair: max(executions, self._wanted.get(pair, 0))
+            for pair, executions in self._walked.items()}}
+        return sum(max(0, executions - self._counts.visits(*pair))
+                   for pair, executions in wanted.items() if pair[0] in self.sampled)
 
     def heading(self, here: int | None) -> Pair | None:
         """Return the pair that seems to be sampled next, by where ways have mostly led so far."""

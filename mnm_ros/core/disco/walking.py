@@ -35,6 +35,7 @@ from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.statistics.predictions import Record
 import numpy as np
 
 _PRIOR, _SUCCESS = 2.0, 0.95    # executions that a pair begins with, and how many of them succeed
@@ -47,13 +48,12 @@ class _Way(NamedTuple):
     How a policy seems to go.
 
     :ivar policy: that is tested.
-    :ivar margin: steps from what it seems to take to the limit.
-    :ivar often: by pair that may lead to several ends, how often an attempt comes there.
+    :ivar pairs: by pair that may lead to several ends and decides on the limit, its executions
+        that count, and the nats that each of them takes from the budget.
     """
 
     policy: Policy
-    margin: float
-    often: Mapping[Pair, float]
+    pairs: Mapping[Pair, tuple[int, float]]
 
 
 class WalkingCertificates:
@@ -107,9 +107,8 @@ class WalkingCertificates:
         """
         ways: dict[DeclaredTest, _Way] = {}
         for policy, test in (self._tests[target] for target in targets if target in self._tests):
-            way = self._way(policy, test) if (
-                isinstance(test, DeclaredTest) and self._leads_on(policy)) else None
-            if way and isinstance(test, DeclaredTest):
+            if isinstance(test, DeclaredTest) and self._leads_on(policy) and (
+                    way := self._way(policy, test)):
                 ways[test] = way
         nats = evidence.nats_of_pairs(ways)
         found: dict[Pair, int] = {}
@@ -124,10 +123,13 @@ class WalkingCertificates:
 
     def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
         """Return the executions of pairs that a test lacks; none if nothing seems to help."""
-        more, found = 0.0, _executions(test, way, nats)
-        while not found and more < _MOST and not test.suffice(way.policy, self._problem, nats):
+        excess = test.pairs.balls(0.0).budget
+        more, found = 0.0, _executions(way, nats + excess)
+        if found or test.suffice(way.policy, self._problem, nats):
+            return found
+        while not found and more < _MOST:
             more += _MORE
-            found = _executions(test, way, nats + more)
+            found = _executions(way, nats + more + excess)
         return found
 
     def _leads_on(self, policy: Policy) -> bool:
@@ -165,28 +167,35 @@ class WalkingCertificates:
             return None
         limit = self._problem.limit
         margin = limit - float((often / success).sum() + often @ fails * (1 + limit))
-        return None if margin <= 0 else _Way(policy, margin, {
-            pair: each for pair, each in zip(pairs, often.tolist())
+        return None if margin <= 0 else _Way(policy, {
+            pair: _nats(test.pairs.record(pair), pair[0], margin / each)
+            for pair, each in zip(pairs, often.tolist())
             if len(ends(*pair) or ()) > 1 and each * (1 + limit) > margin})
 
 
-def _executions(test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
+def _nats(record: Record, state: int, margin: float) -> tuple[int, float]:
+    """
+    Return the executions of a pair, and the nats of each if the pair succeeds too seldom.
+
+    :param margin: steps that the pair may take at each visit beyond those that it seems to take.
+    """
+    failed = record.tally.get(state, 0) + record.lost
+    success = _success(record.made, failed) if failed else 1.0
+    return record.made, _divergence(success, 1 / (margin + 1 / success))
+
+
+def _executions(way: _Way, budget: float) -> dict[Pair, int]:
     """
     Return how many executions of each pair the bound seems to lack.
 
     It is within the limit if none of the pairs may succeed so seldom, with all of the budget for
     it, that this alone takes the margin.
     """
-    budget, lacking = test.pairs.balls(nats).budget, dict[Pair, int]()
+    lacking = dict[Pair, int]()
     for _ in range(2):
         expected = budget + _EXCESS * sum(lacking.values())
-        for pair, often in way.often.items():
-            record = test.pairs.record(pair)
-            failed = record.tally.get(pair[0], 0) + record.lost
-            success = _success(record.made, failed) if failed else 1.0
-            least = 1 / (way.margin / often + 1 / success)
-            lacking[pair] = max(0, math.ceil(
-                expected / _divergence(success, least)) - record.made)
+        lacking = {pair: max(0, math.ceil(expected / nats) - made)
+                   for pair, (made, nats) in way.pairs.items()}
     return {pair: executions for pair, executions in lacking.items() if executions}
 
 

@@ -80,9 +80,10 @@ class JointEvidence:
 
     def record(self, pair: Pair) -> Record:
         """Return what counts of a pair."""
-        counted = self._counted.get(pair, NOTHING)
         found = None if pair in self._left_out else self._sets.record(pair)
-        return counted if found is None else counted.plus(found.since(self._before[pair]))
+        since = NOTHING if found is None else found.since(self._before[pair])
+        counted = self._counted.get(pair)    # of few pairs: asked for each test at each look
+        return since if counted is None else counted.plus(since)
 
     def count(self, pair: Pair, counts: bool) -> None:
         """Let the executions of a pair count from now on, or leave them out."""
