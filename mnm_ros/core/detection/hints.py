@@ -57,10 +57,9 @@ class Hints:
         :param executions: of the pair so far, of which ``usual`` have worked.
         :returns: True if it raises a hint, False if it withdraws one, else None.
         """
+        times = in_a_row(self._failing, pair, worked)
         if worked:
-            self._failing.pop(pair, None)
             return self._worked(pair)
-        times = self._failing[pair] = self._failing.get(pair, 0) + 1
         if pair in self._open:
             self._open[pair] = max(0, self._open[pair] - 1)
         elif _is_rare(times, executions - times, usual):
@@ -82,6 +81,15 @@ class Hints:
         """Forget a pair, as more is known of it than a hint."""
         self._failing.pop(pair, None)
         self._open.pop(pair, None)
+
+
+def in_a_row(failing: dict[Pair, int], pair: Pair, worked: bool) -> int:
+    """Count an execution in ``failing``; return how often the pair has failed in a row now."""
+    if worked:
+        failing.pop(pair, None)
+        return 0
+    failing[pair] = failing.get(pair, 0) + 1
+    return failing[pair]
 
 
 def _is_rare(times: int, before: int, worked: int) -> bool:

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A hint that all moves work less often than they did, or more often: then one is looked at closely.
+A hint that all moves work less often than before, or more often: then some are tried many times.
 
 A wet floor changes each move a little. The detector of each pair sees its own executions alone, so
 that hundreds of steps pass before the first alarm. Here the moves are pooled: two sums over all
 executions, each of the log likelihood ratio of a success that is ``_SHIFT`` less, or more, likely
-by its log odds than it was for that move so far, begun anew whenever it falls below 0 (CUSUM, Page
-1954). What a move did so far is known inexactly, so that nothing is decided by this: once a sum is
-at ``_RAISED``, the moves that are known best are executed for some time, one after the other, and
+by its log odds than it was for that move so far; a sum never falls below 0 (CUSUM, Page 1954).
+What a move did so far is known inexactly, so that nothing is decided by this: once a sum is at
+``_RAISED``, the moves that are known best are executed for some time, one after the other, and
 their detectors raise the alarm, or do not. Which pair is executed next has no influence on the
 promise.
 """
@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 import math
 
+from mnm_ros.core.detection.hints import in_a_row
 from mnm_ros.core.model.counts import Pair
 
 _SHIFT = 1.5    # of log odds
@@ -47,16 +48,12 @@ class PooledHint:
 
     def record(self, pair: Pair, worked: bool, usual: int, executions: int) -> bool:
         """
-        Take note of an execution of a move.
+        Add an execution of a move to both sums.
 
         :param usual: how often it has worked before, of so many executions.
         :returns: whether the moves that are known best are to be looked at now.
         """
-        if worked:
-            self._failing.pop(pair, None)
-        else:
-            self._failing[pair] = self._failing.get(pair, 0) + 1
-        if executions < _KNOWN or self._failing.get(pair, 0) > _IN_A_ROW:
+        if in_a_row(self._failing, pair, worked) > _IN_A_ROW or executions < _KNOWN:
             return False
         odds = math.log((usual + _PRIOR) / (executions - usual + _PRIOR))
         self._worse = max(0.0, self._worse + _speaks(worked, odds, odds - _SHIFT))
@@ -76,7 +73,7 @@ class PooledHint:
         self._failed, self._patience = {}, _PATIENCE
 
     def executed(self, pair: Pair) -> None:
-        """Take note that a pair was executed."""
+        """Count an execution of any pair."""
         self._patience -= 1
         if self._patience < 0:    # there may be no way to it
             self._left = {}
@@ -86,7 +83,7 @@ class PooledHint:
                 del self._left[pair]
 
     def leave(self, pair: Pair) -> None:
-        """Look at a pair no longer, as enough is known of it."""
+        """Do not try a pair any more, because enough is known of it."""
         self._left.pop(pair, None)
 
 

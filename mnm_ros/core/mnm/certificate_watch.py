@@ -13,13 +13,14 @@ raise the alarm. Which pair is executed next has no influence on the promise.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from mnm_ros.core.detection.hints import in_a_row
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.policy import usually_leads
 
 WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
 
@@ -34,47 +35,38 @@ class CertificateWatch:
         self._memory: Any = None    # what the run has found out so far
 
     def begin(self) -> None:
-        """Take note that another run has the robot."""
+        """Begin with another run, which has the robot now."""
         self._last, self._memory = {}, None
 
     def executed(self, pair: Pair | None, next_state: int, run: BaseAlgorithm,
                  transitions: TransitionMonitor) -> Pair | None:
         """
-        Take note of a step.
+        Count a step, and say what is to be executed because of it.
 
         :param pair: None for a RESET, or where it is not known.
         :param run: that has the robot.
-        :param transitions: which know of the step already.
+        :param transitions: with this step.
         :returns: the pair to be executed soon; None if there is none.
         """
         self._step += 1
         if pair in self._last:
             assert pair is not None
             waited, self._last[pair] = self._step - self._last[pair], self._step
-            if next_state == transitions.usual(pair)[0]:
-                self._failing.pop(pair, None)
-            else:
-                self._failing[pair] = self._failing.get(pair, 0) + 1
-                if waited >= WAITED or self._failing[pair] > 1:
-                    return pair
+            failed = in_a_row(self._failing, pair, next_state == transitions.usual(pair)[0])
+            if failed > 1 or failed and waited >= WAITED:
+                return pair
         return None if self._step % LOOK_EVERY else self._look(run, transitions)
 
     def _look(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> Pair | None:
-        """Look at a certificate more; return the move that has waited for too long, if any."""
+        """Look at one more certificate; return the move that has waited too long, if any."""
         found, self._memory = provisional_of(run, self._memory, 1)
-        home, last, place = run.policies[0].target, self._last, dict[Pair, int]()
-        for each in found:
-            for moves, move in enumerate(each.policy.usual_way(home, lambda *pair: _leads_to(
-                    transitions.following(pair), pair[0])) if each.certified else (), 1):
-                place[move] = moves
-        self._last = {move: last.get(move, self._step) for move in place}
+        home, leads = run.policies[0].target, usually_leads(transitions.following)
+        place = {move: moves for each in found if each.certified
+                 for moves, move in enumerate(each.policy.usual_way(home, leads), 1)}
+        self._last = {move: self._last.get(move, self._step) for move in place}
         longest = min(self._last, key=self._last.__getitem__, default=None)
         if longest is None or self._step < self._next or (
                 self._step - self._last[longest] < WAITED):
             return None
         self._next = self._step + EVERY * place[longest]
         return longest
-
-
-def _leads_to(following: Sequence[int], state: int) -> int | None:
-    return next((after for after in following if after != state), None)

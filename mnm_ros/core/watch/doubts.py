@@ -108,7 +108,7 @@ class Doubts:
         return None
 
     def _pool(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> None:
-        """Take note of an execution, for a hint of a change of all moves."""
+        """Add an execution to the hint of a change of all moves."""
         parts = self._parts
         end, worked, executions = parts.transitions.usual(pair)
         parts.pooled.executed(pair)

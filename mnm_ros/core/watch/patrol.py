@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.policy import Policy, usually_leads
 
 Following = Callable[[Pair], Sequence[int]]
 """Returns the next states that a pair has shown, the most frequent first."""
@@ -40,9 +40,8 @@ class Patrol:
     def change(self, policies: Sequence[Policy], following: Following) -> None:
         """Patrol the ways of these policies, that for home first."""
         home, others = policies[0].target, {policy.target: policy for policy in policies[1:]}
-        self._ways = {target: tuple(policy.usual_way(home, lambda *pair: next(
-            (after for after in following(pair) if after != pair[0]), None)))
-            for target, policy in others.items()}
+        self._ways = {target: tuple(policy.usual_way(home, usually_leads(following)))
+                      for target, policy in others.items()}
         plays = {target: dict(policy.may_play(home, lambda *pair: following(pair)))
                  for target, policy in others.items()}
         self.passed = {target: tuple(
