@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A change of all moves is looked at closely long before a single one tells of it."""
+"""A change of all moves is noticed earlier than by the detector of a single move."""
 
 from __future__ import annotations
 

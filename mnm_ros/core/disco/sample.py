@@ -29,7 +29,7 @@ _EXPECTED = 8
 """Executions without a declared end, until no way leads there any more."""
 
 _LOOK_COST = 1500
-"""The square of the sampled states over the steps until it is worked out anew what they lack."""
+"""The square of the number of sampled states over the steps from one plan to the next."""
 
 _MOST_TRIPS = 3
 """Trips to a state that did not arrive, after which it is left out."""
@@ -61,7 +61,7 @@ class Sampling:
         self._beyond = 0.0    # one for each step, what the steps have cost
         self._wanted: dict[Pair, int] = {}
         self._walked: Mapping[Pair, int] = {}    # wanted, too, but for certificates by walking
-        self._walks = 0    # steps since it was worked out what these lack
+        self._walks = 0    # steps since that was planned
         self._urgent: dict[Pair, None] = {}
         self._avoided: dict[Pair, None] = {}
         self._closed: dict[Pair, None] = {}
@@ -86,7 +86,7 @@ class Sampling:
 
     @property
     def walking(self) -> bool:
-        """Whether it is time to work out anew what walking certificates lack."""
+        """Whether it is time to plan again what walking certificates lack."""
         return bool(self._walked) and (
             self._walks >= len(self.sampled) ** 2 // _LOOK_COST)
 

@@ -29,13 +29,14 @@ class Said:
     """
     A value of which a sentence can be made.
 
-    :cvar KINDS: all kinds of values by name.
+    :cvar KINDS: all kinds of values by name, but for those that only have fields for others.
     """
 
     KINDS: ClassVar[dict[str, type[Said]]] = {}
 
     def __init_subclass__(cls) -> None:
-        Said.KINDS[cls.__name__] = cls
+        if not cls.__name__.startswith('_'):
+            Said.KINDS[cls.__name__] = cls
 
     def to_plain(self) -> dict[str, Any]:
         """Return its name and its fields, for JSON."""
@@ -87,6 +88,36 @@ class InWords(Said):
     words: str
 
 
+@dataclass(frozen=True)
+class _OfRound(Said):
+    round: int    # noqa: A003
+
+
+@dataclass(frozen=True)
+class _OfPair(_OfRound):
+    state: int
+    action: int
+
+
+@dataclass(frozen=True)
+class _OfStates(_OfRound):
+    states: States
+
+
+@dataclass(frozen=True)
+class _EndedElsewhere(Said):
+    state: int
+    action: int
+    end: int
+    ends: States
+
+
+@dataclass(frozen=True)
+class _Contradicted(Said):
+    count: int
+    pairs: Pairs
+
+
 # What has happened.
 
 @dataclass(frozen=True)
@@ -116,21 +147,15 @@ class NoWarmStart(Said):
 
 
 @dataclass(frozen=True)
-class HypothesisFound(Said):
+class HypothesisFound(_OfRound):
     """The first hypothesis of a round is found; ``known`` counts its states."""
 
-    round: int    # noqa: A003
     known: int
 
 
 @dataclass(frozen=True)
-class EndAdded(Said):
+class EndAdded(_EndedElsewhere):
     """An action ended where it was not declared to end; the end is declared from now on."""
-
-    state: int
-    action: int
-    end: int
-    ends: States
 
 
 @dataclass(frozen=True)
@@ -141,80 +166,67 @@ class EndsAdded(EndAdded):
 
 
 @dataclass(frozen=True)
-class DeclarationWithdrawn(EndAdded):
+class DeclarationWithdrawn(_EndedElsewhere):
     """An action ended where it was not declared to end; nothing is declared of it any more."""
 
 
 @dataclass(frozen=True)
-class DeclarationsWithdrawn(Said):
+class DeclarationsWithdrawn(_Contradicted):
     """A new declaration contradicts ``count`` pairs that were executed: it is not taken there."""
-
-    count: int
-    pairs: Pairs
 
 
 @dataclass(frozen=True)
-class DeclarationsExtended(DeclarationsWithdrawn):
+class DeclarationsExtended(_Contradicted):
     """A new declaration contradicts ``count`` pairs: the ends that were seen are added."""
 
 
 @dataclass(frozen=True)
-class ForbiddenPlayed(Said):
+class ForbiddenPlayed(_OfRound):
     """A policy plays an action that is never to be commanded, so the next round begins."""
 
-    round: int    # noqa: A003
     next_round: int
 
 
 @dataclass(frozen=True)
-class PairChanged(Said):
+class PairChanged(_OfPair):
     """An action leads elsewhere than before."""
-
-    round: int    # noqa: A003
-    state: int
-    action: int
 
 
 @dataclass(frozen=True)
-class HintRaised(Said):
+class HintRaised(_OfPair):
     """An action that nearly always worked has failed several times in a row."""
 
-    round: int    # noqa: A003
-    state: int
-    action: int
     failures: int
 
 
 @dataclass(frozen=True)
-class HintWithdrawn(PairChanged):
+class HintWithdrawn(_OfPair):
     """The action of a hint works again."""
 
 
 @dataclass(frozen=True)
-class WayOpen(PairChanged):
+class WayOpen(_OfPair):
     """A look has shown that a closed action leads on again."""
 
 
 @dataclass(frozen=True)
-class WayStillClosed(PairChanged):
+class WayStillClosed(_OfPair):
     """A look has shown that a closed action is still blocked."""
 
 
 @dataclass(frozen=True)
-class RediscoveryTooLong(Said):
+class RediscoveryTooLong(_OfRound):
     """The rediscovery exceeded its steps several times in a row, so the next round begins."""
 
-    round: int    # noqa: A003
     check_steps: int
     times: int
     next_round: int
 
 
 @dataclass(frozen=True)
-class CheckRunsTooLong(Said):
+class CheckRunsTooLong(_OfRound):
     """Too many of the last check-runs exceeded their steps, so the next round begins."""
 
-    round: int    # noqa: A003
     check_steps: int
     cut_off: int
     runs: int
@@ -222,32 +234,27 @@ class CheckRunsTooLong(Said):
 
 
 @dataclass(frozen=True)
-class MostHasChanged(Said):
+class MostHasChanged(_OfRound):
     """Most actions lead elsewhere than before, so the next round begins."""
 
-    round: int    # noqa: A003
     next_round: int
 
 
 @dataclass(frozen=True)
-class ChangeTooLong(Said):
+class ChangeTooLong(_OfRound):
     """A change is open for more steps than the world took to learn, so the next round begins."""
 
-    round: int    # noqa: A003
     steps: int
     next_round: int
 
 
 @dataclass(frozen=True)
-class StatesAdded(Said):
+class StatesAdded(_OfStates):
     """States became known."""
-
-    round: int    # noqa: A003
-    states: States
 
 
 @dataclass(frozen=True)
-class StatesNearer(StatesAdded):
+class StatesNearer(_OfStates):
     """States became known that were out of reach before a change."""
 
 
@@ -257,35 +264,33 @@ class StatesRecalled(StatesAdded):
 
 
 @dataclass(frozen=True)
-class StatesDeleted(StatesAdded):
+class StatesDeleted(_OfStates):
     """The policies of these states no longer reach them."""
 
 
 @dataclass(frozen=True)
-class ToImproveAgain(StatesAdded):
+class ToImproveAgain(_OfStates):
     """The proofs that these policies are nearly the best hold no more."""
 
 
 @dataclass(frozen=True)
-class WayReplaced(Said):
+class WayReplaced(_OfRound):
     """Another policy leads to the target."""
 
-    round: int    # noqa: A003
     target: int
 
 
 @dataclass(frozen=True)
-class ProvenNearlyBest(Said):
+class ProvenNearlyBest(_OfRound):
     """
     A policy is proven to be nearly the best.
 
     :ivar within: the part by which it takes at most more steps than the best.
     :ivar at_most: steps, for certain.
-    :ivar likely: steps by the counts.
+    :ivar likely: expected steps, as estimated from the counts.
     :ivar steps: that were made for the proof.
     """
 
-    round: int    # noqa: A003
     target: int
     within: float
     at_most: float
@@ -295,7 +300,7 @@ class ProvenNearlyBest(Said):
 
 @dataclass(frozen=True)
 class BetterProvenNearlyBest(ProvenNearlyBest):
-    """The same of a policy that replaces one of ``before`` steps by the counts."""
+    """The same of a policy that replaces one of ``before`` expected steps, as estimated."""
 
     before: float
 
@@ -534,7 +539,7 @@ class CheckRunAttempts(TestingAttempts):
 
 @dataclass(frozen=True)
 class Improving(Said):
-    """A policy is improved, of ``likely`` steps by the counts; none takes less than ``least``."""
+    """A policy of about ``likely`` steps is improved; none takes less than ``least``."""
 
     target: int
     likely: float
@@ -579,7 +584,7 @@ class CertifiedSoFar(Said):
 
 @dataclass(frozen=True)
 class BestSoFar(Said):
-    """No policy is better by the counts."""
+    """No policy is better as estimated from the counts."""
 
 
 @dataclass(frozen=True)
@@ -588,10 +593,8 @@ class AsDeclared(Said):
 
 
 @dataclass(frozen=True)
-class OfHypothesis(Said):
+class OfHypothesis(_OfRound):
     """The policy is of the hypothesis of a round."""
-
-    round: int    # noqa: A003
 
 
 @dataclass(frozen=True)
