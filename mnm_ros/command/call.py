@@ -10,6 +10,7 @@ import re
 import sys
 import time
 from typing import Any, NamedTuple, TYPE_CHECKING
+from uuid import uuid4
 
 from mnm_ros.command.main import COMMANDS
 from mnm_ros.console.arguments import add_timeout, parser, split
@@ -18,6 +19,7 @@ from mnm_ros.topics import SERVICES
 
 if TYPE_CHECKING:
     from mnm_ros.command.service_client import ServiceClient
+    from mnm_ros.core.progress.events import Event
 
 
 class Call(NamedTuple):
@@ -158,16 +160,16 @@ def improve(arguments: Sequence[str], program: str) -> int:
     except ValueError as error:
         print(f'{program}: {error}', file=sys.stderr)
         return 1
-    refused = 'refused, ' in answer
-    print(answer, file=sys.stderr if refused else sys.stdout)
-    return int(refused)
+    print(answer.text, file=sys.stderr if answer.refused else sys.stdout)
+    return int(answer.refused)
 
 
-def _improve(client: ServiceClient, states: list[int], command: str) -> str:
+def _improve(client: ServiceClient, states: list[int], command: str) -> Event:
     """Return the answer, as the explorer tells it on ``events``."""
     from mnm_ros import messages
     from mnm_ros.core.progress.events import Event
     from std_msgs.msg import Int64MultiArray, String
+    request = uuid4().hex    # the answers to others are heard, too, at any time
     heard: list[Event] = []
     client.node.create_subscription(
         String, 'events', lambda message: heard.append(Event.from_json(message.data)),
@@ -176,12 +178,11 @@ def _improve(client: ServiceClient, states: list[int], command: str) -> str:
     client.find(lambda: asked.get_subscription_count(),
                 f'no node subscribes {asked.topic_name} (what does: explorer)')
     client.settle()
-    client.record('improve', command)
-    before = len(heard)
+    client.record('improve', command, id=request)
     asked.publish(Int64MultiArray(data=states))
 
-    def answers() -> list[str]:
-        return [event.text for event in heard[before:] if event.what == 'improve']
+    def answers() -> list[Event]:
+        return [event for event in heard if event.request == request]
     client.find(answers, f'no answer on {asked.topic_name}')
     return answers()[0]
 

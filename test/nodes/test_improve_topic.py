@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""However much comes on the topic ``improve``, exploring goes on, and no file fills."""
+"""The topic ``improve``: floods do no harm, and who asks gets the answer to what was asked."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.request import Request
 from mnm_ros.core.task.allowance import Allowance, AT_ONCE, EACH_SECOND
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
-from node_processes import Peer, ScriptedRobot
+from node_processes import NodeProcess, Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from tiers import thorough
 
 
 def test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none() -> None:
     """Without a node, in one moment."""
-    answers: list[str] = []
+    answers: list[tuple[str, bool]] = []
     heard: list[Callable[[Int64MultiArray], None]] = []
     allowance, exploration = Allowance(lambda: 0.0), Exploration(
         settings(Problem(2, 4.0, 1.0, 0.1)))
@@ -32,11 +33,13 @@ def test_a_long_message_has_a_short_answer_and_most_of_a_flood_has_none() -> Non
         SimpleNamespace(
             for_topic=lambda take, most: take, call=lambda method, states: method(states),
             limited=lambda topic, take: allowance.limited(topic, take, lambda said: None)),
-        lambda: exploration, lambda: 0.1, answers.append)
+        lambda: exploration, lambda: 0.1,
+        lambda text, refused: answers.append((text, refused)))
     take, = heard
     take(Int64MultiArray(data=array('q', range(100, 100_100))))
-    assert len(answers) == 1 and len(answers[0]) < 200
-    assert answers[0].startswith('refused, ') and answers[0].endswith('; 99,999 more are refused')
+    (text, refused), = answers
+    assert refused and len(text) < 200
+    assert text.startswith('refused, ') and text.endswith('; 99,999 more are refused')
     for number in range(200):
         take(Int64MultiArray(data=array('q', [number + 100])))
     assert 1 < len(answers) <= AT_ONCE + EACH_SECOND + 1
@@ -74,3 +77,21 @@ def test_a_flood_of_states_neither_stops_exploring_nor_fills_the_events(
     assert len(refused()) == 1
     assert max(map(len, told(''))) < 500
     assert len(told('')) <= AT_ONCE + EACH_SECOND * (time.monotonic() - begun) + 2
+
+
+def test_the_command_waits_for_the_answer_to_what_it_has_asked_for(
+        begin_command: Callable[..., NodeProcess], peer: Peer) -> None:
+    """Also if answers to others are heard in between, such as those of before that come late."""
+    requests = peer.listen(String, 'requests', messages.REQUESTS)
+    asked = peer.listen(Int64MultiArray, 'improve', messages.STEP)
+    events = peer.node.create_publisher(String, 'events', messages.EVENTS)
+    given_up = begin_command('improve')
+    peer.wait_for(lambda: asked, 'what it asks for')
+    mine = peer.wait_for(lambda: Request.from_json(requests[-1].data).id, 'who asks')
+    for request, refused in ((None, False), ('another', False), (mine, True)):
+        events.publish(String(data=Event(
+            9, f'answer to {request}', 'command', what='improve', request=request,
+            refused=refused).to_json()))
+    peer.wait_for(lambda: not given_up.running, 'the answer')
+    assert (given_up.wait(), given_up.output) == (1, '')
+    assert given_up.errors == f'answer to {mine}\n'

@@ -133,6 +133,14 @@ def test_a_refusal_is_told_with_who_was_refused(world: World) -> None:
                                 'refused, no goal is under way']
 
 
+def test_the_answer_on_a_topic_names_its_request(world: World) -> None:
+    world.say('improve', 'mnm_ros improve', id='one')
+    world.record.heard('improve', 'improve', 'refused, it is not known', True)
+    world.record.tick(world.now)
+    answer, = world.events
+    assert (answer.request, answer.refused) == ('one', True)
+
+
 def test_stops_are_told_by_what_the_robot_says_and_each_press(world: World) -> None:
     world.stopped(False)
     assert world.after(9.0) == []

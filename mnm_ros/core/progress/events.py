@@ -119,6 +119,8 @@ class Event:
     :ivar robot: of several.
     :ivar goal, target: the id of a goal, and where it leads.
     :ivar said: the same as a value, if the core has told it.
+    :ivar request: the ``Request.id`` of what was asked for, if it has one.
+    :ivar refused: whether any of it was.
     :ivar count: how often the same was asked for since it was told, the last time at ``time``;
         None of the first event of a call.
     """
@@ -138,6 +140,8 @@ class Event:
     robot: Union[str, None] = None
     goal: Union[int, None] = None
     target: Union[int, None] = None
+    request: Union[str, None] = None
+    refused: bool = False
     count: Union[int, None] = None
     said: Annotated[Union[Said, None], maybe_said] = None
 

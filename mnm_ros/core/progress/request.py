@@ -30,6 +30,7 @@ class Request:
     :ivar goal, state: the id of a goal, if it has one yet, and where it leads.
     :ivar text: more of it, for people.
     :ivar ago: s since it was asked for, if that is said afterwards.
+    :ivar id: tells the event that answers it from those that answer others; unique.
     """
 
     what: str
@@ -40,6 +41,7 @@ class Request:
     state: Union[int, None] = None
     text: Union[str, None] = None
     ago: Union[float, None] = None
+    id: Union[str, None] = None
 
     def to_json(self) -> str:
         """Return it as one JSON object without line breaks."""

@@ -28,13 +28,13 @@ class ImproveTopic:
 
     :param exploration: returns the present one.
     :param within: returns how near to the best the policies are to be.
-    :param answer: called with the answer.
+    :param answer: called with the answer, and whether any state is refused.
     :param names: returns those of states.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard,
                  exploration: Callable[[], Exploration], within: Callable[[], float],
-                 answer: Callable[[str], object],
+                 answer: Callable[[str, bool], object],
                  names: Callable[[], RobotDescription] = lambda: UNDESCRIBED) -> None:
         self._names = names
         self._exploration = exploration
@@ -48,16 +48,17 @@ class ImproveTopic:
     def _take(self, states: tuple[int, ...]) -> None:
         exploration = self._exploration()
         if exploration.state in OVER:
-            self._answer(f'refused, exploration is over: {sentence(exploration.status)}')
+            self._answer(f'refused, exploration is over: {sentence(exploration.status)}', True)
             return
         if not states:
             exploration.improve_no_more()
-            self._answer('none any more')
+            self._answer('none any more', False)
             return
-        self._answer('; '.join(self._asked(exploration, states)))
+        said, refused = self._asked(exploration, states)
+        self._answer('; '.join(said), refused > 0)
 
-    def _asked(self, exploration: Exploration, states: tuple[int, ...]) -> list[str]:
-        """Ask for states; return which are taken, and why others are not."""
+    def _asked(self, exploration: Exploration, states: tuple[int, ...]) -> tuple[list[str], int]:
+        """Ask for states; return which are taken, why others are not, and how many those are."""
         known = set(exploration.hypothesis.targets) if exploration.hypothesis else set()
         taken, refused, why = [], 0, ''
         for state in dict.fromkeys(states):
@@ -76,4 +77,4 @@ class ImproveTopic:
             said.append(why)
         if refused > 1:
             said.append(f'{refused - 1:,} more are refused')
-        return said
+        return said, refused

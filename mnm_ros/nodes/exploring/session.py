@@ -106,7 +106,7 @@ class ExplorationSession:
         self._link.reason_to_rest, self.record.on_goals = work_first.reason, work_first.hear
         ImproveTopic(node, self._guard, lambda: self.exploration,
                      lambda: parameters['improve_within'],
-                     lambda text: self.record.heard('improve', 'improve', text),
+                     lambda text, refused: self.record.heard('improve', 'improve', text, refused),
                      lambda: self._link.profile.names)
         self._ways = WayTopic(
             node, self._guard, lambda: self.exploration, lambda: self._link.last_order)

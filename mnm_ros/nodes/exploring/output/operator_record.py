@@ -126,9 +126,9 @@ class OperatorRecord:
         """Take note of a call of a service of the explorer; ``text`` is why it was refused."""
         self._add(what, f'service {service}', text=text)
 
-    def heard(self, topic: str, what: str, text: str) -> None:
+    def heard(self, topic: str, what: str, text: str, refused: bool) -> None:
         """Take note of what was asked for on a topic of the explorer; ``text`` is the answer."""
-        self._add(what, f'topic {topic}', text=text)
+        self._add(what, f'topic {topic}', text=text, refused=refused)
 
     def setting(self, name: str, before: object, now: object) -> None:
         """Take note of a parameter of the explorer that has changed."""
@@ -216,10 +216,11 @@ class OperatorRecord:
                       lambda message: message, guard.while_open(on_stopped))
 
     def _add(self, what: str, service: str, robot: str = '', text: str = '',
-             goal: int | None = None, target: int | None = None) -> None:
+             goal: int | None = None, target: int | None = None, refused: bool = False) -> None:
         """Tell of something as soon as it is known from where it comes."""
         now = time.monotonic()
-        event = self._event(what, service, robot, text, goal, target)
+        event = replace(
+            self._event(what, service, robot, text, goal, target), refused=refused)
         waits = service.startswith((SERVICE, 'topic '))
         self._open.append(_Open(event, now + _GRACE if waits else now))
         self._look(now)
@@ -294,7 +295,7 @@ class OperatorRecord:
                 heard.told.add(event.robot or '')
                 if again or request.part_of and event.kind == 'command':
                     continue
-                event = replace(event, by=request.by, user=request.user,
+                event = replace(event, by=request.by, user=request.user, request=request.id,
                                 text=event.text or request.text or '')
             elif until and (event.by or '').startswith(SERVICE):
                 self._unnamed = [*self._unnamed, _Open(event, now + _FRESH)][-_MOST:]
