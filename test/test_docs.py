@@ -58,19 +58,20 @@ def shown(page: str, head: str) -> set[str]:
 
 
 def test_tables_list_what_there_is() -> None:
-    assert shown('policies.md', '| format |') == {*FORMATS}
-    assert shown('robot_sides.md', '| test |') == {
+    assert shown('howto/print_and_export.md', '| format |') == {*FORMATS}
+    assert shown('reference/robot_side.md', '| test |') == {
         name.removeprefix('test_') for name in vars(clauses) if name.startswith('test_')}
     # Those of the package's own robot sides are not for users, and two are attributes.
     offered = {name for name, value in vars(mnm_ros.RobotSide).items()
                if isinstance(value, (FunctionType, property)) and not name.startswith('_')}
-    assert shown('robot_sides.md', '| | what it is for |') == (
+    assert shown('howto/robot_side.md', '| | what it is for |') == (
         offered - {'send_state', 'leave'} | {'action_names', 'action_timeout'})
     tables = (('launch/trial.launch.py', 'ARGUMENTS'), ('mnm_ros/launching.py', 'VIEWERS'))
-    assert shown('trials.md', '| argument |') == {name for path, table in tables for name in
+    assert shown('howto/trial.md', '| argument |') == {name for path, table in tables for name in
         re.findall(r"^    '(\w+)':", (ROOT / path).read_text(encoding='utf-8').split(
             f'\n{table} = {{')[1].split('\n}')[0], re.MULTILINE)}
-    for page, shipped in (('getting_started', scenario.shipped()), ('robots', world.shipped())):
+    for page, shipped in (('tutorials/first_exploration', scenario.shipped()),
+                          ('howto/simulate', world.shipped())):
         assert [name for name in shipped if f'`{name}`' not in PAGES[DOCS / f'{page}.md']] == []
 
 

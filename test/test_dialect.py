@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The pages use the words of the field; the glossary defines the special ones once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+
+from dialect import findings, prose
+from pages import DOCS, PAGES, ROOT
+import pytest
+
+PUBLIC = {page.relative_to(ROOT).as_posix(): page for page in PAGES
+          if page.name != 'CONTRIBUTING.md'}
+
+NOT_YET = {
+    'docs/explanation/algorithm.md',
+    'docs/explanation/disco.md',
+    'docs/explanation/fleet.md',
+    'docs/explanation/guarantees.md',
+    'docs/extending.md',
+    'docs/howto/a_change.md',
+    'docs/howto/beside_nav2.md',
+    'docs/howto/gymnasium_in_ros.md',
+    'docs/howto/map.md',
+    'docs/howto/print_and_export.md',
+    'docs/howto/restart.md',
+    'docs/howto/route_graph.md',
+    'docs/howto/several_machines.md',
+    'docs/howto/several_robots.md',
+    'docs/howto/share_the_robot.md',
+    'docs/howto/start_pause_stop.md',
+    'docs/howto/trial.md',
+    'docs/howto/turtlebot.md',
+    'docs/howto/watch.md',
+    'docs/reference.md',
+    'docs/reference/commands.md',
+    'docs/reference/faults.md',
+    'docs/reference/files_on_disk.md',
+    'docs/reference/goals.md',
+    'docs/reference/grid_driver.md',
+    'docs/reference/policies.md',
+    'docs/reference/robot_side.md',
+    'docs/tutorials/first_exploration.md',
+    'docs/tutorials/gymnasium.ipynb',
+    'docs/tutorials/study.ipynb',
+    'docs/tutorials/your_building.md',
+}
+"""Pages that still have words of the old dialect; a page that is rewritten leaves this set."""
+
+
+@pytest.mark.parametrize('page', [
+    pytest.param(page, id=name, marks=[pytest.mark.xfail(strict=True)] if name in NOT_YET else [])
+    for name, page in PUBLIC.items()])
+def test_a_page_has_no_word_of_the_dialect(page: Path) -> None:
+    assert findings(prose(PAGES[page])) == []
+
+
+@pytest.mark.parametrize(('text', 'wrong'), [
+    ('The robot is told.', 1), ('A map is given, and the robot looks around.', 2),
+    ('It begins anew by the counts.', 2), ('What is known is published.', 1),
+    ('It stops. Whatever moves, stops.', 1), ('- Which state is home is fixed.', 1),
+    ('| column | What it takes. |', 1), ('**Lost.** What is lost counts.', 1),
+    ('What happens when a door closes?', 0), ('# What it costs', 0),
+    ('The service `look` looks.\n', 1), ('`given` is a key.', 0),
+    ('```\ngiven: anew\n```\n', 0), ('Type:\n\n    mnm_ros look\n\nThen wait.', 0),
+    ('See [the page](given.md#anew).', 0), ('The robot does what the command says.', 0),
+    ('<!-- generated: topics -->\n| told |\n<!-- end -->', 0)])
+def test_the_rule(text: str, wrong: int) -> None:
+    assert len(findings(prose(text))) == wrong
+
+
+@pytest.mark.xfail(strict=True)
+def test_the_glossary_defines_each_word_once() -> None:
+    """A word that no other page uses needs no definition."""
+    glossary = DOCS / 'reference' / 'glossary.md'
+    cells = re.findall(r'^\| ([^|]+?) \|', PAGES[glossary], re.MULTILINE)
+    terms = [term.strip() for cell in cells if cell not in ('term', '---')
+             for term in cell.split(',')]
+    assert len(terms) > 40 and len({*terms}) == len(terms)
+    others = ' '.join(text for page, text in PAGES.items() if page != glossary).lower()
+    assert [term for term in terms if not re.search(
+        rf'\b{re.escape(term.lower())}(?:e?s|ed|ing)?\b', others)] == []
