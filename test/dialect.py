@@ -47,17 +47,20 @@ def prose(page: str) -> str:
 def findings(text: str) -> list[str]:
     """Return each word that is not in use, and each forbidden beginning, with its line."""
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
-        for pattern, better in WORDS.items():
-            found += [f'line {number}: "{match[0]}": {better}' for match in re.finditer(
-                rf'\b(?:{pattern})\b', line, re.IGNORECASE)]
+    for pattern, better in WORDS.items():
+        words = pattern.replace(' ', r'\s+')    # perhaps over the end of a line
+        found += [f'line {_line(match)}: "{match[0]}": {better}' for match in re.finditer(
+            rf'\b(?:{words})\b', text, re.IGNORECASE)]
     text = re.sub(r'^#+ .*$', '', text, flags=re.MULTILINE)    # a title is no sentence
     for match in re.finditer(
             rf'(?:^[ *|>-]*|[.!?:|]\** +)((?:{BEGINNINGS})\b[^.?!|]*[.?!|]?)', text, re.MULTILINE):
         if not match[1].endswith('?'):
-            line = text.count('\n', 0, match.start(1)) + 1
-            found.append(f'line {line}: a sentence begins with "{match[1].split()[0]}"')
+            found.append(f'line {_line(match, 1)}: a sentence begins with "{match[1].split()[0]}"')
     return found
+
+
+def _line(match: re.Match[str], group: int = 0) -> int:
+    return match.string.count('\n', 0, match.start(group)) + 1
 
 
 def long_sentences(text: str) -> list[str]:
