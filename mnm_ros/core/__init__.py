@@ -14,8 +14,8 @@ The algorithm, without ROS: driven one step at a time, never blocking.
 ``play`` calls ``next_action`` and ``observe`` in turn; call them yourself where one step is to
 be made at a time. ``mnm_ros.GymRobot(env).play`` is such a robot for any
 Gymnasium environment with discrete states and actions. Several robots of one kind explore
-together as each a ``Member`` of a ``Fleet``, see ``docs/fleet.md``. What is to be imported are the
-names below, each when it is first used; modules may be moved at any time.
+together as each a ``Member`` of a ``Fleet``, see ``docs/explanation/fleet.md``. What is to be
+imported are the names below, each when it is first used; modules may be moved at any time.
 """
 
 from __future__ import annotations
