@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from mnm_ros.simulation.scenario import Scenario, Setting
     from mnm_ros.simulation.simulator import Simulator
     from mnm_ros.study.course import Course, Curve
+    from mnm_ros.study.explore import explore
     from mnm_ros.study.study import run_study, Study
     from mnm_ros.view.sentences import sentence
 
@@ -89,7 +90,7 @@ __all__ = [
     'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs', 'Scenario', 'Setting', 'Simulator',
     'SnapshotError', 'Study', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
     'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
-    'decode_way', 'expected_steps', 'export_as', 'judge', 'load_scenario', 'play',
+    'decode_way', 'expected_steps', 'explore', 'export_as', 'judge', 'load_scenario', 'play',
     'reachable_states', 'replay_log', 'run', 'run_study', 'sentence',
     'settings']
 _NAMES = {
@@ -119,6 +120,7 @@ _NAMES = {
     'simulation.scenario': 'Scenario Setting load_scenario',
     'simulation.simulator': 'Simulator',
     'study.course': 'Course Curve',
+    'study.explore': 'explore',
     'study.study': 'Study run_study',
     'view.sentences': 'sentence'}
 _RENAMED = {'load_scenario': 'load'}
