@@ -18,6 +18,7 @@ try:
     from mnm_ros.core import RESET, UnknownStateError
     import rclpy
     from rclpy.node import Node
+    from rclpy.signals import SignalHandlerOptions
     from std_msgs.msg import Int64MultiArray
     from std_srvs.srv import SetBool
 except ModuleNotFoundError as missing:
@@ -31,8 +32,8 @@ class PolicyDriver(Node):
     def __init__(self) -> None:
         super().__init__('policy_driver')
         self.target = self.declare_parameter('target', 1).value
-        self.policy, self.paused, self.arrived = None, None, False
-        self.seq, self.action, self.step = time.time_ns(), None, 0
+        self.policy = self.paused = self.action = None
+        self.seq, self.step, self.arrived = time.time_ns(), 0, False
         self.explore = self.create_client(SetBool, 'explore')
         self.commands = self.create_publisher(Int64MultiArray, 'action', STEP)
         self.create_subscription(Int64MultiArray, 'policies', self.on_policies, LATCHED)
@@ -70,13 +71,16 @@ class PolicyDriver(Node):
 
 
 def main() -> None:
-    rclpy.init()
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)    # Ctrl-C ends the loop below
     driver = PolicyDriver()
-    while not driver.arrived:
-        rclpy.spin_once(driver)
-    print(f'in state {driver.target}')
-    going_on = driver.explore.call_async(SetBool.Request(data=True))
-    rclpy.spin_until_future_complete(driver, going_on, timeout_sec=10.0)
+    try:
+        while not driver.arrived:
+            rclpy.spin_once(driver)
+        print(f'in state {driver.target}')
+    finally:    # the explorer goes on
+        driver.arrived = True
+        going_on = driver.explore.call_async(SetBool.Request(data=True))
+        rclpy.spin_until_future_complete(driver, going_on, timeout_sec=10.0)
     rclpy.shutdown()
 
 

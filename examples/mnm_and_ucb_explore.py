@@ -15,7 +15,7 @@ sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is n
 
 from mnm_ros import load_scenario, run_study  # noqa: E402
 
-CLOSES, TAIL = 12_000, 12_000    # steps
+CLOSES, TAIL = 6_000, 4_000    # steps
 
 
 def main() -> None:
@@ -26,7 +26,8 @@ def main() -> None:
         replace(opened, until=CLOSES), replace(closed, until=None)))
 
     # %% UcbExplore begun once keeps what it found. MNM checks it, and explores again if need be.
-    study = run_study([world], ['ucb_explore'], seeds=range(2), methods=['mnm', 'once'], tail=TAIL)
+    study = run_study([world], ['ucb_explore'], seeds=range(2), methods=['mnm', 'once'],
+                      tail=TAIL, radius=3.0)
     print(study)
 
     # %% The mean of both seeds, and a band around it.

@@ -3,11 +3,12 @@
 """
 Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
-All that is to be imported of this package are the names below, and those of ``mnm_ros.core``, the
-algorithm without ROS; whatever else there is may be moved and renamed at any time. A name is
-imported when it is first used, so that only those of ROS need it: nodes (``CmpSim``, ``Explorer``,
-``RobotSide``, ``run``), ``NavigatorClient`` with its ``Goal``, and messages (``PolicySet``,
-``PolicyAnswer``, ``Model``, ``decode_...`` and the profiles in capitals).
+``explore`` explores a Gymnasium environment or a function in one call. Import the names below, or
+those of ``mnm_ros.core``, the algorithm without ROS; ``docs/api.rst`` says which are stable. Any
+other module may be moved and renamed at any time. A name is imported when it is first used. Only
+these names need ROS: nodes (``CmpSim``, ``Explorer``, ``RobotSide``, ``run``), ``NavigatorClient``
+with its ``Goal``, and messages (``PolicySet``, ``PolicyAnswer``, ``Model``, ``decode_...`` and the
+profiles in capitals).
 """
 
 from __future__ import annotations
