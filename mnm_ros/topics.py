@@ -132,12 +132,12 @@ TOPICS = {
               'what](reference/events.md#what-has-happened), as JSON, beside the call of a '
               'service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'route_watch', _EXPLORERS,
-              '[what others have seen executed](howto/share_the_robot.md#work-counts), one step '
+              '[what others have seen executed](howto/share_the_robot.md#work), one step '
               'each: `[state, action, next, seq]`, with the `seq` of the `state` message or '
               'without, or `[state, action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
               'states whose policies are to be [nearly the '
-              'best](howto/improve.md#nearly-the-best); none ends that'),
+              'best](howto/improve.md); none ends that'),
         Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, f'{ROBOT_SIDES} dashboard',
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
               "state; `frame_id` is the node's full name. Robot sides heed those that publish "
@@ -181,7 +181,7 @@ TOPICS = {
               'what [has happened](reference/events.md#what-has-happened), as JSON; the '
               'last 50 for a late subscriber'),
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
-              'why the robot [rests](howto/battery_and_dock.md#battery-and-hours), or goes '
+              'why the robot [rests](howto/battery_and_dock.md), or goes '
               'home to, unless the service `explore` has paused it; else empty'),
         Topic('rest/reason', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
               'the same as JSON: `name` is `BatteryLow`, `BatteryCharging`, `OutsideHours`, '
