@@ -51,6 +51,15 @@ def test_what_is_named_exists(page: Path) -> None:
         assert f'def {test}(' in path.read_text(encoding='utf-8')
 
 
+def test_the_pages_that_code_names_exist() -> None:
+    named = {(path.name, page) for folder in ('mnm_ros', 'config', 'launch', 'test', 'benchmarks')
+             for path in (ROOT / folder).rglob('*') if path.suffix in ('.py', '.yaml', '.xml')
+             for page in re.findall(r'\bdocs/[\w/]+\.(?:md|ipynb|rst)',
+                                    path.read_text(encoding='utf-8'))}
+    assert len(named) > 10
+    assert [(name, page) for name, page in sorted(named) if not (ROOT / page).is_file()] == []
+
+
 def shown(page: str, head: str) -> set[str]:
     """Return the names in the first cells of the table that begins with a row."""
     rows = PAGES[DOCS / page].split(f'\n{head}')[1].split('\n\n')[0].splitlines()[2:]
