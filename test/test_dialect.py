@@ -48,3 +48,10 @@ def test_the_glossary_defines_each_word_once() -> None:
     others = ' '.join(text for page, text in PAGES.items() if page != glossary).lower()
     assert [term for term in terms if not re.search(
         rf'\b{re.escape(term.lower())}(?:e?s|ed|ing)?\b', others)] == []
+
+
+@pytest.mark.parametrize('name', [name for name in PUBLIC if name.count('/') == 2])
+def test_a_page_opens_with_its_use(name: str) -> None:
+    title, opening = PAGES[PUBLIC[name]].split('\n\n')[:2]
+    assert title.startswith('# ') and opening.startswith(
+        'This page' if '/reference/' in name else ('After this page', 'After this notebook'))
