@@ -27,6 +27,9 @@ WORDS = {
 BEGINNINGS = r'What|Which|That which|Whatever|Whoever'
 """No sentence begins with one of these, unless the sentence is a question."""
 
+MOST_WORDS = 25
+"""In a sentence, which also ends with a colon or a semicolon; code counts as one word."""
+
 _CODE = re.compile(
     r'<!-- generated: .*?<!-- end -->'          # a table that comes from the code
     r'|^( *)(```|~~~).*?^\1\2[^\n]*$'           # a block between fences
@@ -55,3 +58,13 @@ def findings(text: str) -> list[str]:
             line = text.count('\n', 0, match.start(1)) + 1
             found.append(f'line {line}: a sentence begins with "{match[1].split()[0]}"')
     return found
+
+
+def long_sentences(text: str) -> list[str]:
+    """Return the sentences of a prose that have more words than ``MOST_WORDS``."""
+    text = re.sub(r'^#+ .*$', '', text, flags=re.MULTILINE)
+    blocks = re.split(r'\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) |\|)|\|', text)    # items, cells of tables
+    sentences = (sentence for block in blocks
+                 for sentence in re.split(r'(?<=[.!?:;])\**\s+', block))
+    return [' '.join(sentence.split()) for sentence in sentences
+            if len(re.findall(r'\S*\w\S*', sentence)) > MOST_WORDS]

@@ -7,7 +7,7 @@ from __future__ import annotations
 from pathlib import Path
 import re
 
-from dialect import findings, prose
+from dialect import findings, long_sentences, prose
 from pages import DOCS, PAGES, ROOT
 import pytest
 
@@ -21,8 +21,8 @@ NOT_YET = {'docs/extending.md'}
 @pytest.mark.parametrize('page', [
     pytest.param(page, id=name, marks=[pytest.mark.xfail(strict=True)] if name in NOT_YET else [])
     for name, page in PUBLIC.items()])
-def test_a_page_has_no_word_of_the_dialect(page: Path) -> None:
-    assert findings(prose(PAGES[page])) == []
+def test_a_page_has_no_word_of_the_dialect_and_no_long_sentence(page: Path) -> None:
+    assert findings(prose(PAGES[page])) + long_sentences(prose(PAGES[page])) == []
 
 
 @pytest.mark.parametrize(('text', 'wrong'), [
@@ -37,6 +37,12 @@ def test_a_page_has_no_word_of_the_dialect(page: Path) -> None:
     ('<!-- generated: topics -->\n| told |\n<!-- end -->', 0)])
 def test_the_rule(text: str, wrong: int) -> None:
     assert len(findings(prose(text))) == wrong
+
+
+def test_a_long_sentence_is_found() -> None:
+    text = 'One ' + 'word ' * 23
+    assert long_sentences(f'# {text * 2}\n\n{text}more.') == []
+    assert long_sentences(f'Short. {text}and more.') == [f'{text}and more.']
 
 
 def test_the_glossary_defines_each_word_once() -> None:
