@@ -28,7 +28,7 @@ ROS_WHEELS = [
 
 # For gym_side; seen to work with 0.29.1 and 1.4.0.
 GYM = ['gymnasium>=0.29,<2']
-# For the test of the recipe of docs/robot_sides.md; seen to work with 3.2.0.
+# For the test of the recipe of docs/reference/robot_side.md; seen to work with 3.2.0.
 MINIGRID = ['minigrid>=2.3,<4']
 # For words that a shell completes; seen to work with 3.7.2.
 COMPLETION = ['argcomplete>=2']

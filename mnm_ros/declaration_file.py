@@ -3,8 +3,8 @@
 """
 Files that declare where actions may lead: YAML, of which JSON is a part.
 
-They have the entries ``successors`` and, if wanted, ``chances``, as ``docs/robot_sides.md`` has
-them. Imports no ROS.
+They have the entries ``successors`` and, if wanted, ``chances``, as
+``docs/reference/robot_side.md`` has them. Imports no ROS.
 """
 
 from __future__ import annotations

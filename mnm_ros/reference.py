@@ -41,11 +41,12 @@ Parameters of preflight with their defaults:
   ros2 run mnm_ros preflight --ros-args --params-file my_robot.yaml
 An entry /**: instead of /**/preflight: and /**/explorer: gives both what they share."""),
     'robot.yaml': (('grid_driver', 'diff_drive_sim'), """\
-Parameters of the nodes around a mobile robot with their defaults; docs/robots.md explains them.
-robot.launch.py starts them. If it starts the simulation, it sets what follows from the world.
+Parameters of the nodes around a mobile robot with their defaults;
+docs/reference/grid_driver.md explains them. robot.launch.py starts them.
+If it starts the simulation, it sets what follows from the world.
 The entry /** is for explorer, navigator and preflight."""),
     'route.yaml': (('route_driver', 'route_watch'), """\
-Parameters of route_driver with their defaults; docs/robots.md explains them.
+Parameters of route_driver with their defaults; docs/howto/route_graph.md explains them.
 robot.launch.py starts it with graph:=FILE. The entry /** is for explorer, navigator and preflight,
 which find out the actions by themselves."""),
 }

@@ -3,8 +3,8 @@
 """
 What a robot side says about itself: its actions and, where it has them, places and successors.
 
-It is published on ``robot_side`` as one JSON object, which ``docs/robot_sides.md`` describes.
-Imports no ROS.
+It is published on ``robot_side`` as one JSON object, which ``docs/reference/robot_side.md``
+describes. Imports no ROS.
 """
 
 from __future__ import annotations

@@ -114,11 +114,11 @@ TOPICS = {
               'the state in which the action ended, `[seq, state]`; `[-1, state]` if the robot '
               'was moved'),
         Topic('step_report', 'std_msgs/String', 'STEP', ROBOT_SIDES, 'explorer navigator',
-              'why an order was [refused](robot_sides.md#guarded-commands), or where it has led, '
-              'as JSON'),
+              'why an order was [refused](reference/robot_side.md#guarded-commands), or where '
+              'it has led, as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', f'{ROBOT_SIDES} route_watch',
               f'{_EXPLORERS} navigator preflight dashboard',
-              '[what the robot side is](robot_sides.md#what-it-is), as JSON'),
+              '[what the robot side is](reference/robot_side.md#what-it-is), as JSON'),
         Topic('stopped', 'std_msgs/Bool', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator dashboard',
               'whether the service `stop` keeps the robot at rest; free without this topic'),
@@ -128,22 +128,24 @@ TOPICS = {
               'instead of `action` with `advisory`: `[seq of the state message it follows, '
               'action]`'),
         Topic('requests', 'std_msgs/String', 'STEP', f'{ROBOT_SIDES} diff_drive_sim navigator '
-              'dashboard', _EXPLORERS, '[who asks for what](operating.md#what-has-happened), as '
-              'JSON, beside the call of a service'),
+              'dashboard', _EXPLORERS, '[who asks for '
+              'what](reference/events.md#what-has-happened), as JSON, beside the call of a '
+              'service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'route_watch', _EXPLORERS,
-              '[what others have seen executed](operating.md#work-counts), one step each: '
-              '`[state, action, next, seq]`, with the `seq` of the `state` message or without, or '
-              '`[state, action]` if it was broken off'),
+              '[what others have seen executed](howto/share_the_robot.md#work), one step '
+              'each: `[state, action, next, seq]`, with the `seq` of the `state` message or '
+              'without, or `[state, action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
-              'states whose policies are to be [nearly the best](policies.md#nearly-the-best); '
-              'none ends that'),
+              'states whose policies are to be [nearly the '
+              'best](howto/improve.md); none ends that'),
         Topic('heartbeat', 'std_msgs/Header', 'HEARTBEAT', _EXPLORERS, f'{ROBOT_SIDES} dashboard',
               "twice a second as long as the explorer's callbacks are served, in every lifecycle "
               "state; `frame_id` is the node's full name. Robot sides heed those that publish "
               '`action`'),
         Topic('bond', 'bond/Status', 'STEP', _EXPLORERS, _EXPLORERS,
-              "for [nav2's lifecycle manager](operating.md#under-nav2s-lifecycle-manager), while "
-              'active, with `autostart: false` and `bondpy` installed'),
+              "for [nav2's lifecycle "
+              'manager](howto/beside_nav2.md#under-nav2s-lifecycle-manager), while active, '
+              'with `autostart: false` and `bondpy` installed'),
     ),
     'What was learnt': (
         Topic('known_states', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
@@ -154,32 +156,33 @@ TOPICS = {
               'cmp_sim navigator dashboard',
               '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; '
               'empty beyond `policies_up_to` states; '
-              '[decoded](policies.md#reading-the-policies)'),
+              '[decoded](reference/policies.md#reading-the-policies)'),
         Topic('provisional_policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
               'navigator', 'as `policies`: every policy there is, before the first hypothesis, '
               'too; at most once a second, while there is a subscriber'),
         Topic('trust', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'navigator dashboard',
-              'with it: how far to trust each, as [JSON](policies.md#trust)'),
+              'with it: how far to trust each, as [JSON](reference/policies.md#trust)'),
         Topic('policy/request', 'std_msgs/Int64', 'STEP', 'navigator dashboard', _EXPLORERS,
               'the known state to which one policy is asked for'),
         Topic('policy', 'std_msgs/Int64MultiArray', 'STEP', _EXPLORERS, 'navigator dashboard',
-              '[the answer](policies.md#asking-for-one-policy): `[step][state]` after the head '
-              '`[round, revision, horizon, target, ids...]`; no steps if the state is not known'),
+              '[the answer](reference/policies.md#asking-for-one-policy): `[step][state]` after '
+              'the head `[round, revision, horizon, target, ids...]`; no steps if the state is '
+              'not known'),
         Topic('way/request', 'std_msgs/Int64', 'STEP', '', _EXPLORERS,
               'the state to which a way from elsewhere than home is asked for'),
         Topic('way', 'std_msgs/String', 'STEP', _EXPLORERS, '',
-              'the answer, as [JSON](policies.md#from-where-the-robot-is)'),
+              'the answer, as [JSON](reference/goals.md#from-where-the-robot-is)'),
         Topic('phase', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'dashboard {ROBOT_SIDES}',
               '`waiting_for_robot`, `building/discovery`, `building/evaluation`, '
               '`checking/rediscovery`, `checking/evaluation`, `paused`, `fault` or `done`'),
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'one sentence: what the explorer is doing, or why it has stopped'),
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
-              'what [has happened](operating.md#what-has-happened), as JSON; the last 50 for a '
-              'late subscriber'),
+              'what [has happened](reference/events.md#what-has-happened), as JSON; the '
+              'last 50 for a late subscriber'),
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
-              'why the robot [rests](operating.md#battery-and-hours), or goes home to, unless the '
-              'service `explore` has paused it; else empty'),
+              'why the robot [rests](howto/battery_and_dock.md), or goes '
+              'home to, unless the service `explore` has paused it; else empty'),
         Topic('rest/reason', 'std_msgs/String', 'LATCHED', _EXPLORERS, f'navigator {ROBOT_SIDES}',
               'the same as JSON: `name` is `BatteryLow`, `BatteryCharging`, `OutsideHours`, '
               '`OutsideHoursToo` or `WorkComesFirst`, beside the figures of each'),
@@ -188,10 +191,11 @@ TOPICS = {
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
               'subscriber'),
         Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
-              'what is being done now, as [JSON](operating.md#what-one-sees), at most five times '
-              'a second and, if nothing changes, once a second, while there is a subscriber'),
+              'what is being done now, as [JSON](howto/watch.md#what-one-sees), at most five '
+              'times a second and, if nothing changes, once a second, while there is a '
+              'subscriber'),
         Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
-              'the [map of states](operating.md#what-one-sees) for RViz and Foxglove: what has '
+              'the [map of states](howto/watch.md#what-one-sees) for RViz and Foxglove: what has '
               'changed, and the whole for a new subscriber'),
         Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, 'dashboard',
               'the figures [below](#diagnostics), once a second'),
@@ -203,7 +207,7 @@ TOPICS = {
               'of the last: `reached 7 in 5 steps`, or `refused`, `cancelled` or `failed 7: why`'),
         Topic('goal/request', 'std_msgs/Int64MultiArray', 'STEP', 'dashboard', 'navigator',
               '`[goal id, state]`, or with the least trust as a third number: [goals with an '
-              'id](policies.md#goals-with-an-id)'),
+              'id](reference/goals.md#goals-with-an-id)'),
         Topic('goal/cancel', 'std_msgs/Int64', 'STEP', 'dashboard', 'navigator',
               'the id of the goal to give up after the current step'),
         Topic('goal/drive', 'std_msgs/Int64MultiArray', 'STEP', 'navigator', 'explorer',
@@ -275,8 +279,8 @@ SERVICES = (
             'while paused or in `fault`: goes back to what is on the disk; `status` tells of the '
             'end of a long replay'),
     Service('forget', 'rcl_interfaces/SetParametersAtomically', _EXPLORERS, '',
-            'while paused: [takes back](checkpoints.md#take-back-what-came-from-one-source) what '
-            'came from one `source`, perhaps `since` a step or a time, both strings'),
+            'while paused: [takes back](howto/restart.md#take-back-what-came-from-one-source) '
+            'what came from one `source`, perhaps `since` a step or a time, both strings'),
     Service('look', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'looks at once at all ways that are closed, whatever time it is'),
     Service('return_home', 'std_srvs/Trigger', ROBOT_SIDES, 'explorer navigator dashboard',
@@ -321,8 +325,8 @@ DIAGNOSTICS = {
     'last_change': 'the last decision of the algorithm and the step of it',
     'changes_noticed': 'changes noticed so far',
     'changes_relearnt': 'those after which nothing more has to be revised',
-    'quarantined': 'robots and nodes that [contradict the others](operating.md#sources-that-'
-                   'contradict), and do not count',
+    'quarantined': 'robots and nodes that [contradict the '
+                   'others](howto/several_robots.md#sources-that-contradict), and do not count',
     'steps_per_second': 'since the last message',
     'robot_timeouts': 'orders given again because no answer came in time',
     'requests_dropped': 'calls, and what is said on `requests`, refused as more than 5 a second '

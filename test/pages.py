@@ -23,8 +23,8 @@ def _text(page: Path) -> str:
 
 
 PAGES = {page: _text(page) for page in (
-    ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted(DOCS.glob('*.md')),
-    *sorted(DOCS.glob('*.ipynb')))}
+    ROOT / 'README.md', ROOT / 'CONTRIBUTING.md', *sorted(DOCS.rglob('*.md')),
+    *sorted(DOCS.rglob('*.ipynb'))) if page.parent.name != 'project'}
 
 
 def blocks(page: Path, language: str = '') -> list[str]:

@@ -3,8 +3,8 @@
 """
 One mutant for each promise: ``scripts/mutants --promises`` shows that a quick test notices it.
 
-A mutant breaks an inequality of ``docs/guarantees.md``, a QoS profile, or something that keeps
-what was learnt on the disk.
+A mutant breaks an inequality of ``docs/explanation/guarantees.md``, a QoS profile, or something
+that keeps what was learnt on the disk.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ INEQUALITIES = (
             'int(steps * share) > int((steps - 1) * share)', 'int(steps * share) < 0',
             'core/test_audit.py'),
 )
-"""Of ``docs/guarantees.md``: its table of the delta, and the tests that the promise rests on."""
+"""Of ``docs/explanation/guarantees.md``: the table of the delta, and tests of the promise."""
 
 PROFILES = (
     Promise('LATCHED: a late subscriber gets the value', _MESSAGES,
@@ -217,6 +217,6 @@ DURABILITY = (
     Promise('the bound of the numbers is kept before a number is used',
             'protocol/order_numbers.py', 'self._keep(self._bound)', 'pass', 'protocol'),
 )
-"""What ``docs/checkpoints.md`` promises."""
+"""What ``docs/reference/files_on_disk.md`` promises."""
 
 PROMISES = (*INEQUALITIES, *PROFILES, *DURABILITY)

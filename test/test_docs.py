@@ -51,6 +51,15 @@ def test_what_is_named_exists(page: Path) -> None:
         assert f'def {test}(' in path.read_text(encoding='utf-8')
 
 
+def test_the_pages_that_code_names_exist() -> None:
+    named = {(path.name, page) for folder in ('mnm_ros', 'config', 'launch', 'test', 'benchmarks')
+             for path in (ROOT / folder).rglob('*') if path.suffix in ('.py', '.yaml', '.xml')
+             for page in re.findall(r'\bdocs/[\w/]+\.(?:md|ipynb|rst)',
+                                    path.read_text(encoding='utf-8'))}
+    assert len(named) > 10
+    assert [(name, page) for name, page in sorted(named) if not (ROOT / page).is_file()] == []
+
+
 def shown(page: str, head: str) -> set[str]:
     """Return the names in the first cells of the table that begins with a row."""
     rows = PAGES[DOCS / page].split(f'\n{head}')[1].split('\n\n')[0].splitlines()[2:]
@@ -58,19 +67,20 @@ def shown(page: str, head: str) -> set[str]:
 
 
 def test_tables_list_what_there_is() -> None:
-    assert shown('policies.md', '| format |') == {*FORMATS}
-    assert shown('robot_sides.md', '| test |') == {
+    assert shown('howto/print_and_export.md', '| format |') == {*FORMATS}
+    assert shown('reference/robot_side.md', '| test |') == {
         name.removeprefix('test_') for name in vars(clauses) if name.startswith('test_')}
     # Those of the package's own robot sides are not for users, and two are attributes.
     offered = {name for name, value in vars(mnm_ros.RobotSide).items()
                if isinstance(value, (FunctionType, property)) and not name.startswith('_')}
-    assert shown('robot_sides.md', '| | what it is for |') == (
+    assert shown('howto/robot_side.md', '| | what it is for |') == (
         offered - {'send_state', 'leave'} | {'action_names', 'action_timeout'})
     tables = (('launch/trial.launch.py', 'ARGUMENTS'), ('mnm_ros/launching.py', 'VIEWERS'))
-    assert shown('trials.md', '| argument |') == {name for path, table in tables for name in
+    assert shown('howto/trial.md', '| argument |') == {name for path, table in tables for name in
         re.findall(r"^    '(\w+)':", (ROOT / path).read_text(encoding='utf-8').split(
             f'\n{table} = {{')[1].split('\n}')[0], re.MULTILINE)}
-    for page, shipped in (('getting_started', scenario.shipped()), ('robots', world.shipped())):
+    for page, shipped in (('tutorials/first_exploration', scenario.shipped()),
+                          ('howto/simulate', world.shipped())):
         assert [name for name in shipped if f'`{name}`' not in PAGES[DOCS / f'{page}.md']] == []
 
 

@@ -16,7 +16,7 @@ import mnm_ros
 import pytest
 from tiers import strength
 
-DOCS = Path(__file__).resolve().parents[1] / 'docs'
+DOCS = Path(__file__).resolve().parents[1] / 'docs' / 'tutorials'
 
 
 class Cell(NamedTuple):

@@ -32,14 +32,15 @@ def run(page: Path, line: str, **names: Any) -> dict[str, Any]:
 
 
 def test_the_world_and_the_scenario_shown_can_be_loaded(tmp_path: Path) -> None:
-    for page, number, load in (('robots', -1, world.load), ('reference', 0, scenario.load)):
-        path = tmp_path / f'{page}.yaml'
+    for page, number, load in (('howto/simulate', -1, world.load),
+                               ('reference', 0, scenario.load)):
+        path = tmp_path / 'file.yaml'
         path.write_text(blocks(DOCS / f'{page}.md', 'yaml')[number], encoding='utf-8')
         assert len(load(str(path)).settings) == 2
 
 
 def test_what_a_robot_side_says_is_the_same_in_json_and_in_python() -> None:
-    page = DOCS / 'robot_sides.md'
+    page = DOCS / 'reference' / 'robot_side.md'
     names = run(page, 'def describe', RobotDescription=RobotDescription)
     assert names['describe'](None) == RobotDescription.from_text(blocks(page, 'json')[0])
 
@@ -48,7 +49,7 @@ def test_the_decoder_shown_agrees_with_the_library() -> None:
     policies = PolicySet(1, 2, 3, tuple(
         Policy(target, 3, (5, 7), tuple((target + step, 9 - step) for step in range(3)))
         for target in (5, 7)))
-    names = run(DOCS / 'policies.md', 'def action(target', message=policies.to_msg())
+    names = run(DOCS / 'reference' / 'policies.md', 'def action(target', message=policies.to_msg())
     for target, step, state in product((5, 7), range(4), (5, 7, 8)):
         assert names['action'](target, step, state) == (
             policies.policy_for(target).action(step, state))

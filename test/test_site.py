@@ -46,7 +46,7 @@ def test_the_site(tmp_path: Path) -> None:
         timeout=900, env={**os.environ, 'MNM_PYTHON': sys.executable})
     assert done.returncode == 0, done.stderr
     assert done.stdout == f'The first page is {tmp_path}/index.html\n'
-    made = {path.stem: path.read_text(encoding='utf-8') for path in tmp_path.glob('*.html')}
+    made = {path.stem: path.read_text(encoding='utf-8') for path in tmp_path.rglob('*.html')}
     for name, text in made.items():    # everything is there without the internet
         assert re.findall(r'<(?:script|img|link|iframe)[^>]*(?:src|href)="(?:https?:)?//[^"]*"',
                           text) == [], name

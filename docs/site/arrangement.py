@@ -36,7 +36,7 @@ def contents(index: str) -> str:
 def inside(text: str) -> str:
     """Return a page of this folder with its links to the pages from outside."""
     for page in PAGES:
-        text = text.replace(f'](../{page}', f']({COPIES}/{page}')
+        text = re.sub(rf'\]\(((?:\.\./)*)\.\./{page}', rf'](\1{COPIES}/{page}', text)
     return text
 
 

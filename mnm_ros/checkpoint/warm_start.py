@@ -5,11 +5,12 @@ Begin an exploration with what another one has seen, from its transition log.
 
 The transitions of each pair (state, action) are independent draws from one distribution as long
 as the world does not change, whatever has chosen when to make them. So the sets and martingales of
-the base ``disco`` (``docs/disco.md``) are as valid if they begin with the transitions of a log, in
-their order, as if the run had made them itself. Tests of attempts are left out, as the attempts
-were made with other policies. Only what came after the last change that was noticed, and after the
-last refuted hypothesis, is taken. Each notice depends on the past alone; that it is the last does
-not, nor does the last resume point of a checkpoint: ``docs/disco.md`` says what that costs.
+the base ``disco`` (``docs/explanation/disco.md``) are as valid if they begin with the transitions
+of a log, in their order, as if the run had made them itself. Tests of attempts are left out, as
+the attempts were made with other policies. Only what came after the last change that was noticed,
+and after the last refuted hypothesis, is taken. Each notice depends on the past alone; that it is
+the last does not, nor does the last resume point of a checkpoint: ``docs/explanation/disco.md``
+says what that costs.
 """
 
 from __future__ import annotations

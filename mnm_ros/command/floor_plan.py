@@ -108,5 +108,5 @@ def _parameters(plan: Plan, path: Path, radius: float) -> str:
     text = re.sub(r'\n    # The flat: yours\n(    .*\n)+', '', text)
     text = re.sub(r'(/\*\*/diff_drive_sim:\n  ros__parameters:\n)',
                   lambda found: f'{found[1]}{said}\n', text)
-    return (f'# A TurtleBot 3 Burger in {plan.name}, as docs/turtlebot.md uses it. Comments say '
-            f'what another\n# TurtleBot needs.\n\n{text}')
+    return (f'# A TurtleBot 3 Burger in {plan.name}, as docs/howto/turtlebot.md uses it. Comments '
+            f'say what another\n# TurtleBot needs.\n\n{text}')

@@ -13,9 +13,9 @@ The algorithm, without ROS: driven one step at a time, never blocking.
 
 ``play`` calls ``next_action`` and ``observe`` in turn; call them yourself to make one step at a
 time. ``mnm_ros.explore`` does all of this in one call, also for a Gymnasium environment. Several
-robots of one kind explore together, each as a ``Member`` of a ``Fleet``: see ``docs/fleet.md``.
-Import the names below, of which ``docs/api.rst`` says which are stable. A name is imported when it
-is first used.
+robots of one kind explore together, each as a ``Member`` of a ``Fleet``: see
+``docs/explanation/fleet.md``. Import the names below, of which ``docs/api.rst`` says which are
+stable. A name is imported when it is first used.
 """
 
 from __future__ import annotations

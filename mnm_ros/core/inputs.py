@@ -75,7 +75,7 @@ class WorkObservation:
 
     - Whether an execution is reported is decided before its end. One that was broken off is
       reported as that, and the same is assumed of it as of those of the explorer
-      (``docs/algorithm.md``, *The promise*).
+      (``docs/explanation/algorithm.md``, *The promise*).
     - Who chooses knows nothing of what comes but by the past: who turns back before a door that is
       seen to be closed teaches that it is open.
     - Attempts, which are whole runs of a policy, are those alone that the explorer begins. One

@@ -377,7 +377,7 @@ PREFLIGHT: tuple[ParameterSpec, ...] = (
 
 DASHBOARD = _fixed(
     ParameterSpec('host', '127.0.0.1', 'address of the page; 0.0.0.0 for every one of this '
-                  'machine: read docs/several_machines.md before'),
+                  'machine: read docs/howto/access_control.md before'),
     ParameterSpec('port', 8080, 'port of the page; 0 for any that is free',
                   minimum=0, maximum=65535),
     ParameterSpec('log', '', 'path of a transition log, or a checkpoint, to be shown in place of '

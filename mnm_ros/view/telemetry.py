@@ -266,7 +266,8 @@ class Telemetry:
         """
         Return how many steps several robots have made, in words; nothing for one.
 
-        The steps of the exploration are those that it has taken of them; see ``docs/fleet.md``.
+        The steps of the exploration are those that it has taken of them; see
+        ``docs/explanation/fleet.md``.
         """
         steps = sum(robot.steps or 0 for robot in self.robots)
         count = len(self.robots)

@@ -33,7 +33,7 @@ from mnm_ros.simulation.simulator import Simulator
 import pytest
 from robots import Manner, Robots
 
-DOCS = Path(__file__).parents[2] / 'docs' / 'checkpoints.md'
+DOCS = Path(__file__).parents[2] / 'docs' / 'reference' / 'files_on_disk.md'
 
 
 def test_it_is_kept_which_robot_has_made_a_step(tmp_path: Path) -> None:

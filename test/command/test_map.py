@@ -121,7 +121,7 @@ def test_the_commands_of_your_building(
         folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """But for the page and the nodes that they start."""
     monkeypatch.setattr(physics, 'mujoco', physics)    # installed or not
-    page = (ROOT / 'docs' / 'your_building.md').read_text(encoding='utf-8')
+    page = (ROOT / 'docs' / 'tutorials' / 'your_building.md').read_text(encoding='utf-8')
     for command in re.findall(r'^    (\S.*)$', page, re.MULTILINE):
         program, *words = shlex.split(command)
         if program == 'scripts/explore':

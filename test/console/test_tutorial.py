@@ -18,25 +18,26 @@ from mnm_ros.simulation.simulator import Simulator
 from pages import blocks, DOCS, ROOT
 import pytest
 
-PAGE = DOCS / 'getting_started.md'
+SCENARIO = DOCS / 'tutorials' / 'first_exploration.md'
+ROBOT = DOCS / 'tutorials' / 'your_robot.md'
 LONG = 240.0    # s
 
 
-def block(beginning: str) -> str:
-    found, = (text for text in blocks(PAGE, r'\w*') if text.startswith(beginning))
+def block(page: Path, beginning: str) -> str:
+    found, = (text for text in blocks(page, r'\w*') if text.startswith(beginning))
     return found
 
 
-def saved(language: str, path: Path) -> None:
-    text, = blocks(PAGE, language)
+def saved(page: Path, language: str, path: Path) -> None:
+    text, = blocks(page, language)
     path.write_text(text, encoding='utf-8')
 
 
 def test_a_scenario_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without nodes, which takes a second; test_live_run.py has the command with them."""
     monkeypatch.chdir(tmp_path)
-    saved('yaml', tmp_path / 'warehouse.yaml')
-    options = parse(block('scripts/explore warehouse.yaml').split()[1:])
+    saved(SCENARIO, 'yaml', tmp_path / 'warehouse.yaml')
+    options = parse(block(SCENARIO, 'scripts/explore warehouse.yaml').split()[1:])
     assert options.goal is not None and options.goal.changes == 1
     problem = Problem(len(options.scenario.actions), radius=4.0, epsilon=1.0, delta=0.1)
     exploration, robot = Exploration(settings(problem)), Simulator(options.scenario)
@@ -46,13 +47,13 @@ def test_a_scenario_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         play(exploration, robot.step, 10)
     assert judge(robot.cmp, exploration.hypothesis, 4.0, 1.0).ok and robot.setting == 1
     known = exploration.hypothesis.targets
-    shown = block('known  ')
+    shown = block(SCENARIO, 'known  ')
     assert f'known           {len(known)} states\n' in shown and not {3, 11} & set(known)
     assert 'too far         11 ' in shown and 'limit 8 ' in shown and problem.limit == 8
 
 
 def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
-    saved('python', tmp_path / 'camera.py')
+    saved(ROBOT, 'python', tmp_path / 'camera.py')
     (tmp_path / 'scripts').symlink_to(ROOT / 'scripts')
     (tmp_path / 'python3').write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
     (tmp_path / 'python3').chmod(0o755)
@@ -66,14 +67,14 @@ def test_a_robot_side_of_ones_own(tmp_path: Path) -> None:
         assert done.returncode == 0, (command, done.stdout, done.stderr)
         return done.stdout
 
-    background = block('python3 camera.py').strip().rstrip('&')
+    background = block(ROBOT, 'python3 camera.py').strip().rstrip('&')
     robot = subprocess.Popen(['bash', '-c', f'exec {background}'], cwd=tmp_path, env=given,
                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         # A few clauses stand for all, which take ten seconds.
-        lines = typed(block('python3 -m mnm_ros contract').strip() + ' -k "reset or it_is"')
+        lines = typed(block(ROBOT, 'python3 -m mnm_ros contract').strip() + ' -k "reset or it_is"')
         assert re.findall(r'^(ok|FAILED|skipped) ', lines, re.MULTILINE) == ['ok'] * 3, lines
-        said, shown = typed(block('scripts/explore --robot')), block('hypothesis ')
+        said, shown = typed(block(ROBOT, 'scripts/explore --robot')), block(ROBOT, 'hypothesis ')
         assert 'hypothesis      1.0\n' in said and 'hypothesis      1.0\n' in shown
         found, wanted = (sorted(re.search(r'^known +9: (.*)$', text, re.MULTILINE)[1].split())
                          for text in (said, shown))

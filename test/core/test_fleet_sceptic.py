@@ -3,7 +3,8 @@
 """
 A sceptic looks at a fleet: whether anything but the order of beginning decides what is learnt.
 
-The argument is in ``docs/fleet.md``; each step of it has an experiment here that fails without it.
+The argument is in ``docs/explanation/fleet.md``; each step of it has an experiment here that fails
+without it.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from mnm_ros.core.task.step_task import PhaseMachine, RUN_TRANSITIONS, Table
 import pytest
 from transitions import MachineError
 
-DOCS = Path(__file__).parents[2] / 'docs'
+DOCS = Path(__file__).parents[2] / 'docs' / 'explanation'
 TABLES: tuple[tuple[Table, RunState | MnmPhase | UcbPhase | DiscoPhase], ...] = (
     (RUN_TRANSITIONS, RunState.WAITING_FOR_ROBOT), (MNM_TRANSITIONS, MnmPhase.HOMING),
     (UCB_TRANSITIONS, UcbPhase.DISCOVERY), (DISCO_TRANSITIONS, DiscoPhase.SAMPLING))

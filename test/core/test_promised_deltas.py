@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The table of docs/guarantees.md: who gets which part of delta, and that it is never more."""
+"""Who gets which part of delta, by docs/explanation/guarantees.md, and that it is never more."""
 
 from __future__ import annotations
 

@@ -266,7 +266,7 @@ def test_the_model_is_heard_only_while_paths_are_asked_for(
 
 
 def test_the_table_has_every_call() -> None:
-    text = (ROOT / 'docs' / 'policies.md').read_text(encoding='utf-8')
+    text = (ROOT / 'docs' / 'reference' / 'goals.md').read_text(encoding='utf-8')
     table = text.split('| call | what it gets |\n|---|---|\n')[1].split('\n\n')[0]
     told = [name for row in table.splitlines() for name in re.findall(
         r'`(\w+)`', row.split('|')[1])]

@@ -285,7 +285,7 @@ def test_explore_with_ones_own_robot_says_why_it_did_not_start(command: Command)
 
 def test_the_documented_frozen_lake_learns_its_goal(peer: Peer, tmp_path: Path) -> None:
     pytest.importorskip('gymnasium', reason='gymnasium is not installed')
-    page = (ROOT / 'docs' / 'robot_sides.md').read_text(encoding='utf-8')
+    page = (ROOT / 'docs' / 'howto' / 'gymnasium_in_ros.md').read_text(encoding='utf-8')
     shown = re.findall(r'^\$ ros2 run mnm_ros (gym_side|explorer) (.*)$', page, re.MULTILINE)
     shown = shown[:2]    # the others need recipes, see test_gym_recipes
     assert [node for node, _ in shown] == ['gym_side', 'explorer']

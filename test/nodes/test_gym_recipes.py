@@ -30,7 +30,7 @@ from mnm_ros.simulation.gym_robot import action_names, GymRobot  # noqa: E402
 import numpy as np  # noqa: E402, I100
 from std_msgs.msg import String  # noqa: E402
 
-PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'robot_sides.md'
+PAGE = Path(__file__).resolve().parents[2] / 'docs' / 'howto' / 'gymnasium_in_ros.md'
 BLACKJACK = 'Blackjack-v1'
 SEED = 4    # dealt 17
 STICK, HIT = 0, 1
@@ -40,8 +40,7 @@ CARDS = {card: (4 if card == 10 else 1) / 13 for card in range(1, 11)}
 @pytest.fixture
 def recipes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """Write the module that the page shows, where it can be imported, and return it."""
-    section = PAGE.read_text(encoding='utf-8').split('## Gymnasium')[1].split('\n## ')[0]
-    code, = re.findall(r'```python\n(.*?)```', section, re.DOTALL)
+    code, = re.findall(r'```python\n(.*?)```', PAGE.read_text(encoding='utf-8'), re.DOTALL)
     (tmp_path / 'recipes.py').write_text(code)
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join((str(tmp_path), os.environ['PYTHONPATH'])))

@@ -30,7 +30,7 @@ from std_msgs.msg import Int64, Int64MultiArray, String
 
 EAST, RESET = 0, -1
 ENOUGH = 20.0    # s, for a way of a few steps
-POLICIES = Path(__file__).resolve().parents[2] / 'docs' / 'policies.md'
+POLICIES = Path(__file__).resolve().parents[2] / 'docs' / 'reference' / 'goals.md'
 
 
 class Raw:

@@ -112,7 +112,7 @@ def test_every_node_takes_node_arguments(
 
 
 def test_the_process_shown(start: Callable, peer: Peer, tmp_path: Path) -> None:
-    page = Path(__file__).resolve().parents[2] / 'docs' / 'operating.md'
+    page = Path(__file__).resolve().parents[2] / 'docs' / 'howto' / 'one_process.md'
     code, = re.findall(r'```python\n(.*?)```', page.read_text(encoding='utf-8'), re.DOTALL)
     path = tmp_path / 'shown.py'
     path.write_text(code)

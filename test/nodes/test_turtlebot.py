@@ -31,7 +31,7 @@ from std_srvs.srv import Trigger
 from tiers import strength
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = (ROOT / 'docs' / 'turtlebot.md').read_text(encoding='utf-8')
+PAGE = (ROOT / 'docs' / 'howto' / 'turtlebot.md').read_text(encoding='utf-8')
 RADIUS = strength(1.5, 2.0)
 TICK = strength(0.2, 0.1)    # s of a simulated robot
 LEFT = strength(-1.55, -2.0)    # m: with the smaller radius, home is next to the door

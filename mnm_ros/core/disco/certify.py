@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-How a state becomes known: step 3, *Certify*, of ``docs/disco.md``.
+How a state becomes known: step 3, *Certify*, of ``docs/explanation/disco.md``.
 
 States under test come first, then the nearest. For each, the best policy by the counts gets a
 certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument is in

@@ -7,7 +7,7 @@ After J. Tarbouriech, M. Pirotta, M. Valko, A. Lazaric, *Improved sample complex
 autonomous exploration in MDPs*, NeurIPS 2020. States that seem to be within reach are sampled
 until optimistic planning rules out all others, and become known by a certificate: of the model,
 or of attempts with one policy, whichever is cheaper. What differs from the paper, and why the
-promise holds, is in ``docs/disco.md``.
+promise holds, is in ``docs/explanation/disco.md``.
 """
 
 from __future__ import annotations

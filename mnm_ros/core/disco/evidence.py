@@ -3,7 +3,7 @@
 """
 What certificates of a run rest on, and the tests of policies by their attempts.
 
-It begins at some moment: see *Renewals* in ``docs/disco.md``.
+It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-When a state needs no policy: step 2, *Rule out*, of ``docs/disco.md``.
+When a state needs no policy: step 2, *Rule out*, of ``docs/explanation/disco.md``.
 
 For every state met, and for the one that was never seen, the most favourable CMP that is plausible
 is planned for (*Nothing within reach is missed*; the argument is in ``planning``). What the robot

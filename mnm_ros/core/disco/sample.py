@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which pair next, and the way to it: step 1, *Sample*, of ``docs/disco.md``.
+Which pair next, and the way to it: step 1, *Sample*, of ``docs/explanation/disco.md``.
 
 What is to be sampled is decided by ``rule_out`` and ``certify``; this only makes the tour short.
 """

@@ -6,8 +6,8 @@ Several robots of one kind explore one world.
 The exploration is that of one robot, which does not exist: it executes a pair (state, action) by
 taking what the robots have found out about that pair, see ``SamplePool``, and is at home as
 soon as it plays RESET. The robots find out what it will ask for next, see ``look_ahead``.
-Whether what it learns is right does not depend on how well that is foreseen: ``docs/fleet.md``
-has the argument.
+Whether what it learns is right does not depend on how well that is foreseen:
+``docs/explanation/fleet.md`` has the argument.
 """
 
 from __future__ import annotations

@@ -57,15 +57,15 @@ a pair that is never executed.
 
 **What is given.** The processes may begin when there is a set ``C`` of states already, the moment
 and the set decided by the past: a rediscovery begins with what is known, and a run without a map
-begins anew, once, when all that seems near has been tried (*Beginning anew* in ``docs/disco.md``).
-Transitions from before that moment are left out. (Those of several robots count in the order in
-which they began, so that a slow one under way is as fresh as any, see ``docs/fleet.md``.) If ``s``
-is outside of ``C``, it has a number ``j`` among the states of ``S_L->`` outside of ``C``, in their
-order. All before it are in ``K``, so that ``j <= |K - C| + 1``, which is 1 if nothing new was
-found. Given the past, the state of number ``j`` is as fixed as that of rank ``i`` is, so that
-``d`` is ``7 / (8 j (j + 1))`` of ``delta``; ``|C| + j >= i`` takes the place of ``i``. Those in
-``C`` are missing only if they are known no more: then each has ``1 / (8 |C| j (j + 1))``, with
-``j - 1`` states outside of ``C`` before it.
+begins anew, once, when all that seems near has been tried (*Beginning anew* in
+``docs/explanation/disco.md``). Transitions from before that moment are left out. (Those of several
+robots count in the order in which they began, so that a slow one under way is as fresh as any, see
+``docs/explanation/fleet.md``.) If ``s`` is outside of ``C``, it has a number ``j`` among the
+states of ``S_L->`` outside of ``C``, in their order. All before it are in ``K``, so that ``j <= |K
+- C| + 1``, which is 1 if nothing new was found. Given the past, the state of number ``j`` is as
+fixed as that of rank ``i`` is, so that ``d`` is ``7 / (8 j (j + 1))`` of ``delta``; ``|C| + j >=
+i`` takes the place of ``i``. Those in ``C`` are missing only if they are known no more: then each
+has ``1 / (8 |C| j (j + 1))``, with ``j - 1`` states outside of ``C`` before it.
 
 **What is carried.** Of some pairs a rediscovery counts all that was seen since their detectors
 were made, before it began, too. Which ones depends on what they did, so that their products are
