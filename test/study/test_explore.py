@@ -11,6 +11,7 @@ from typing import Any
 
 from mnm_ros.core.errors import ExportError, InvalidValueError, UnknownStateError
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export import contents
@@ -79,6 +80,18 @@ def test_what_is_saved_is_loaded_and_goes_on_alike(tmp_path: Path) -> None:
     assert again.inputs == other.inputs and len(again.inputs) == 450
     again.save(path)
     assert Recording.load(path).exploration.steps == 450
+
+
+def test_what_is_declared_saves_steps_and_is_saved(tmp_path: Path) -> None:
+    declared = Declaration({state: tuple(tuple({state, end}) for end in (
+        min(state + 1, 3), max(state - 1, 0))) for state in range(4)})
+    without, result = (explore(Simulator(CORRIDOR, 0).step, actions=2, declared=each,
+                               progress=False) for each in (None, declared))
+    assert {*result.known} == {0, 1, 2, 3} == {*without.known}
+    assert result.exploration.steps < without.exploration.steps / 2
+    result.save(tmp_path / 'corridor.log.sqlite')
+    again = Recording.load(tmp_path / 'corridor.log.sqlite')
+    assert again.exploration.support.declared == result.exploration.support.declared
 
 
 def test_what_was_learnt_before_the_recording_cannot_be_saved(tmp_path: Path) -> None:
