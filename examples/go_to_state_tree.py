@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A leaf for behaviour trees that goes to a known state, and a round through several of them.
+Learn to send a robot to known states from a behaviour tree: a leaf, and a round of leaves.
 
-With a navigator and an explorer, or policies: ``python3 examples/go_to_state_tree.py --ros-args
--p states:='[2, 0, 1]'``. Needs py_trees (``pip install py_trees``).
+Start an explorer and a navigator, as ``scripts/explore`` does. Then run ``python3
+examples/go_to_state_tree.py --ros-args -p states:='[2, 0, 1]'``. It needs py_trees.
 """
 
+from pathlib import Path
 import sys
 
-from mnm_ros import NavigatorClient
-import py_trees
-from py_trees.common import Status
-import rclpy
-from rclpy.node import Node
-from rclpy.signals import SignalHandlerOptions
+sys.path.append(str(Path(__file__).resolve().parents[1]))    # a clone that is not installed
+
+try:
+    from mnm_ros import NavigatorClient
+    import py_trees
+    from py_trees.common import Status
+    import rclpy
+    from rclpy.node import Node
+    from rclpy.signals import SignalHandlerOptions
+except ModuleNotFoundError as missing:
+    sys.exit(f'{missing.name} cannot be imported: source a ROS 2, or run scripts/explore once, '
+             'which makes .venv, and take .venv/bin/python3')
 
 
 class GoToState(py_trees.behaviour.Behaviour):

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A lift as a robot side: moving takes time, nothing blocks, and RESET takes it to floor 0."""
+"""
+Learn to write a robot side: a lift whose moves take time, while nothing blocks.
+
+Run ``python3 examples/lift.py``, and beside it ``ros2 run mnm_ros explorer --ros-args
+-p actions:='[up, down]' -p radius:=4.0``. RESET takes the lift to floor 0.
+"""
 
 from pathlib import Path
 import sys

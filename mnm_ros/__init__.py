@@ -3,11 +3,12 @@
 """
 Autonomous exploration of changing controlled Markov processes, for ROS 2.
 
-All that is to be imported of this package are the names below, and those of ``mnm_ros.core``, the
-algorithm without ROS; whatever else there is may be moved and renamed at any time. A name is
-imported when it is first used, so that only those of ROS need it: nodes (``CmpSim``, ``Explorer``,
-``RobotSide``, ``run``), ``NavigatorClient`` with its ``Goal``, and messages (``PolicySet``,
-``PolicyAnswer``, ``Model``, ``decode_...`` and the profiles in capitals).
+``explore`` explores a Gymnasium environment or a function in one call. Import the names below, or
+those of ``mnm_ros.core``, the algorithm without ROS; ``docs/api.rst`` says which are stable. Any
+other module may be moved and renamed at any time. A name is imported when it is first used. Only
+these names need ROS: nodes (``CmpSim``, ``Explorer``, ``RobotSide``, ``run``), ``NavigatorClient``
+with its ``Goal``, and messages (``PolicySet``, ``PolicyAnswer``, ``Model``, ``decode_...`` and the
+profiles in capitals).
 """
 
 from __future__ import annotations
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     from mnm_ros.simulation.scenario import Scenario, Setting
     from mnm_ros.simulation.simulator import Simulator
     from mnm_ros.study.course import Course, Curve
+    from mnm_ros.study.explore import explore
     from mnm_ros.study.study import run_study, Study
     from mnm_ros.view.sentences import sentence
 
@@ -89,7 +91,7 @@ __all__ = [
     'RobotDescription', 'RobotSide', 'STEP', 'SavedInputs', 'Scenario', 'Setting', 'Simulator',
     'SnapshotError', 'Study', 'TableCmp', 'UnknownStateError', 'Verdict', 'WayAnswer',
     'best_time', 'decode_known_states', 'decode_model', 'decode_policy', 'decode_trust',
-    'decode_way', 'expected_steps', 'export_as', 'judge', 'load_scenario', 'play',
+    'decode_way', 'expected_steps', 'explore', 'export_as', 'judge', 'load_scenario', 'play',
     'reachable_states', 'replay_log', 'run', 'run_study', 'sentence',
     'settings']
 _NAMES = {
@@ -119,6 +121,7 @@ _NAMES = {
     'simulation.scenario': 'Scenario Setting load_scenario',
     'simulation.simulator': 'Simulator',
     'study.course': 'Course Curve',
+    'study.explore': 'explore',
     'study.study': 'Study run_study',
     'view.sentences': 'sentence'}
 _RENAMED = {'load_scenario': 'load'}

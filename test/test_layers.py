@@ -33,6 +33,6 @@ def test_the_layers_name_each_package_of_ros_that_is_imported() -> None:
 def test_the_core_is_imported_without_ros() -> None:
     """Neither the package nor a library that it imports needs ROS."""
     script = ('import sys; sys.modules.update(dict.fromkeys(sys.argv[1:])); '
-              'from mnm_ros import Recording, Study; from mnm_ros.core import *')
+              'from mnm_ros import explore, Recording, Study; from mnm_ros.core import *')
     done = subprocess.run([sys.executable, '-c', script, *ROS], capture_output=True, timeout=240)
     assert done.returncode == 0, done.stderr

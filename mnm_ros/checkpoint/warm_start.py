@@ -15,7 +15,7 @@ says what that costs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 import hashlib
 import json
 from pathlib import Path
@@ -23,13 +23,22 @@ from typing import Any
 
 from mnm_ros.checkpoint.input_log import refusing, SavedInputs
 from mnm_ros.core.errors import CheckpointError
-from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.exploration import ALGORITHM, Exploration
 from mnm_ros.core.inputs import Observation, PLACING, Update, WorkObservation
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.capabilities import Recollects, Step
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.presets import base_factory, settings_by_name, settings_of_file
+from mnm_ros.core.presets import (
+    base_factory,
+    parameters_of,
+    settings_by_name,
+    settings_of_file,
+)
+from mnm_ros.version import __version__
 import numpy as np
+
+VERSION = f'{__version__}, algorithm {ALGORITHM}'
+"""In what an exploration was asked for: which version of the package explored."""
 
 KEY = 'warm_start'
 """In what an exploration was asked for: the log and the checksum of what was taken from it."""
@@ -98,6 +107,16 @@ def warm_start(path: Path, wanted: Mapping[str, Any],
             'attempts with policies of its own; expected disco')
     found = recollect(saved, abandoned)
     return found, {'log': str(path), 'sha256': _digest(found)}
+
+
+def asked_for(exploration: Exploration, actions: Sequence[str]) -> dict[str, Any]:
+    """
+    Return the parameters of an exploration, from which ``begun`` makes the same again.
+
+    :param actions: the names of the actions.
+    """
+    return {'version': VERSION, 'actions': [*actions], 'seed': exploration.seed,
+            **parameters_of(exploration.settings)}
 
 
 def begun(saved: SavedInputs) -> Exploration:

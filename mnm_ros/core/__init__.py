@@ -11,11 +11,11 @@ The algorithm, without ROS: driven one step at a time, never blocking.
     exploration.hypothesis.policies            # one policy for each known state
     exploration.counts, exploration.events     # what was observed, and decided when
 
-``play`` calls ``next_action`` and ``observe`` in turn; call them yourself where one step is to
-be made at a time. ``mnm_ros.GymRobot(env).play`` is such a robot for any
-Gymnasium environment with discrete states and actions. Several robots of one kind explore
-together as each a ``Member`` of a ``Fleet``, see ``docs/explanation/fleet.md``. What is to be
-imported are the names below, each when it is first used; modules may be moved at any time.
+``play`` calls ``next_action`` and ``observe`` in turn; call them yourself to make one step at a
+time. ``mnm_ros.explore`` does all of this in one call, also for a Gymnasium environment. Several
+robots of one kind explore together, each as a ``Member`` of a ``Fleet``: see
+``docs/explanation/fleet.md``. Import the names below, of which ``docs/api.rst`` says which are
+stable. A name is imported when it is first used.
 """
 
 from __future__ import annotations

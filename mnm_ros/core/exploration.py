@@ -88,11 +88,11 @@ class Exploration(PausableTask):
     """
     An exploration from the first RESET on, driven one step at a time.
 
-    :param settings: the problem, and the parts that solve it.
-    :param seed: of every random choice.
     :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
         RESET; None to begin.
-    :param recollection: what is known of the CMP from before; the promise holds as without.
+    :ivar settings: the problem, and the parts that solve it.
+    :ivar seed: of every random choice.
+    :ivar recollection: what is known of the CMP from before; the promise holds as without.
     :ivar problem: with the ends that were added to what is declared.
     :ivar steps: all that it has asked for and observed, RESETs included.
     :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
@@ -110,7 +110,8 @@ class Exploration(PausableTask):
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
         point = None if resume is None else _point(resume)
-        self._settings, self._seed = settings, seed
+        self.settings, self.seed = settings, seed
+        self.recollection = recollection
         self._mnm = new_mnm(settings, seed, self._decided, point and point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
         self.problem = replace(
@@ -283,14 +284,22 @@ class Exploration(PausableTask):
     def trust(self, at_most: int | None = None,
               view: View | None = None) -> tuple[TrustedPolicy, ...]:
         """
-        Return every policy that there is, home first, and how far it may be trusted.
+        Return every policy with its trust, home first, before the first hypothesis as well.
 
-        :param at_most: so many are worked out; None for all, which may take long.
-        :param view: of the last look, so that each policy has its turn.
+        To print how many steps each policy takes, and what holds for it::
+
+            for each in exploration.trust():
+                print(each.policy.target, each.trust.value,
+                      each.expected_steps, each.at_most_steps)
+            # 2 proven 2.2 8.0: state 2 takes 2.2 steps by the counts, and proven at most 8
+
+        :param at_most: the trust of how many policies to compute; None for all, which may take
+            seconds.
+        :param view: of the last call, so that the next call computes the trust of other policies.
         """
         view = View() if view is None else view
         return view.ledger.policies(
-            self._mnm, self._settings, self.steps,
+            self._mnm, self.settings, self.steps,
             self._expected_plays(view, None if at_most is None else MOST_AT_ONCE),
             self._observed.next_states, at_most)
 
@@ -331,7 +340,7 @@ class Exploration(PausableTask):
         policies = self.hypothesis.policies if self.hypothesis else tuple(
             told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
         return direct_way(target, policies, self._observed, self.problem,
-                          self._settings.steps_horizon) if policies else None
+                          self.settings.steps_horizon) if policies else None
 
     @property
     def _told(self) -> tuple[TrustedPolicy, ...]:
@@ -482,7 +491,7 @@ class Exploration(PausableTask):
             raise InvalidValueError(f'state {target} is home, where RESET leads, expected another')
         if not self._mnm.can_improve:
             raise InvalidValueError(
-                f"policies are not improved with checks '{self._settings.checks}', expected "
+                f"policies are not improved with checks '{self.settings.checks}', expected "
                 "'watch'")
         return self.take(ImproveInput(target, float(within)))
 
@@ -684,7 +693,7 @@ def understudy(exploration: Exploration) -> Mnm | None:
     if not exploration.can_snapshot:
         return None
     return new_mnm(
-        exploration._settings, exploration._seed, resume=exploration._mnm.to_state())
+        exploration.settings, exploration.seed, resume=exploration._mnm.to_state())
 
 
 def _wish_of(made: LookInput) -> Wish:

@@ -155,6 +155,15 @@ def settings_by_name(given: Mapping[str, Any]) -> Settings:
         if given.get(option.name, option.default) != option.default})
 
 
+def parameters_of(resolved: Settings) -> dict[str, Any]:
+    """Return the parameters from which ``settings_by_name`` makes these settings, but actions."""
+    problem = resolved.problem
+    return {'radius': problem.radius, 'epsilon': problem.epsilon, 'delta': problem.delta,
+            'preset': resolved.preset, **resolved.of_plug_ins,
+            **{option.name: getattr(resolved, option.name) for option in OPTIONS
+               if option.name in _OWN}}
+
+
 def settings_of_file(given: Mapping[str, Any]) -> Settings:
     """
     Resolve parameters as a file names them, which may be a foreign one: nothing is imported.

@@ -1,23 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-An exploration as it goes, kept in memory: tables for pandas, and a data set for Minari.
+Keep each step of an exploration in memory, as tables, as a file, and as a data set for Minari.
 
-An exploration itself keeps how often what followed what, and its last events. A recording grows
-with every step.
+``explore`` returns a recording, for notebooks and programs. An exploration itself counts
+transitions and keeps its last events; a recording grows with every step.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, Union
 
-from mnm_ros.checkpoint.input_log import refusing, SavedInputs
-from mnm_ros.checkpoint.warm_start import begun
-from mnm_ros.core.errors import ExportError, how_to_install, InvalidValueError
+from mnm_ros.checkpoint.input_log import InputLog, refusing, remove, rename, SavedInputs
+from mnm_ros.checkpoint.warm_start import asked_for, begun
+from mnm_ros.core.errors import (
+    ExportError,
+    how_to_install,
+    InvalidValueError,
+    UnknownStateError,
+)
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import (
     Input,
@@ -27,7 +32,7 @@ from mnm_ros.core.inputs import (
     PLACING,
     Update,
 )
-from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.events import Event
 from mnm_ros.export.libraries import data_frame, library
@@ -46,44 +51,102 @@ class _Step(NamedTuple):
 
 class Recording:
     """
-    All that an exploration takes in and decides from now on.
+    Record the inputs, the events and the hypotheses of an exploration from now on.
+
+    ``mnm_ros.core.play(recording.exploration, robot, steps)`` explores further, and is recorded.
 
     :param exploration: to be recorded.
-    :ivar exploration: as it is now.
-    :ivar inputs: one after the other: steps, and what came between them.
-    :ivar events: all of them.
-    :ivar hypotheses: each with the number of steps after which it came.
-    :ivar first: how many inputs are left out before these.
-    :ivar identity: what was asked for, as far as the exploration tells.
+    :param actions: the names of the actions; numbers if there are none.
+    :ivar exploration: the exploration, as it is now.
+    :ivar inputs: the steps and the other inputs, in their order.
+    :ivar events: all events since the recording began.
+    :ivar hypotheses: each hypothesis, with the number of steps after which it was found.
+    :ivar first: how many inputs of the exploration the recording lacks before ``inputs``.
+    :ivar identity: the parameters of the exploration.
     """
 
     first = 0
 
-    def __init__(self, exploration: Exploration) -> None:
+    def __init__(self, exploration: Exploration, actions: Sequence[str] = ()) -> None:
         self.exploration = exploration
         self.inputs: list[Input] = []
         self.events: list[Event] = []
         self.hypotheses: list[tuple[int, Hypothesis]] = []
-        problem = exploration.problem
-        self.identity: dict[str, Any] = {
-            'radius': problem.radius, 'epsilon': problem.epsilon, 'delta': problem.delta}
+        self.identity: dict[str, Any] = asked_for(exploration, actions or [
+            f'a{action}' for action in range(exploration.problem.actions)])
         self._begun = exploration.steps, exploration.last_state
+        self._point: Mapping[str, Any] | None = None
+        self._whole = not (exploration.steps or exploration.work or exploration.recollection
+                           or exploration.support.declared or exploration.problem.costs)
         exploration.listeners.append(InputListener(self._hear))
 
     @classmethod
-    def read(cls, path: Union[str, Path]) -> Recording:
+    def load(cls, path: Union[str, Path]) -> Recording:
         """
-        Return what a transition log or a checkpoint holds, replayed.
+        Return the recording of a file: replay what ``save`` or an explorer has written.
 
-        :raises CheckpointError: if it cannot be used, or if this version acts otherwise at any
-            step.
+        :param path: of a file of ``save``, a transition log or a checkpoint.
+        :raises CheckpointError: if the file cannot be used, or if this version plays another
+            action at any step.
         """
         saved = SavedInputs(Path(path))
         with refusing(saved.path):
             recording = cls(begun(saved))
             recording.identity, recording.first = saved.identity, saved.first
+            recording._point, recording._whole = saved.point, True
             saved.replay(recording.exploration)
         return recording
+
+    def save(self, path: Union[str, Path]) -> None:
+        """
+        Write the exploration to a file, and replace the file if there is one.
+
+        ``load`` reads the file, and so do ``mnm_ros policies``, ``export`` and ``report``. A name
+        that ends in ``.log.sqlite`` says that the file holds all steps.
+
+        :raises ExportError: if the exploration had learnt something before the recording began.
+        :raises OSError: if the file cannot be written.
+        """
+        if not self._whole:
+            raise ExportError(
+                'the recording lacks what the exploration had learnt before, expected one that '
+                'began with the exploration: record it before the first step')
+        path = Path(path)
+        draft = path.with_name(f'{path.name}.new')
+        remove(draft)
+        kept = InputLog.create(draft, self.identity, self._point, self.first)
+        try:
+            kept.append(self.inputs)
+        finally:
+            kept.close()
+        remove(path)
+        rename(draft, path)
+
+    @property
+    def known(self) -> tuple[int, ...]:
+        """Return the known states, home first; none before the first hypothesis."""
+        return tuple(self.policies)
+
+    @property
+    def policies(self) -> Mapping[int, Policy]:
+        """Return the policy to each known state, by the state."""
+        hypothesis = self.exploration.hypothesis
+        return {each.target: each for each in hypothesis.policies} if hypothesis else {}
+
+    def predict(self, observation: Any, target: int, **more: Any) -> tuple[Any, Any]:
+        """
+        Return the actions that lead to ``target``, as a model of Stable-Baselines3 does.
+
+        :param observation: a state, or an array of states.
+        :param target: a known state.
+        :param more: as for ``Policy.predict``.
+        :raises UnknownStateError: if no policy leads to ``target``.
+        """
+        hypothesis = self.exploration.hypothesis
+        if hypothesis is None:
+            raise UnknownStateError(
+                f'state {target} has no policy: nothing is known yet, expected more steps')
+        return hypothesis.policy_for(target).predict(observation, **more)
 
     def _hear(self, update: Update) -> None:
         self.inputs.append(update.input)
@@ -99,10 +162,10 @@ class Recording:
         """
         Return a table as a ``pandas.DataFrame``.
 
-        ``steps``: one in a row: number, state, action (RESET is -1), next state, robot.
-        ``events``: number of steps, kind, text, and the pair that it is about.
-        ``hypotheses``: one known state in a row, home first, of every hypothesis.
-        ``trust``: every policy there is now, and how far it may be trusted.
+        ``steps``: a row for each step: number, state, action (RESET is -1), next state, robot.
+        ``events``: a row for each event: number of steps, kind, text, state and action.
+        ``hypotheses``: a row for each known state of each hypothesis, home first.
+        ``trust``: a row for each policy that there is now, with its trust.
 
         :raises InvalidValueError: if there is no such table.
         :raises ExportError: if pandas is not installed.

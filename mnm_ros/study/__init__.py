@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Explorations of changing worlds side by side, by MNM and by what it is compared with.
+One call that explores (``explore``), and one that compares MNM with other methods (``study``).
 
-Read ``study`` (one call for all), ``methods`` (what explores) and ``course`` (what came of it).
+Read ``explore``; then ``study``, ``methods`` (what is compared) and ``course`` (one exploration).
 """

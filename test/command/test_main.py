@@ -204,13 +204,13 @@ def test_parameters_of_a_trial_that_are_none(
 
 def test_the_examples_run_from_a_clone() -> None:
     """With nothing in PYTHONPATH, and from elsewhere."""
-    for name in ('lift.py', 'explore_without_ros.py'):
-        tree = ast.parse((ROOT / 'examples' / name).read_text(encoding='utf-8'))
+    for example in sorted(ROOT.glob('examples/*.py')):
+        tree = ast.parse(example.read_text(encoding='utf-8'))
         first = next(node.lineno for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
                      and (node.module or '').startswith('mnm_ros'))
         path = next(node.lineno for node in ast.walk(tree) if isinstance(node, ast.Call)
                     and ast.unparse(node.func) == 'sys.path.append')
-        assert path < first, name
+        assert path < first, example.name
 
 
 @pytest.mark.parametrize(('line', 'expected'), [

@@ -231,7 +231,7 @@ def test_it_goes_on_from_a_snapshot_as_it_would_have() -> None:
             assert exploration.look(*[*exploration.closed][0]).input == LookInput(
                 *[*exploration.closed][0], asked=None)
         again = Exploration(
-            exploration._settings, 1, json.loads(json.dumps(exploration.to_state())))
+            exploration.settings, 1, json.loads(json.dumps(exploration.to_state())))
         again.lose_place()
         exploration.lose_place()
         assert again.closed == exploration.closed

@@ -4,14 +4,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 import re
-import runpy
+import textwrap
 
 import mnm_ros
 import mnm_ros.core
-from mnm_ros.core import play, StepTask
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
@@ -55,23 +53,6 @@ def test_the_example_of_a_fleet(capsys: pytest.CaptureFixture[str]) -> None:
     assert known == within and int(rounds.split()[0]) < 800
 
 
-def test_the_example_runs_without_ros_and_sees_the_door_close(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
-    part = strength(10, 1)    # of its steps
-
-    def play_part(exploration: StepTask, robot: Callable[[int], int], steps: int) -> None:
-        play(exploration, robot, steps // part)
-
-    monkeypatch.setattr(mnm_ros.core, 'play', play_part)
-    names = runpy.run_path(str(ROOT / 'examples' / 'explore_without_ros.py'))
-    assert names['known'][39] > names['known'][-1] == 6
-    told = capsys.readouterr().out
-    assert 'leads elsewhere than before' in told
-    assert 'no longer reached by their policies, deleted' in told
-
-
 def test_a_robot_that_returns_no_state_is_named() -> None:
     exploration = mnm_ros.core.Exploration(
         mnm_ros.core.settings(mnm_ros.core.Problem(2, 4.0, 1.0, 0.1)))
@@ -79,14 +60,23 @@ def test_a_robot_that_returns_no_state_is_named() -> None:
         mnm_ros.core.play(exploration, lambda action: None, 1)
 
 
-def test_a_gymnasium_environment_is_explored_in_ten_lines() -> None:
+def test_a_gymnasium_environment_is_explored_in_one_call() -> None:
     gymnasium = pytest.importorskip('gymnasium', reason='gymnasium is not installed')
-    from mnm_ros.core import Exploration, play, Problem, settings
-    from mnm_ros.simulation.gym_robot import GymRobot
-    env = gymnasium.make('CliffWalking-v1' if 'CliffWalking-v1' in gymnasium.registry
-                         else 'CliffWalking-v0')
-    problem = Problem(int(env.action_space.n), radius=2.0, epsilon=1.0, delta=0.1)
-    exploration = Exploration(settings(problem), seed=1)
-    play(exploration, GymRobot(env, seed=1).play, steps=3_000)
-    assert exploration.home == 36    # the lower left corner; the cliff leads back there
-    assert {36, 24, 12} <= set(exploration.hypothesis.targets)    # two steps up the left side
+    name = 'CliffWalking-v1' if 'CliffWalking-v1' in gymnasium.registry else 'CliffWalking-v0'
+    code = textwrap.dedent(mnm_ros.explore.__doc__.partition('::\n\n')[2].partition(':param')[0])
+    names: dict = {}
+    exec(code.replace('CliffWalking-v1', name), names)
+    # Home is the lower left corner, where the cliff leads back; two steps up the left side.
+    assert {36, 24, 12} <= {*names['result'].known}
+    assert names['result'].predict(36, target=12) == (0, None)
+
+
+def test_the_example_of_trust(capsys: pytest.CaptureFixture[str]) -> None:
+    robot, corridor = Simulator(load('corridor'), 0).step, load('corridor')
+    exploration = mnm_ros.explore(robot, actions=corridor.actions, progress=False).exploration
+    code = exploration.trust.__doc__.partition('::\n\n')[2].partition('        :param')[0]
+    exec(textwrap.dedent(code), {'exploration': exploration})
+    told = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [(int(state), trust) for state, trust, *_ in told] == [
+        (state, 'proven') for state in exploration.hypothesis.targets]
+    assert [float(most) for *_, most in told] == [0.0] + [8.0] * (len(told) - 1)

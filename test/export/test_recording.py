@@ -135,7 +135,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope='module')
 def again(log: Path) -> Recording:
     """Return what the log was recorded as."""
-    return Recording.read(log)
+    return Recording.load(log)
 
 
 @pytest.fixture(scope='module')
@@ -153,7 +153,7 @@ def test_a_log_is_recorded_as_if_it_happened_again(
     damaged = tmp_path / log.name
     damaged.write_bytes(log.read_bytes()[:5000])
     with pytest.raises(CheckpointError, match='cannot be read|damaged'):
-        Recording.read(damaged)
+        Recording.load(damaged)
 
 
 @pytest.mark.parametrize('name', FORMATS)

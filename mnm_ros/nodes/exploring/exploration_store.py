@@ -18,11 +18,11 @@ from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.forget import Forgotten
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
-from mnm_ros.checkpoint.warm_start import KEY, warm_start
+from mnm_ros.checkpoint.warm_start import KEY, VERSION, warm_start
 from mnm_ros.checkpoint.world_log import append, World
 from mnm_ros.checkpoint.world_log import KEPT as WORLDS
 from mnm_ros.core.errors import CheckpointError, FileError, InvalidValueError, ParameterError
-from mnm_ros.core.exploration import ALGORITHM, Exploration
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.presets import OPTIONS, options_by_name, settings_by_name
@@ -32,7 +32,6 @@ from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.order_numbers import MOST, OrderNumbers
 from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
-from mnm_ros.version import __version__
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _SHOWN = 600.0     # s, for which a refusal is told at least, unless somebody accepts it
@@ -90,7 +89,7 @@ class ExplorationStore:
             self._settings = settings_by_name(asked)
         except ValueError as error:
             raise ParameterError(str(error)) from None
-        self.identity = {'version': f'{__version__}, algorithm {ALGORITHM}', **asked}
+        self.identity = {'version': VERSION, **asked}
         self._recollection = self._recall(parameters['warm_start'], parameters['checkpoint_dir'])
         self._seed: int = parameters['seed']
         self._store: Store | None = None

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The examples that need no ROS run, and print what they promise."""
+
+from __future__ import annotations
+
+from pathlib import Path
+import re
+import runpy
+
+from pages import ROOT
+import pytest
+
+EXAMPLES = ROOT / 'examples'
+
+
+@pytest.mark.parametrize(('name', 'needs', 'said', 'files'), [
+    ('explore_without_ros', 'matplotlib',
+     ['13 states are known', r'leads elsewhere than before',
+      r'no longer reached by their policies, deleted', r'(to state +\d+ begin with \w+\n){6}$'],
+     ['explore_without_ros.png']),
+    ('named_building', 'numpy',
+     ['to the archive: door 0, door 2, door 1\n', '(to the .*\n){7}building.csv'],
+     ['building.csv']),
+    ('gymnasium_lake', 'gymnasium pandas',
+     ['16 states after', 'in state 15 after 6 steps', r'15 proven +6.0'], ['lake.log.sqlite']),
+    ('own_base', 'numpy', [r'SureSteps: 10 states after 1\d\d steps', r'disco: 10 states'], []),
+    ('own_detector', 'numpy',
+     ['AfterFailure: 12 failures', 'Detector: 24 failures', '3 states are known'], []),
+    ('mnm_and_ucb_explore', 'matplotlib',
+     [r'mnm .* 0 of 2\n', r'once .* 2 of 2\n'], ['mnm_and_ucb_explore.png']),
+    ('route_graph', 'numpy',
+     [r'5 places after \d\d steps: (dock|hall)'], ['learnt.geojson', 'route.geojson'])])
+def test_an_example_runs(
+        name: str, needs: str, said: list[str], files: list[str], tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    for module in needs.split():
+        found = pytest.importorskip(module, reason=f'{module} is not installed')
+        if module == 'matplotlib':
+            found.use('agg')
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(EXAMPLES)    # as for a script there: it names its own module
+    runpy.run_path(str(EXAMPLES / f'{name}.py'), run_name='__main__')
+    shown = capsys.readouterr().out
+    assert [part for part in said if not re.search(part, shown)] == [], shown
+    assert sorted(path.name for path in tmp_path.iterdir()) == files
+
+
+def test_each_example_says_what_one_learns_and_how_to_run_it() -> None:
+    examples = sorted(EXAMPLES.glob('*.py'))
+    assert len(examples) == 11
+    for path in examples:
+        said = path.read_text(encoding='utf-8').split('"""')[1]
+        assert said.startswith('\nLearn to '), path.name
+        assert f'python3 examples/{path.name}' in ' '.join(said.split()), path.name
