@@ -7,6 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from mnm_ros.core import Counts, EmpiricalModel, TransitionRows
+from mnm_ros.core.model.excess import Excess
 import numpy as np
 
 OUTSIDE = 50
@@ -47,4 +48,5 @@ class RandomModel:
     def model(self) -> EmpiricalModel:
         """All that was counted, as if predicting it had cost more the more it is."""
         model = EmpiricalModel.of(self.rows, range(self.known))
-        return replace(model, excess=np.log1p(model.visits))
+        excess = np.log1p(model.visits)
+        return replace(model, excess=Excess(excess, 0.5 + excess[:, None] + 0 * model.tally))

@@ -90,7 +90,8 @@ class Reference:
         if not visits:
             return np.ones(len(spent))    # it may lead to the target at once
         odds = (0.25 if (state, action) in self.saw else 1) / bets
-        excess = self.made.model.excess[state * self.made.actions + action]
+        excess = (self.made.model.excess.unseen[state * self.made.actions + action]
+                  + 0.5 * ((state, action) in self.saw))
         whole = np.array([max(0.0, math.log(math.expm1(nats) * each) + excess) if nats else 0.0
                           for nats, each in zip(spent, odds)])
         values = np.array([np.zeros(len(spent)) if end == self.target else ahead(end)
@@ -364,7 +365,7 @@ def test_room_is_that_of_the_text() -> None:
         bets = np.append(np.full(len(most) - 1, reference.bets), reference.even_bets)
         whole = np.maximum(0.0, np.log(
             (np.expm1(most) / bets)[:, None] * np.where(found.saw, 0.25, 1.0))
-            + made.model.excess)[:, executed]
+            + made.model.excess.unseen + 0.5 * found.saw)[:, executed]
         assert found.radius[:, executed] * visits[executed] == pytest.approx(whole)
         assert found.rest[:, executed] * visits[executed] == pytest.approx(
             np.maximum(0.0, whole - nats), abs=1e-6)

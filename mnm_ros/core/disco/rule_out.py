@@ -38,6 +38,13 @@ SAMPLE_GROWTH = 1.25
 PLANS_AHEAD = 10
 """So often planning goes on as if the samples had been made, before they are."""
 
+MOST_AHEAD = 2.0
+"""By how much the samples of a pair grow at most before planning looks at all again.
+
+Several ways may take the same steps. Samples of one of them change nothing once another one is
+shorter, and planning ahead may not see that one.
+"""
+
 EVEN_PART, MOST_CHANCE = 0.5, 0.4
 """This fraction of what it takes to see what follows often enough is sampled everywhere first.
 
@@ -241,6 +248,7 @@ class SamplingPlan:
             return {}
         targets: list[int | None] = [None, *met]
         wanted: dict[Pair, int] = {}
+        most = np.maximum(MOST_AHEAD * model.visits, model.visits + 1)
         plans = 0
         for target in sorted(targets, key=lambda state: self._last.get(state, 0.0)):
             while plans < PLANS_AHEAD:
@@ -252,6 +260,9 @@ class SamplingPlan:
                     self.open_targets.append(target)    # under the counts as they are
                 plans += 1
                 rows = _worth(model, plan.moves, plan.gains)
+                rows = rows[model.visits[rows] < most[rows]]
+                if not len(rows):
+                    return wanted
                 more = np.maximum(
                     model.visits[rows] + 1, np.ceil(model.visits[rows] * SAMPLE_GROWTH))
                 for row, executions in zip(rows.tolist(), more.tolist()):

@@ -10,6 +10,7 @@ from functools import cached_property
 import math
 
 from mnm_ros.core.model.counts import Bools, Floats, Indices, NextStates, Pair
+from mnm_ros.core.model.excess import Excess, excess
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.model.transition_rows import TransitionRows
@@ -39,8 +40,7 @@ class EmpiricalModel:
     :ivar filled: whether a slot has a place, seen or declared, as [row, slot].
     :ivar place_of: the place of each state met.
     :ivar once: whether it did at least once, beside the tally, as [row, slot].
-    :ivar excess: what predictions have cost beyond the entropy of the tally, in nats, as [row];
-        ``G`` of ``planning/plausible.py``.
+    :ivar excess: ``G`` of ``planning/plausible.py``.
     """
 
     states: tuple[int, ...]
@@ -54,7 +54,7 @@ class EmpiricalModel:
     filled: Bools
     place_of: dict[int, int]
     once: Bools
-    excess: Floats
+    excess: Excess
 
     @classmethod
     def of(cls, rows: TransitionRows, known: Sequence[int]) -> EmpiricalModel:
@@ -68,7 +68,8 @@ class EmpiricalModel:
         places = rows.next[all_rows, :width]
         return cls(tuple(known), numbers, all_rows, rows.actions, places, column[places],
                    rows.tally[all_rows, :width], rows.closed[all_rows], filled[:, :width],
-                   rows.places, np.zeros_like(places, dtype=np.bool_), np.zeros(len(all_rows)))
+                   rows.places, np.zeros_like(places, dtype=np.bool_),
+                   Excess(np.zeros(len(all_rows)), np.zeros(places.shape)))
 
     @classmethod
     def of_counts(cls, counts: NextStates, states: Sequence[int], actions: int,
@@ -86,12 +87,9 @@ class EmpiricalModel:
         model, found = cls.of(rows, known), rows.predictions
         shape = model.all_rows, slice(model.tally.shape[1])
         tally = model.tally - found.aside[shape]
-        made = np.broadcast_to(tally.sum(axis=1)[:, None], tally.shape)
-        seen = tally > 0
-        length = -(tally[seen] * np.log(tally[seen] / made[seen]))
-        entropy = np.bincount(np.nonzero(seen)[0], length, len(tally))
-        return replace(model, tally=tally, once=model.tally > found.before[shape],
-                       excess=np.maximum(0.0, found.paid[model.all_rows] - entropy))
+        since = model.tally - found.before[shape]
+        return replace(model, tally=tally, once=since > 0, excess=excess(
+            found.paid[model.all_rows], tally, since, model.columns >= 0))
 
     @cached_property
     def forbidden(self) -> Bools:

@@ -20,11 +20,26 @@ these are nonnegative supermartingales that start at 1:
 
 - 1,
 - ``H``: ``(1 - p)^-N``, and 0 once ``s`` has followed,
-- ``R``: the product of predicted over true probabilities of what followed, where each prediction
+- ``Q``: the product of predicted over true probabilities of what followed, where each prediction
   depends on the past alone, of all pairs (``model/row_predictions.py``). What had not followed
   before is predicted as *new*, and counts as if it had been certain. With ``f`` the frequencies of
-  what followed in the ``N`` other steps, ``log R >= N KL(f || P) - G``, where ``G`` is the code
+  what followed in the ``N`` other steps, ``log Q >= N KL(f || P) - G``, where ``G`` is the code
   length of all predictions less ``N`` times the entropy of ``f``.
+- ``V``: bets on ``v(next) - P v`` in all ``n`` steps, mixed as in the universal portfolio of Cover
+  & Ordentlich 1996, so that ``log V >= n KL_inf(f', P v) - log 2 - log(n + 1) / 2``. Here ``f'``
+  are the frequencies in all steps, and ``KL_inf(f', m)`` is the least ``KL(f' || D)`` over
+  distributions ``D`` with mean at most ``m`` that may put mass on the value 0.
+- ``V'``: the same for bets on ``v(next) - P' v``, times ``H``. ``D`` may put mass on the least
+  ``v`` of a known state, as ``P'`` leads to nothing better.
+- ``R``, a mixture of the last three: ``1 - c`` of ``Q``, and ``c / 2`` of ``V`` and of ``V'``.
+
+What the region says of ``R`` below holds for each of the three, with its own ``G``; the least one
+counts. For ``Q`` it holds for ``P``; for the bets it holds for some ``D`` with ``D v <= P v``, or
+``D v <= P' v``, which is as good. As all states that are not known have the same ``v``, but for
+``s``, ``D`` may divide the mass on these as ``f'`` does. So only the classes count: each known
+state, ``s``, all others. With ``H`` the entropy over classes, ``n KL(f' || D) >= N KL(f || D) + N
+H(f) - n H(f')``, as no step has a probability above 1. So ``G = log(4 / c) + log(n + 1) / 2 + n
+H(f') - N H(f)`` (``model/excess.py``). For several states at once ``G`` is the largest.
 
 So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w R``, and the product
 of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. Here ``w / (1 - w) = k h
@@ -227,9 +242,14 @@ def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: i
         own = carried + math.log1p(per_step) - np.where(saw, math.log(_IDLE), 0.0)
         most, bets = (np.where(np.isnan(own), each, mine) for each, mine in (
             (most, own), (bets, per_step)))
+    excess = np.where(saw, np.where(hits, model.excess.seen, 0.0).max(axis=1),
+                      model.excess.unseen)
+    seen = np.where(hits, model.excess.seen, 0.0).max(axis=1)
+    excess = np.where(saw, np.maximum(seen, model.excess.unseen) if several else seen,
+                      model.excess.unseen)
     jump = np.log((np.exp(most) - _IDLE) / (1 - _IDLE))
     whole = np.maximum(0.0, np.log(
-        np.expm1(most) / bets * np.where(saw & ~several, _IDLE, 1.0)) + model.excess)
+        np.expm1(most) / bets * np.where(saw & ~several, _IDLE, 1.0)) + excess)
     with np.errstate(divide='ignore', invalid='ignore'):
         return ConfidenceRegion(
             total, spent, saw, radius=whole / model.visits,
