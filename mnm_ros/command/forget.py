@@ -74,7 +74,7 @@ def _ask(given: Any, ros_arguments: Sequence[str]) -> int:
         for name in ('source', 'since')])
     with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
         result = client.call(SetParametersAtomically, 'forget', request,
-                             'what does: explorer', repeat=False,
+                             'expected from the node explorer', repeat=False,
                              unfinished=lambda response: response.result.reason == FORGETTING
                              ).result
         client.record('forget', 'forget')

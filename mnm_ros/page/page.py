@@ -16,12 +16,7 @@ from mnm_ros.page.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.web.decisions import (
-    decisions_table,
-    in_plain_words,
-    plain,
-    without_figures,
-)
+from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
     BAR,
@@ -34,6 +29,7 @@ from mnm_ros.view.web.panels import (
     robots_table,
     stopped,
 )
+from mnm_ros.view.web.situation import consequences, doing
 from nicegui import ui
 from nicegui.element import Element
 
@@ -85,6 +81,7 @@ class Page:
         self._head()
         with box('page') as self._page:
             self._presence = self._text('presence', 'presence')
+            self._consequences = self._text('consequences', 'consequences').props('role=status')
             with box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
                     with box(f'tile tile-{name}') as self._tiles[name]:
@@ -152,7 +149,6 @@ class Page:
             # A line of its own would move the buttons below it from under the pointer.
             with self._text('doing', 'doing'):
                 self._terms = ui.tooltip('')
-            self._text('status', 'status')
             with box('progress') as self._progress:
                 with box('track'):
                     self._bar = box('bar')
@@ -227,6 +223,9 @@ class Page:
                 self._say(f'{name} {label}', text)
             if name in tiles:
                 self._say(f'{name} label', words.tile_label(name, tiles[name][0]))
+        out = consequences(heard)
+        self._say('consequences', out)
+        self._once('consequences there', bool(out), self._consequences.set_visibility)
         self._show_doing(heard)
         self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
         self._once('robots', robots_table(heard), self._robots.set_content)
@@ -295,10 +294,8 @@ class Page:
     def _show_doing(self, heard: Telemetry) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        doing = without_figures(words.doing(heard))
-        self._say('doing', in_plain_words(doing))
-        self._once('terms', doing, self._terms.set_text)
-        self._say('status', plain(words.status(heard)))
+        self._say('doing', doing(heard, self._by))
+        self._once('terms', heard.activity.sentence, self._terms.set_text)
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:

@@ -298,19 +298,6 @@ def presence(heard: Telemetry, now: float, where: str) -> str:
     return f'{what}: what is shown is the last that was heard. The page goes on by itself.'
 
 
-def doing(heard: Telemetry) -> str:
-    """Return what is being done now, as a sentence."""
-    if heard.all_stopped:
-        return 'At rest, until the robot is freed'
-    sentence = heard.activity.sentence or heard.status
-    return sentence[:1].upper() + sentence[1:] if sentence else 'Nothing has been heard yet.'
-
-
-def status(heard: Telemetry) -> str:
-    """Return the sentence of ``status``, if it says more than what is being done."""
-    return '' if heard.activity.sentence in ('', heard.status) else heard.status
-
-
 def bar(heard: Telemetry) -> Bar | None:
     """Return how far it is; None if that cannot be told."""
     progress = heard.activity.progress

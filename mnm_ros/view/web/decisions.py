@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from html import escape
-import re
 from typing import NamedTuple
 
 from mnm_ros.core.progress.activity import Evidence
@@ -15,8 +14,6 @@ from mnm_ros.view.words import of_threshold, whole
 _MOST = 5    # tests that are shown
 _PARTS = ('hardly any', 'about a quarter', 'about half', 'about three quarters', 'nearly all')
 _AMOUNTS = ('little', 'something', 'much')
-_AGAINST = re.compile(r'evidence against it ([\d.]+) of ([\d.]+)')
-_FOR = re.compile(r', for it ([\d.]+) of ([\d.]+)')
 
 
 class DecisionRow(NamedTuple):
@@ -49,46 +46,6 @@ def decisions_table(heard: Telemetry) -> str:
         f'<span>{escape(row.said)}<span class="figures"> ({row.figures})</span></span></div>'
         f'<div class="track"><div class="bar" style="width:{row.share:.0%}"></div></div></div>'
         for row in decisions(heard))
-
-
-def without_figures(sentence: str) -> str:
-    """Return a sentence about a test with the evidence in words."""
-    against = _AGAINST.sub(lambda found: _speaks('against it', _share(found)), sentence)
-    return _FOR.sub(lambda found: f', {_proof(_share(found))}', against)
-
-
-_PLAIN = tuple((re.compile(found, re.IGNORECASE), said) for found, said in (
-    (r'looking for what is new or has changed \(rediscovery \d+\): ',
-     'looking for what is new or has changed, '),
-    (r' \(stream \d+ of [^)]*\)$', ''), (r'^check-run: ', ''),
-    (r'sampling on the way to (.*), to certify its policy: ', r'trying out the way to \1: '),
-    (r'sampling (\d+) states: ', r'trying out \1 places: '),
-    (r'sampling 1 state: ', 'trying out a place: '),
-    (r'([\d,]+) executions? to go', r'moves to go: \1'),
-    (r'policy to ', 'way to '),
-    (r'^round \d+: (\d+) state(s?) known, now checking', r'\1 place\2 known, now checking'),
-    (r'^round \d+: (.*) no longer reached by (?:its policy|their policies), deleted',
-     r'\1 cannot be reached any more'),
-    (r'^round \d+: (.*) found, added', r'\1 can be reached now'),
-    (r'building the first hypothesis', 'looking around for the first time')))
-
-
-def plain(sentence: str) -> str:
-    """Return a sentence in the words of an operator, without terms of the algorithm."""
-    for found, said in _PLAIN:
-        sentence = found.sub(said, sentence)
-    return sentence
-
-
-def in_plain_words(sentence: str) -> str:
-    """Return the same as a sentence of its own."""
-    said = plain(sentence)
-    return said[:1].upper() + said[1:]
-
-
-def _share(found: re.Match[str]) -> float:
-    evidence, threshold = (float(figure.rstrip('.')) for figure in found.groups())
-    return evidence / threshold if threshold else 0.0
 
 
 def _subject(heard: Telemetry, test: Evidence) -> str:
