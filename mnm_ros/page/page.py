@@ -85,8 +85,9 @@ class Page:
             with box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
                     with box(f'tile tile-{name}') as self._tiles[name]:
-                        self._text(f'{name} value', 'value')
-                        self._text(f'{name} label', 'name')
+                        with box('figure'):
+                            self._text(f'{name} value', 'value')
+                            self._text(f'{name} label', 'name')
                         self._text(f'{name} remark', 'remark')
             with box('columns'):
                 with box('main'):
@@ -99,14 +100,15 @@ class Page:
                         self._text('about', 'about')
                     with card('robots-card', 'Robots') as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
+                    with card('events-card', 'What happened'):
+                        self._events = ui.html('', sanitize=False).classes('events').props(
+                            'tabindex=0 role=log aria-label="what happened"')
                     self._controls_card()
                     with card('evidence-card', 'Closest to a decision') as self._evidence_card:
                         evidence = self._evidence_card
                         ui.checkbox('numbers', on_change=lambda event: evidence.classes(
                             toggle='with-figures')).props('dense').classes('numbers')
                         self._evidence = ui.html('', sanitize=False).classes('evidence')
-                    with card('events-card', 'What happened'):
-                        self._events = ui.html('', sanitize=False).classes('events')
 
     def _head(self) -> None:
         with ui.element('header').classes('head'):
@@ -141,7 +143,7 @@ class Page:
                         box(f'dot {kind}')
                         ui.label(text)
             self._hint = ui.label(
-                'Click on a state to see what is known of it, and the policy that leads there.')
+                'Click on a state, or press Enter on it, to see its facts and the policy to it.')
 
     def _doing_card(self) -> None:
         with card('doing-card', 'What it is doing'):
@@ -179,7 +181,8 @@ class Page:
 
     def _timeline_card(self) -> None:
         with card('timeline-card', 'Timeline, by steps'):
-            self._chart = ui.echart(self._shared.chart).classes('chart')
+            self._chart = ui.echart(self._shared.chart, renderer='svg').classes('chart').props(
+                'role=img aria-label="known states, candidates and changes by steps"')
 
     def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:
         def press() -> None:
@@ -303,8 +306,9 @@ class Page:
                        lambda width: self._bar.style(f'width: {width}'))
             self._say('left', bar.text)
             self._say('detail', bar.detail)
-        self._once('tests', bool(heard.activity.tests), self._evidence_card.set_visibility)
-        self._once('evidence', decisions_table(heard), self._evidence.set_content)
+        tests = decisions_table(heard)
+        self._once('tests', bool(tests), self._evidence_card.set_visibility)
+        self._once('evidence', tests, self._evidence.set_content)
 
     def _show_map(self, heard: Telemetry) -> None:
         layers = {**(self._then.layers if self._then else self._shared.layers),

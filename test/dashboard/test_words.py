@@ -46,6 +46,10 @@ def test_what_is_left() -> None:
         'hard to say how long to the first hypothesis')
     assert words.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
+    # A prediction of a few seconds may hold for a minute.
+    assert words.bar(progressing(2835, '10.0', 'check')).text == (
+        'a few moments until all has been checked once more')
+    assert words.to_go(progressing(2835, '10.0', 'check')) == '100% of check, a little to go'
     assert words.bar(Telemetry()) is None
     slow = progressing(812, '0.3')
     assert words.bar(slow).detail.endswith('1,800 to 5,000, 2 h 38 min in all at this pace')
@@ -110,7 +114,8 @@ def test_figures_to_be_seen_first() -> None:
     heard = Telemetry(known=(0, 1), true_setting=1, exploration_steps=2841, report={
         'steps': '12345', 'steps_per_second': '812.4', 'changes_noticed': '1', 'candidates': '3'})
     assert words.tiles(heard) == [
-        ('known', '2', 'states with a policy'), ('candidates', '3', 'under examination'),
+        ('known', '2', 'states with a policy'),
+        ('candidates', '3', 'places that are not known yet'),
         ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
     trust = {state: PolicyTrust(trust, None, None, 0, '') for state, trust in (
@@ -142,7 +147,6 @@ def test_evidence_against_thresholds() -> None:
 
 @pytest.mark.parametrize(('kind', 'evidence', 'threshold', 'subject', 'said'), [
     ('certificate', 3.0, 9.0, 'certificate of door', '3 of about 9 executions'),
-    ('detector', 0.0, 9.2, 'policy to door', 'nothing speaks against it'),
     ('detector', 3.0, 9.2, 'policy to door', 'little speaks against it'),
     ('detector', 6.0, 9.2, 'policy to door', 'something speaks against it'),
     ('detector', 9.1, 9.2, 'policy to door', 'much speaks against it'),
@@ -153,6 +157,15 @@ def test_evidence_in_words(
     told, = decisions(Telemetry(description=DESCRIPTION, activity=Activity(
         tests=(Evidence(kind, 7, None, evidence, threshold),))))
     assert told[:2] == (subject, said)
+
+
+def test_a_detector_that_says_nothing_more_is_no_row() -> None:
+    tests = tuple(Evidence('detector', state, None, evidence, 9.2)
+                  for state, evidence in ((7, 0.0), (8, 3.0), (9, 3.0)))
+    heard = Telemetry(activity=Activity(tests=tests), trust={
+        8: PolicyTrust(Trust.DOUBTED, None, None, 0, ''),    # the map shows that it is doubted
+        9: PolicyTrust(Trust.PROVEN, None, None, 0, '')})
+    assert [row.subject for row in decisions(heard)] == ['policy to 9']
 
 
 def test_a_search_shows_its_steps() -> None:
@@ -211,6 +224,7 @@ def test_the_page_has_the_last_one_first() -> None:
 
 
 @pytest.mark.parametrize(('name', 'value', 'label'), [
-    ('changes', '1', 'change'), ('changes', '2', 'changes'), ('known', '0', 'places known')])
+    ('changes', '1', 'change'), ('changes', '2', 'changes'), ('known', '0', 'places known'),
+    ('candidates', '1', 'being examined')])
 def test_figures_are_named_as_many_as_they_are(name: str, value: str, label: str) -> None:
     assert words.tile_label(name, value) == label

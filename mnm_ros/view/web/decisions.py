@@ -8,6 +8,7 @@ from html import escape
 from typing import NamedTuple
 
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.words import of_threshold, whole
 
@@ -33,10 +34,21 @@ class DecisionRow(NamedTuple):
 
 
 def decisions(heard: Telemetry) -> list[DecisionRow]:
-    """Return the tests that are closest to a decision."""
+    """
+    Return the tests that are closest to a decision.
+
+    A detector without evidence is left out, and so is one of a policy that is doubted already.
+    """
+    shown = [test for test in heard.activity.tests
+             if test.kind != 'detector' or test.share > 0 and not _doubted(heard, test.state)]
     return [DecisionRow(_subject(heard, test), _said(test), of_threshold(test),
                         min(1.0, max(0.0, test.share)))
-            for test in heard.activity.tests[:_MOST]]
+            for test in shown[:_MOST]]
+
+
+def _doubted(heard: Telemetry, state: int | None) -> bool:
+    told = None if state is None else heard.trust.get(state)
+    return told is not None and told.trust is Trust.DOUBTED
 
 
 def decisions_table(heard: Telemetry) -> str:
