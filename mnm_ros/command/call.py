@@ -117,11 +117,11 @@ _RETRY = 0.2             # s, from a refusal to the next goal
 def goal(arguments: Sequence[str], program: str) -> int:
     """Publish a goal and print its result; 0 if it was reached."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Send the robot to a known state and wait until it is there. Ctrl-C '
-                  'gives the goal up. Needs the node navigator (mnm_ros run navigator).')
+    made = parser(program, 'Send the robot to a known state and wait until the robot is there. '
+                  'Ctrl-C cancels the goal. Needs the node navigator (mnm_ros run navigator).')
     add_timeout(made)
     made.add_argument('state', metavar='STATE',
-                      help='a known state, by its id or the name that the robot side gives it')
+                      help='a known state, by its id or its name from the robot side')
     given = made.parse_args(words)
 
     from mnm_ros.command.service_client import ServiceClient
@@ -141,14 +141,14 @@ def goal(arguments: Sequence[str], program: str) -> int:
 def improve(arguments: Sequence[str], program: str) -> int:
     """Ask for policies that are nearly the best, and print the answer; 0 if all can be."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Let the explorer go on until the policies to known states are proven '
-                  'to be within 10% of the best, or what improve_within says: two of three steps '
-                  'are for that. Publishes on the topic improve; mnm_ros events tells when it is '
-                  'done.')
+    made = parser(program, 'Let the explorer improve the policies to known states until each is '
+                  'proven to be within 10% of the best, or within improve_within. Two of three '
+                  'steps serve this. Publishes on the topic improve; mnm_ros events shows the '
+                  'end.')
     add_timeout(made)
     made.add_argument('states', metavar='STATE', nargs='*',
-                      help='a known state, by its id or the name that the robot side gives it; '
-                      'without any, what was asked for is given up')
+                      help='a known state, by its id or its name from the robot side; without '
+                      'any state, the last request is cancelled')
     given = made.parse_args(words)
 
     from mnm_ros.command.service_client import ServiceClient

@@ -150,8 +150,8 @@ def test_evidence_against_thresholds() -> None:
     ('detector', 3.0, 9.2, 'policy to door', 'little speaks against it'),
     ('detector', 6.0, 9.2, 'policy to door', 'something speaks against it'),
     ('detector', 9.1, 9.2, 'policy to door', 'much speaks against it'),
-    ('proof', -1.0, 8.0, 'policy to door, anew', 'hardly any of the proof is there'),
-    ('proof', 7.9, 8.0, 'policy to door, anew', 'nearly all of the proof is there')])
+    ('proof', -1.0, 8.0, 'new proof of the policy to door', 'hardly any of the proof is there'),
+    ('proof', 7.9, 8.0, 'new proof of the policy to door', 'nearly all of the proof is there')])
 def test_evidence_in_words(
         kind: str, evidence: float, threshold: float, subject: str, said: str) -> None:
     told, = decisions(Telemetry(description=DESCRIPTION, activity=Activity(

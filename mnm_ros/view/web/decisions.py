@@ -65,7 +65,7 @@ def _subject(heard: Telemetry, test: Evidence) -> str:
     action = '' if test.action is None else (
         heard.description.action_name(test.action, test.state))
     return {'certificate': f'certificate of {name}', 'policy': f'policy to {name}',
-            'proof': f'policy to {name}, anew', 'detector': f'policy to {name}',
+            'proof': f'new proof of the policy to {name}', 'detector': f'policy to {name}',
             'transition': f'{action} in {name}', 'rediscovery': 'search for what is new',
             }.get(test.kind, ' '.join(filter(None, (test.kind, name, action))))
 

@@ -43,8 +43,8 @@ LEGEND = {
         'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'beyond', 'met',
         'home')},
     'current': 'ring: a robot is in this state', 'one': 'one of several robots',
-    'pose': 'where the robot says that it is', 'link': 'where an action has led',
-    'way': 'policy to the state chosen', 'reset': 'there it plays RESET',
+    'pose': 'reported pose of the robot', 'link': 'observed transition',
+    'way': 'policy to the chosen state', 'reset': 'the policy uses RESET there',
     'open': 'open door', 'closed': 'closed door'}
 """What the things on the map are."""
 

@@ -37,8 +37,8 @@ def doing(heard: Telemetry, here: str = '') -> str:
 
 
 def as_sentence(said: str) -> str:
-    """Return words with a capital letter at their beginning."""
-    return said[:1].upper() + said[1:]
+    """Return words with a capital letter at their beginning, unless a name like r1c2 is there."""
+    return said[:1].upper() + said[1:] if said.split(' ')[0].rstrip(',:').isalpha() else said
 
 
 def _paused(heard: Telemetry, here: str) -> str:
