@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Turn the CSV files of the other benchmarks into figures.
+Turn CSV files of benchmarks/exploration_steps into a figure.
 
     benchmarks/exploration_steps --output exploration.csv
-    benchmarks/promise --output promise.csv
-    benchmarks/figures --exploration exploration.csv --promise promise.csv
+    benchmarks/figures --exploration exploration.csv
 
-Several files of one kind are shown side by side, for instance of two presets or bases. What no
-file is given for is left as it is.
+The figure shows several files side by side, for instance of two presets or bases.
 """
 
 from __future__ import annotations
@@ -25,7 +23,6 @@ import matplotlib
 
 matplotlib.use('Agg')
 from matplotlib import pyplot  # noqa: E402
-from promise import interval  # noqa: E402
 
 Row = dict[str, str]
 NAMES = {'mnm': 'MNM', 'oracle': 'restart oracle', 'scaled': 'MNM as printed, scaled constants',
@@ -116,74 +113,30 @@ def by_method(rows: Sequence[Row]) -> pyplot.Figure:
     return figure
 
 
-def violations(rows: Sequence[Row]) -> pyplot.Figure:
-    """Rate of broken promises of each family with its exact interval, beside delta."""
-    kinds = distinct(_kind(row) for row in rows)
-    families = distinct(row['family'] for row in rows)
-    figure, axis = pyplot.subplots(figsize=(8.6, 1 + 0.24 * len(families) * len(kinds)))
-    for i, kind in enumerate(kinds):
-        color = ('#0b5fa5', '#b0771e', '#3a3a3a', '#b3383c')[i % 4]
-        for row, family in enumerate(families):
-            trials = [trial for trial in rows
-                      if trial['family'] == family and _kind(trial) == kind]
-            if not trials:
-                continue
-            broken = sum('0' in (trial['ok_first'], trial['ok_last']) for trial in trials)
-            low, high = interval(broken, len(trials))
-            at = row + 0.7 * ((i + 0.5) / len(kinds) - 0.5)
-            axis.plot((low, high), (at, at), color=color, linewidth=1.5)
-            axis.plot(broken / len(trials), at, 'o', color=color, markersize=4, clip_on=False)
-            axis.annotate(f'  {broken} of {len(trials)}', (high, at), va='center', fontsize=7.5,
-                          color='#333333')
-        axis.plot((), (), 'o-', color=color, markersize=4, label=kind)
-    for delta in distinct(row['delta'] for row in rows):
-        axis.axvline(float(delta), color='#b3383c', linestyle='--', linewidth=1,
-                     label=f'delta = {float(delta):g}')
-    axis.set_xlim(left=0)
-    axis.set_ylim(len(families) - 0.5, -0.5)
-    axis.set_yticks(range(len(families)), families)
-    axis.tick_params(axis='y', length=0)
-    axis.set_xlabel('share of trials with a broken promise, 95% interval')
-    _legend(figure, axis, 3)
-    return figure
-
-
-def _kind(row: Row) -> str:
-    words = [row['preset'], row['base'], row['options'], 'alone' if row['alone'] == '1' else '']
-    return ' '.join(filter(None, words))
-
-
 def parse(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line; bad arguments end the program with exit status 2."""
     parser = Arguments(__doc__)
     add = parser.add_argument
-    add('--exploration', nargs='+', type=Path, default=[], metavar='CSV',
-        help='of exploration_steps --output')
-    add('--promise', nargs='+', type=Path, default=[], metavar='CSV',
-        help='of promise --output')
+    add('--exploration', nargs='+', type=Path, required=True, metavar='CSV',
+        help='files of exploration_steps --output')
     add('--folder', type=Path, default=Path(__file__).resolve().parents[1] / 'docs' / 'figures',
         help='where to write the figures (default docs/figures)')
     parsed = parser.parse_args(arguments)
-    for path in (*parsed.exploration, *parsed.promise):
+    for path in parsed.exploration:
         if not path.is_file():
             parser.error(f'{path} is not there, expected a CSV file')
     return parsed
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Draw what there is something for."""
+    """Draw the figure."""
     parsed = parse(arguments)
     parsed.folder.mkdir(parents=True, exist_ok=True)
-    exploration, promise = read(parsed.exploration), read(parsed.promise)
-    for name, draw, rows in (
-            ('exploration_steps', by_method, exploration),
-            ('violations', violations, promise)):
-        if rows:
-            path = parsed.folder / f'{name}.png'
-            with pyplot.rc_context(STYLE):
-                # Without the version of matplotlib in it, the same results give the same file.
-                draw(rows).savefig(path, metadata={'Software': None})
-            print(path)
+    path = parsed.folder / 'exploration_steps.png'
+    with pyplot.rc_context(STYLE):
+        # Without the version of matplotlib in it, the same results give the same file.
+        by_method(read(parsed.exploration)).savefig(path, metadata={'Software': None})
+    print(path)
     return 0
 
 

@@ -130,6 +130,11 @@ class NavigatorClient:
         self._timer = node.create_timer(
             _LOOK, self._look, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
+    @property
+    def there(self) -> bool:
+        """Whether there is a navigator."""
+        return bool(self._node.count_publishers(self._statuses.topic_name))
+
     def go(self, state: int | str) -> Goal:
         """
         Send the robot to a known state and return the goal at once.
@@ -208,7 +213,7 @@ class NavigatorClient:
         """Say again what has not been heard, and give up what never will be."""
         now = time.monotonic()
         pause, self._looked = now - self._looked, now
-        there = bool(self._node.count_publishers(self._statuses.topic_name))
+        there = self.there
         for goal in self._under_way():
             if pause > 10 * _LOOK or there and goal.acknowledged:
                 goal.heard_at = now    # also if nothing could be heard, as the node was not spun

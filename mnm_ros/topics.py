@@ -118,7 +118,7 @@ TOPICS = {
               'it has led, as JSON'),
         Topic('robot_side', 'std_msgs/String', 'LATCHED', f'{ROBOT_SIDES} route_watch',
               f'{_EXPLORERS} navigator preflight dashboard',
-              '[what the robot side is](reference/robot_side.md#what-it-is), as JSON'),
+              '[the description of the robot side](reference/robot_side.md#what-it-is), as JSON'),
         Topic('stopped', 'std_msgs/Bool', 'LATCHED', ROBOT_SIDES,
               f'{_EXPLORERS} navigator dashboard',
               'whether the service `stop` keeps the robot at rest; free without this topic'),
@@ -132,8 +132,8 @@ TOPICS = {
               'what](reference/events.md#what-has-happened), as JSON, beside the call of a '
               'service'),
         Topic('work', 'std_msgs/Int64MultiArray', 'STEP', 'route_watch', _EXPLORERS,
-              '[what others have seen executed](howto/share_the_robot.md#work), one step '
-              'each: `[state, action, next, seq]`, with the `seq` of the `state` message or '
+              '[executions that others have commanded](howto/share_the_robot.md#work), one '
+              'step each: `[state, action, next, seq]`, with the `seq` of the `state` message or '
               'without, or `[state, action]` if it was broken off'),
         Topic('improve', 'std_msgs/Int64MultiArray', 'STEP', '', _EXPLORERS,
               'states whose policies are to be [nearly the '
@@ -155,7 +155,7 @@ TOPICS = {
         Topic('policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
               'cmp_sim navigator dashboard',
               '`[target][step][state]` after the head `[round, revision, horizon, ids...]`; '
-              'empty beyond `policies_up_to` states; '
+              'empty for more than `policies_up_to` states; '
               '[decoded](reference/policies.md#reading-the-policies)'),
         Topic('provisional_policies', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS,
               'navigator', 'as `policies`: every policy there is, before the first hypothesis, '
@@ -178,8 +178,8 @@ TOPICS = {
         Topic('status', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
               'one sentence: what the explorer is doing, or why it has stopped'),
         Topic('events', 'std_msgs/String', 'EVENTS', _EXPLORERS, 'dashboard',
-              'what [has happened](reference/events.md#what-has-happened), as JSON; the '
-              'last 50 for a late subscriber'),
+              '[events](reference/events.md#what-has-happened), as JSON; the last 50 for a late '
+              'subscriber'),
         Topic('rest', 'std_msgs/String', 'LATCHED', _EXPLORERS, '',
               'why the robot [rests](howto/battery_and_dock.md), or goes '
               'home to, unless the service `explore` has paused it; else empty'),
@@ -187,16 +187,15 @@ TOPICS = {
               'the same as JSON: `name` is `BatteryLow`, `BatteryCharging`, `OutsideHours`, '
               '`OutsideHoursToo` or `WorkComesFirst`, beside the figures of each'),
         Topic('model', 'std_msgs/Int64MultiArray', 'LATCHED', _EXPLORERS, 'dashboard navigator',
-              'how often what led where, `[transition][state, action, next, count]` after the '
+              'the counted transitions, `[transition][state, action, next, count]` after the '
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
               'subscriber'),
         Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
-              'what is being done now, as [JSON](howto/watch.md#what-one-sees), at most five '
-              'times a second and, if nothing changes, once a second, while there is a '
-              'subscriber'),
+              'the present activity, as [JSON](howto/watch.md#what-one-sees), at most five times '
+              'a second and, if nothing changes, once a second, while there is a subscriber'),
         Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
-              'the [map of states](howto/watch.md#what-one-sees) for RViz and Foxglove: what has '
-              'changed, and the whole for a new subscriber'),
+              'the [map of states](howto/watch.md#what-one-sees) for RViz and Foxglove: the '
+              'changes, and the whole map for a new subscriber'),
         Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, 'dashboard',
               'the figures [below](#diagnostics), once a second'),
     ),
@@ -244,7 +243,7 @@ TOPICS = {
         Topic('bump', 'std_msgs/Bool', 'LATCHED', 'diff_drive_sim', DRIVERS,
               'whether the robot is in contact; need not be latched; another type by `bump_type`'),
         Topic('scan', 'sensor_msgs/LaserScan', 'STEP', 'diff_drive_sim', DRIVERS,
-              'what stands around the robot; the drivers hear it with `use_scan`'),
+              'the obstacles around the robot; the drivers read it with `use_scan`'),
         Topic('map', 'nav_msgs/OccupancyGrid', 'LATCHED', 'diff_drive_sim',
               f'{DRIVERS} dashboard',
               'the walls; the drivers read it with `use_map`'),
@@ -255,7 +254,7 @@ TOPICS = {
         Topic('true_setting', 'std_msgs/Int64', 'LATCHED', 'cmp_sim diff_drive_sim', 'dashboard',
               'which setting is in force'),
         Topic('exploration_steps', 'std_msgs/Int64', 'LATCHED', 'cmp_sim', 'dashboard',
-              'steps so far at which what was published was not good enough'),
+              'steps so far at which the published policies were not good enough'),
         Topic('true_pose', 'geometry_msgs/PoseStamped', 'STEP', 'diff_drive_sim', '',
               'the true pose in `map`'),
         Topic('doors', 'std_msgs/String', 'LATCHED', 'diff_drive_sim', '',
@@ -276,13 +275,13 @@ SERVICES = (
     Service('save', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
             'returns once everything learnt is on the disk'),
     Service('load', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'while paused or in `fault`: goes back to what is on the disk; `status` tells of the '
-            'end of a long replay'),
+            'while paused or in `fault`: goes back to the state on the disk; `status` says when a '
+            'long replay has ended'),
     Service('forget', 'rcl_interfaces/SetParametersAtomically', _EXPLORERS, '',
-            'while paused: [takes back](howto/restart.md#take-back-what-came-from-one-source) '
-            'what came from one `source`, perhaps `since` a step or a time, both strings'),
+            'while paused: [removes](howto/restart.md#take-back-what-came-from-one-source) the '
+            'data of one `source`, optionally `since` a step or a time, both strings'),
     Service('look', 'std_srvs/Trigger', _EXPLORERS, 'dashboard',
-            'looks at once at all ways that are closed, whatever time it is'),
+            'tries all closed ways at once, whatever the time of the next try is'),
     Service('return_home', 'std_srvs/Trigger', ROBOT_SIDES, 'explorer navigator dashboard',
             'RESET, for `reset_mode: service` and for people'),
     Service('stop', 'std_srvs/SetBool', ROBOT_SIDES, 'dashboard',
@@ -318,22 +317,22 @@ DIAGNOSTICS = {
     'steps': 'steps so far, RESETs included',
     'reset_misses': 'RESETs that ended elsewhere than at home',
     'check_steps': 'while checking: most steps of a rediscovery, `W_r`',
-    'check_window': 'while checking with `hoeffding`: check-runs looked back at, `n_r`',
+    'check_window': 'while checking with `hoeffding`: check-runs in the window, `n_r`',
     'failures': 'while checking: the strongest evidence against a policy, or with `hoeffding` '
                 'the check-runs that went wrong',
-    'failure_threshold': 'while checking: from where on the evidence is enough',
+    'failure_threshold': 'while checking: the evidence that is enough',
     'last_change': 'the last decision of the algorithm and the step of it',
     'changes_noticed': 'changes noticed so far',
     'changes_relearnt': 'those after which nothing more has to be revised',
     'quarantined': 'robots and nodes that [contradict the '
                    'others](howto/several_robots.md#sources-that-contradict), and do not count',
     'steps_per_second': 'since the last message',
-    'robot_timeouts': 'orders given again because no answer came in time',
-    'requests_dropped': 'calls, and what is said on `requests`, refused as more than 5 a second '
-                        'came by the same service or topic',
+    'robot_timeouts': 'commands sent again because no answer came in time',
+    'requests_dropped': 'refused calls and messages on `requests`: more than 5 a second came by '
+                        'the same service or topic',
     'unanswered': 's for which a robot has owed an answer, once that is twice as long as '
                   'usual, and at least 2; else 0',
-    'checkpoint': '`ok`, `off`, why not everything can be written to `checkpoint_dir`, or what '
-                  'was refused there',
+    'checkpoint': '`ok`, `off`, why not everything can be written to `checkpoint_dir`, or the '
+                  'refused files in it',
 }
 """The meaning of each value of the status ``exploration`` on ``/diagnostics``."""

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 import math
-import re
 import sys
 import time
 from typing import Any, NamedTuple, TYPE_CHECKING
@@ -64,7 +63,8 @@ def main(arguments: Sequence[str], program: str) -> int:
     request = Trigger.Request() if called.data is None else SetBool.Request(data=called.data)
     with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
         answers = _Answers(client, command, given.timeout)
-        client.call(kind, service.name, request, f'what does: {_servers(service.servers)}',
+        client.call(kind, service.name, request,
+                    f'expected from the node {_servers(service.servers)}',
                     repeat=called.data is not None, unfinished=answers.take)
     return answers.status
 
@@ -110,19 +110,18 @@ def _servers(nodes: str) -> str:
     return ' or '.join(name for name in nodes.split() if name != 'advisor')
 
 
-_TOO_EARLY = 'no policies heard yet'    # as a navigator says that has just been started
-_FIRST_POLICIES = 3.0    # s, in which it should hear them
-_RETRY = 0.2             # s, until it is asked again
+_FIRST_POLICIES = 3.0    # s, in which a navigator that was just started hears the policies
+_RETRY = 0.2             # s, from a refusal to the next goal
 
 
 def goal(arguments: Sequence[str], program: str) -> int:
     """Publish a goal and print its result; 0 if it was reached."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Send the robot to a known state and wait until it is there. Ctrl-C '
-                  'gives the goal up. Needs the node navigator (mnm_ros run navigator).')
+    made = parser(program, 'Send the robot to a known state and wait until the robot is there. '
+                  'Ctrl-C cancels the goal. Needs the node navigator (mnm_ros run navigator).')
     add_timeout(made)
     made.add_argument('state', metavar='STATE',
-                      help='a known state, by its id or the name that the robot side gives it')
+                      help='a known state, by its id or its name from the robot side')
     given = made.parse_args(words)
 
     from mnm_ros.command.service_client import ServiceClient
@@ -142,14 +141,14 @@ def goal(arguments: Sequence[str], program: str) -> int:
 def improve(arguments: Sequence[str], program: str) -> int:
     """Ask for policies that are nearly the best, and print the answer; 0 if all can be."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Let the explorer go on until the policies to known states are proven '
-                  'to be within 10% of the best, or what improve_within says: two of three steps '
-                  'are for that. Publishes on the topic improve; mnm_ros events tells when it is '
-                  'done.')
+    made = parser(program, 'Let the explorer improve the policies to known states until each is '
+                  'proven to be within 10% of the best, or within improve_within. Two of three '
+                  'steps serve this. Publishes on the topic improve; mnm_ros events shows the '
+                  'end.')
     add_timeout(made)
     made.add_argument('states', metavar='STATE', nargs='*',
-                      help='a known state, by its id or the name that the robot side gives it; '
-                      'without any, what was asked for is given up')
+                      help='a known state, by its id or its name from the robot side; without '
+                      'any state, the last request is cancelled')
     given = made.parse_args(words)
 
     from mnm_ros.command.service_client import ServiceClient
@@ -176,7 +175,7 @@ def _improve(client: ServiceClient, states: list[int], command: str) -> Event:
         messages.EVENTS)
     asked = client.node.create_publisher(Int64MultiArray, 'improve', messages.STEP)
     client.find(lambda: asked.get_subscription_count(),
-                f'no node subscribes {asked.topic_name} (what does: explorer)')
+                f'no node subscribes {asked.topic_name} (expected from the node explorer)')
     client.settle()
     client.record('improve', command, id=request)
     asked.publish(Int64MultiArray(data=states))
@@ -211,39 +210,25 @@ def _state(client: ServiceClient, text: str) -> int:
 
 def _go(client: ServiceClient, state: int, command: str) -> tuple[str, int]:
     """Return the result in words, and the exit status."""
-    from mnm_ros import messages
-    from std_msgs.msg import Int64, String
-    from std_srvs.srv import Trigger
-    heard: list[str] = []
-
-    def over() -> list[str]:
-        return [text for text in heard if re.match(rf'\w+ {state}\b', text)]
-
-    # Not latched: the result of an earlier goal would be heard first.
-    results = client.node.create_subscription(
-        String, 'goal_result', lambda message: heard.append(message.data), messages.STEP)
-    goals = client.node.create_publisher(Int64, 'goal', messages.STEP)
-    client.find(lambda: goals.get_subscription_count(),
-                f'no node subscribes {goals.topic_name} (what does: navigator)')
-    client.find(lambda: client.node.count_publishers(results.topic_name),
-                f'no node publishes {results.topic_name} (what does: navigator)')
+    from mnm_ros.navigator_client import NavigatorClient
+    from mnm_ros.nodes.common.commanding import NO_POLICIES
+    navigator = NavigatorClient(client.node)
+    topic = client.node.resolve_topic_name('goal/status')
+    client.find(lambda: navigator.there,
+                f'no node publishes {topic} (expected from the node navigator)')
     client.settle()
-    client.record('goal', command, state=state)
-    goals.publish(Int64(data=state))
-    interrupted, until = False, time.monotonic() + _FIRST_POLICIES
+    until = time.monotonic() + _FIRST_POLICIES
+    goal = navigator.go(state)
     try:
-        while not client.wait(over) or (
-                over()[-1].endswith(_TOO_EARLY) and time.monotonic() < until):
-            if not goals.get_subscription_count():
-                return f'no node subscribes {goals.topic_name} any more', 1
-            if over():
-                heard.clear()
+        client.record('goal', command, goal=goal.id, state=state)
+        while not client.wait(lambda: navigator.result) or (
+                goal.report.text.endswith(NO_POLICIES) and time.monotonic() < until):
+            if navigator.result:
                 client.wait(lambda: False, _RETRY)
-                goals.publish(Int64(data=state))
+                goal = navigator.go(state)
     except KeyboardInterrupt:
-        interrupted, since = True, time.monotonic()
-        client.call(Trigger, 'cancel', Trigger.Request(), 'what does: navigator', repeat=False)
-        client.record('cancel', command, since)
-        client.wait(over)
-    result = (over() or [f'cancelling {state}: no result yet'])[-1]
-    return result, 130 if interrupted else int(not result.startswith('reached'))
+        client.record('cancel', command)
+        navigator.cancel()
+        client.wait(lambda: navigator.result)
+        return goal.report.text, 130
+    return goal.report.text, int(not goal.reached)

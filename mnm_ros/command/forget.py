@@ -19,21 +19,21 @@ from mnm_ros.files import user_path
 def main(arguments: Sequence[str], program: str = 'mnm_ros forget') -> int:
     """Take back what came from a source, and say what still holds; 1 if that is impossible."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Take back what was learnt from one robot or node: replay the log '
-                  'without it, and keep what still holds. Without FOLDER, the running explorer '
-                  'does that, while paused. The files that were there are kept beside the new '
-                  'ones, with .aside in their names.')
+    made = parser(program, 'Remove the data of one robot or node: replay the log without the '
+                  'data, and keep the results that still hold. Without FOLDER, the running '
+                  'explorer does that, while paused. The old files stay beside the new ones, with '
+                  '.aside in their names.')
     add_timeout(made)
     made.add_argument('folder', type=Path, metavar='FOLDER', nargs='?',
                       help='the checkpoint_dir of an explorer that has ended')
     made.add_argument('--source', required=True, metavar='NAME',
                       help='name of the robot or node; robot for a robot without a name')
     made.add_argument('--since', default='', metavar='STEP|TIME',
-                      help='a number of steps, or a local time like 14:05 or 2026-11-27T14:05, '
-                      'from which on; times are exact to 10 s (default: the beginning)')
+                      help='first step or local time, like 14:05 or 2026-11-27T14:05, of the data '
+                      'to remove; times are exact to 10 s (default: the beginning)')
     made.add_argument('--name', default='', metavar='EXPLORER',
-                      help='with FOLDER: how the files begin, if several explorers keep theirs '
-                      'there')
+                      help='with FOLDER: the first part of the names of the files, if several '
+                      'explorers keep theirs there')
     given = made.parse_args(words)
     if given.folder is None and given.name:
         made.error('argument --name: expected FOLDER; --namespace says which explorer is meant')
@@ -74,7 +74,7 @@ def _ask(given: Any, ros_arguments: Sequence[str]) -> int:
         for name in ('source', 'since')])
     with ServiceClient(given.namespace, ros_arguments, given.timeout) as client:
         result = client.call(SetParametersAtomically, 'forget', request,
-                             'what does: explorer', repeat=False,
+                             'expected from the node explorer', repeat=False,
                              unfinished=lambda response: response.result.reason == FORGETTING
                              ).result
         client.record('forget', 'forget')

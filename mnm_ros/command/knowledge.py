@@ -40,8 +40,8 @@ _WIDE = 200    # columns where the output is no terminal
 def policies(arguments: Sequence[str], program: str) -> int:
     """Print a table of all policies or one route; 1 if there is none."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Print how each known state is reached and how long that takes, by '
-                  'what has been counted; or the way to one state.')
+    made = parser(program, 'Print the policy to each known state with its expected steps, '
+                  'estimated from the counts; or the way to one state.')
     add_source(made)
     made.add_argument('--to', metavar='STATE', help='the id or the name of a known state')
     made.add_argument('--json', action='store_true', help='print a JSON object instead')
@@ -210,7 +210,7 @@ def _json(learnt: ExportContents, chosen: Policy | None) -> dict[str, Any]:
 def export(arguments: Sequence[str], program: str) -> int:
     """Write a file, or to the output; 1 if nothing can be written."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Write what was learnt for other programs.')
+    made = parser(program, 'Write states, transitions and policies for other programs.')
     elsewhere = installed('format')
     made.formatter_class = argparse.RawDescriptionHelpFormatter
     made.epilog = '\n'.join([
@@ -221,18 +221,18 @@ def export(arguments: Sequence[str], program: str) -> int:
         f'{made.epilog}'])
     add_source(made)
     made.add_argument('--format', choices=(*FORMATS, *elsewhere), default='json',
-                      help='one of those below (default %(default)s)')
+                      help='one of the formats below (default %(default)s)')
     made.add_argument('--output', '--out', metavar='FILE',
                       type=partial(explained, user_path),
-                      help='where to write it (default: the standard output)')
+                      help='file to write (default: the standard output)')
     made.add_argument('--follow', nargs='?', const='', metavar='NAME',
-                      help="with a running explorer: then tell nav2's route server, or with rmf "
-                      'and --graph the fleet adapter, which edges close and open, until Ctrl-C '
-                      f'(default service {ROUTE_SERVER}, topic {REQUESTS})')
+                      help='report closed and opened edges of a running explorer until '
+                      "Ctrl-C, to nav2's route server, or with rmf and --graph to the fleet "
+                      f'adapter (default service {ROUTE_SERVER}, topic {REQUESTS})')
     made.add_argument('--graph', metavar='FILE', type=partial(explained, user_path),
-                      help='the graph that was explored: with nav2-route a GeoJSON, which is '
-                      'written with what was learnt of each edge; with rmf a navigation graph or '
-                      'a building file, of which the closed lanes are written')
+                      help='the explored graph: with nav2-route a GeoJSON, which is written with '
+                      'the results for each edge; with rmf a navigation graph or a building file, '
+                      'whose closed lanes are written')
     of_rmf = made.add_argument_group('with rmf')
     of_rmf.add_argument('--fleet', metavar='NAME',
                         help='with --graph: the fleet for which lanes are closed')
@@ -240,8 +240,8 @@ def export(arguments: Sequence[str], program: str) -> int:
     of_rmf.add_argument('--building', help='the name of the building (default learnt)')
     of_rmf.add_argument('--transform', nargs=4, type=float,
                         metavar=('X', 'Y', 'ROTATION', 'SCALE'),
-                        help="where the robot's origin is in RMF's coordinates in m, the rotation "
-                        'of its axes in radians, and the length of its metre (default 0 0 0 1)')
+                        help="the robot's origin in RMF's coordinates in m, the rotation of its "
+                        'axes in radians, and the length of its metre (default 0 0 0 1)')
     given = made.parse_args(words)
     frame = {name: tuple(value) if name == 'transform' else value
              for name in ('level', 'building', 'transform')

@@ -48,11 +48,13 @@ class Command(NamedTuple):
 COMMANDS = {
     'explore': Command('console.__main__',
                        'explore a simulated robot, or your own, and watch it live'),
-    'watch': Command('command.watch', 'show what a running explorer knows, does and decides'),
-    'events': Command('command.watch:events', 'print what has happened, with clock times'),
+    'watch': Command('command.watch',
+                     'show the knowledge, activity and decisions of a running explorer'),
+    'events': Command('command.watch:events', 'print the last events, with clock times'),
     'policies': Command('command.knowledge:policies',
-                        'print what was learnt, or the way to one state'),
-    'export': Command('command.knowledge:export', 'write what was learnt for other programs'),
+                        'print the learnt policies, or the way to one state'),
+    'export': Command('command.knowledge:export',
+                      'write states, transitions and policies for other programs'),
     'map': Command('command.map', 'make a place graph or a plan of a map of nav2'),
     'run': Command('command.run', 'run a node of the package'),
     'goal': Command('command.call:goal', 'send the robot to a known state'),
@@ -63,17 +65,17 @@ COMMANDS = {
     'go': Command('command.call', 'let the robot move again after `stop`'),
     'home': Command('command.call', 'let the robot return home'),
     'recover': Command('command.call', 'lead the explorer out of the phase fault'),
-    'save': Command('command.call', 'have everything learnt on the disk at once'),
-    'load': Command('command.call', 'go back to what is on the disk, while paused'),
-    'look': Command('command.call', 'look at once whether closed ways are open again'),
-    'improve': Command('command.call:improve', 'have policies made nearly the best'),
-    'change': Command('command.call', 'let a simulated world change now'),
+    'save': Command('command.call', 'write everything learnt to the disk now'),
+    'load': Command('command.call', 'go back to the state on the disk, while paused'),
+    'look': Command('command.call', 'try closed ways now'),
+    'improve': Command('command.call:improve', 'improve policies until they are nearly the best'),
+    'change': Command('command.call', 'change a simulated world now'),
     'preflight': Command('command.run', 'check a robot side before a trial'),
-    'trial': Command('command.run:trial', 'run an explorer that keeps everything in a folder'),
+    'trial': Command('command.run:trial', 'run an explorer and keep its data in a folder'),
     'report': Command('trial.report', 'write the report of a trial or a log'),
     'contract': Command('contract.__main__', 'test a robot side against the step protocol'),
-    'forget': Command('command.forget', 'take back what was learnt from one robot or node'),
-    'checkpoint': Command('checkpoint.__main__', 'print what checkpoint files hold'),
+    'forget': Command('command.forget', 'remove the data of one robot or node'),
+    'checkpoint': Command('checkpoint.__main__', 'print the contents of checkpoint files'),
 }
 
 
@@ -137,9 +139,9 @@ def _parser() -> Parser:
         prog='mnm_ros', usage='%(prog)s [-h] [--version] COMMAND ...',
         epilog=EPILOG.format(commands='\n'.join(lines)),
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        description='Explore with a robot, operate it and use what was learnt.')
+        description='Explore with a robot, operate the robot, and use the learnt policies.')
     parser.add_argument('--version', action='version',
                         version=f'%(prog)s {__version__}')
     parser.add_argument('command', choices=tuple(COMMANDS), metavar='COMMAND',
-                        help='one of those below')
+                        help='one of the commands below')
     return parser

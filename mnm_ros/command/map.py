@@ -18,8 +18,8 @@ from mnm_ros.plan.request import LEAST_SPACING, Request, SIZES, Wishes
 
 EPILOG = """\
 By default it writes a place graph, as GeoJSON that nav2's tools edit and mnm_ros explore explores,
-and its picture. With --cells it writes a plan, its picture, and parameters for a TurtleBot. What
-was edited is checked and drawn again: mnm_ros map flat.yaml --graph flat.geojson, or mnm_ros map
+and its picture. With --cells it writes a plan, its picture, and parameters for a TurtleBot. To
+check and draw an edited file: mnm_ros map flat.yaml --graph flat.geojson, or mnm_ros map
 flat.plan.yaml. The exit status is 1 if nothing could be explored. All lengths are in m, in the
 frame of the map.
 """
@@ -92,39 +92,38 @@ def _parser(program: str) -> Parser:
     add = made.add_argument
     add('file', type=_path, metavar='FILE', help='a map of nav2 (.yaml), or a plan')
     add('--output', type=_path, metavar='FILE',
-        help='what to write (default: FILE with .geojson, or with --cells .plan.yaml)')
+        help='file to write (default: FILE with .geojson, or with --cells .plan.yaml)')
     add('--cells', action='store_true',
         help='make a plan with square cells in place of a place graph')
     add('--spacing', type=_spacing, metavar='M',
-        help=f'how far places of a graph are apart (default {defaults.spacing:g})')
+        help=f'distance between places of a graph (default {defaults.spacing:g})')
     add('--graph', type=_path, metavar='FILE',
-        help='check and draw a place graph on its map, in place of making one; give it the '
-        'options with which it was made')
+        help='check and draw an existing place graph on its map, with the options with which the '
+        'graph was made')
     add('--overwrite', action='store_true', help='replace files that are there')
     add('--home', nargs='+', type=float, metavar=('X', 'Y'),
-        help='where RESET leads, and its heading in degrees if it is not 0 (default: where most '
-        'room is)')
+        help='the place where RESET leads, and its heading in degrees (default: the place with '
+        'most room, heading 0)')
     add('--keep-unknown', action='store_true',
-        help='keep unknown what the picture has in the shade of unknown pixels, 205, even if '
-        'free_thresh makes it free')
+        help='pixels of the shade 205 stay unknown, even if free_thresh makes them free')
     add('--robot-radius', type=_positive, default=defaults.robot_radius, metavar='M',
-        help='(default %(default)s, a TurtleBot 4; a Burger has 0.105)')
+        help='radius of the robot (default %(default)s, a TurtleBot 4; a Burger has 0.105)')
     add('--clearance', type=_least_zero, default=defaults.clearance, metavar='M',
-        help='how far from walls ways are kept besides (default %(default)s)')
+        help='distance of ways to walls besides the radius (default %(default)s)')
     add('--cell', nargs='+', type=_positive, metavar='M',
         help='side of a cell, or several to choose from (with --cells; default: '
         f'{" ".join(f"{size:g}" for size in SIZES)})')
     add('--yaw', type=_angle, metavar='DEG',
-        help='by which the grid is turned (with --cells; default: 0, or as most walls)')
+        help='rotation of the grid (with --cells; default: 0, or parallel to most walls)')
     add('--specks', nargs=2, type=_least_zero, default=defaults.specks, metavar=('M2', 'M2'),
-        help='up to which area unknown and occupied specks are taken for free '
-        f'(default {defaults.specks[0]:g} {defaults.specks[1]:g})')
+        help='small specks count as free, and each is listed: the most area of an unknown and '
+        f'of an occupied speck (default {defaults.specks[0]:g} {defaults.specks[1]:g})')
     add('--door-width', type=_positive, default=defaults.door_width, metavar='M',
-        help='up to which width an opening between rooms is a door (default %(default)s)')
+        help='most width of an opening between rooms that is a door (default %(default)s)')
     add('--room', nargs=3, action='append', default=[], metavar=('NAME', 'X', 'Y'),
         help='name of the room at a point; repeatable')
     add('--door', nargs=5, action='append', default=[], metavar=('NAME', 'X', 'Y', 'X2', 'Y2'),
-        help='a line from wall to wall; then no other doors are looked for; repeatable')
+        help='a line from wall to wall; it replaces the search for doors; repeatable')
     add('--keep-out', nargs='+', action='append', default=[], metavar=('NAME', 'X Y'),
         help='a polygon of three corners or more; repeatable')
     add('--mask', type=_path, metavar='FILE', help='a keep-out filter mask of nav2 (.yaml)')
@@ -133,9 +132,9 @@ def _parser(program: str) -> Parser:
     add('--page', action='store_true',
         help='then serve a page on which the place graph or the plan is edited and saved')
     add('--port', type=int, metavar='N',
-        help='of the page; 0 for any that is free (default 8080)')
+        help='port of the page; 0 for any that is free (default 8080)')
     add('--radius', type=_radius, metavar='L',
-        help='expected moves within which cells are to be learnt (with --cells; default '
+        help='learn the cells within this many expected moves (with --cells; default '
         f'{Wishes.radius:g})')
     add('--battery', type=_positive, metavar='H',
         help='hours that the robot drives with one charge (with --cells; default '

@@ -18,7 +18,9 @@ from mnm_ros.command.plan_forecast import forecast, graph_forecast
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.plan import edits, place_edits
 from mnm_ros.plan.draft import Draft
+from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
+from mnm_ros.plan.place_findings import place_findings
 from mnm_ros.plan.place_maker import MadePlaces
 from mnm_ros.plan.request import Wishes
 
@@ -39,7 +41,7 @@ def serve_plan(plan: Plan, path: Path, source: str, wishes: Wishes, port: int) -
         from mnm_ros.page.plan_page import PlanPage
     shared = Shared(Draft(plan, edits.edited), str(path),
                     lambda now, _: written(now, path, source, wishes),
-                    lambda now: [*forecast(now, wishes)])
+                    lambda now: [*forecast(now, wishes)], findings)
     _serve(lambda: PlanPage(shared), shared, port)
 
 
@@ -57,7 +59,8 @@ def serve_places(made: MadePlaces, port: int) -> None:
     draft = Draft(made.graph, partial(place_edits.edited, rules))
     draft.saved = made.in_file
     shared = Shared(draft, str(made.graph.path),
-                    partial(saved, rules), lambda now: [*graph_forecast(now)])
+                    partial(saved, rules), lambda now: [*graph_forecast(now)],
+                    partial(place_findings, rules))
     _serve(lambda: PlacePage(shared, rules), shared, port)
 
 

@@ -17,7 +17,7 @@ from mnm_ros.core.plug_ins import installed, load
 
 _FOLDER = Path(__file__).parents[1] / 'nodes'
 _DESCRIPTION = ('Run a node of the package until Ctrl-C, or several of them in one process, which '
-                'is quicker. `--help` after the name of the node says what it is, and prints its '
+                'is quicker. `--help` after the name of a node describes the node and prints its '
                 'parameters. With several nodes, -p NODE:NAME:=VALUE is for one of them.')
 TOGETHER = {
     'diff_drive_sim': 'DiffDriveSim', 'cmp_sim': 'CmpSim', 'gym_side': 'GymSide',
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str], program: str) -> int:
     if fixed in known:
         if '--help' in words or '-h' in words:
             print(f'{made.format_usage().rstrip()} [{ROS_ARGUMENTS} ...]\n'
-                  f'which is, in that namespace, the node {fixed}:\n', flush=True)
+                  f'This runs the node {fixed} in the namespace:\n', flush=True)
             return _run(fixed, ['--help'])
         return _run(fixed, within(made.parse_args(words).namespace, ros_arguments))
     if not known.keys() & {*words}:    # or it is a robot side of another package
@@ -96,10 +96,9 @@ def _run(node: str, arguments: list[str]) -> int:
 def trial(arguments: Sequence[str], program: str) -> int:
     """Run an explorer until Ctrl-C that keeps everything, as ``trial.launch.py`` does."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Run an explorer with a robot side that runs, and keep everything in a '
-                  'folder: parameters, checkpoints and every transition. A trial that is in the '
-                  'folder goes on. `mnm_ros watch` shows what it does, `mnm_ros report` writes '
-                  'the report.')
+    made = parser(program, 'Run an explorer with a running robot side, and keep parameters, '
+                  'checkpoints and every transition in a folder. An earlier trial in the folder '
+                  'goes on. `mnm_ros watch` shows the trial, `mnm_ros report` writes the report.')
     made.add_argument('--params-file', required=True, metavar='FILE',
                       help='parameters of the explorer, with the actions of the robot')
     made.add_argument('--trial-dir', default='', metavar='DIR',

@@ -76,7 +76,7 @@ def first(listener: Listener, timeout: float, enough: Callable[[Telemetry], obje
     while not enough(heard := listener.listen(_LOOK)):
         if time.monotonic() > end:
             raise NoAnswerError(
-                f'no node publishes {listener.topic} (what does: explorer) after '
+                f'no node publishes {listener.topic} (expected from the node explorer) after '
                 f'{timeout:g} s, in ROS domain {os.environ.get("ROS_DOMAIN_ID") or "0"}'
                 )
     return heard

@@ -25,11 +25,11 @@ _QUIET = 0.5     # s without another event, after which the last ones have come
 def main(arguments: Sequence[str], program: str) -> int:
     """Show it until Ctrl-C, which is the ordinary end."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Show what a running explorer knows, does and decides, until Ctrl-C: '
-                  'as a picture in a terminal, and else with a line for each change.')
+    made = parser(program, 'Show the knowledge, activity and decisions of a running explorer '
+                  'until Ctrl-C: as a picture in a terminal, else with a line for each change.')
     add_timeout(made)
     made.add_argument('--json', action='store_true',
-                      help='print a JSON object with all of it, a line for each change')
+                      help='print a line with one JSON object for each change')
     given = made.parse_args(words)
 
     from mnm_ros.command.source import first
@@ -44,10 +44,9 @@ def main(arguments: Sequence[str], program: str) -> int:
 def events(arguments: Sequence[str], program: str) -> int:
     """Print the last events with clock times, and with ``--follow`` each new one."""
     words, ros_arguments = split(arguments)
-    made = parser(program, 'Print what has happened last: decisions, changes, hints, pauses, '
-                  'faults.')
+    made = parser(program, 'Print the last events: decisions, changes, hints, pauses, faults.')
     add_timeout(made)
-    made.add_argument('--follow', action='store_true', help='go on with each event until Ctrl-C')
+    made.add_argument('--follow', action='store_true', help='print new events until Ctrl-C')
     given = made.parse_args(words)
 
     from mnm_ros.command.source import first

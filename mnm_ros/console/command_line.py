@@ -29,21 +29,21 @@ from mnm_ros.simulation.plan_world import PlanWorld
 from mnm_ros.view.telemetry import Telemetry
 
 EPILOG = """\
-Without --once and --changes it watches until Ctrl-C. With --robots each simulated robot is on its
-own in a world like that of the others. With --robot nothing is simulated: an explorer is started
-that commands the robot whose robot side runs, or with --robots several. It takes its parameters
-from --params-file, and from the options and -p, which come last; the defaults above are then those
-of the explorer. Arguments for ROS, which all nodes get, come after --ros-args.
+Without --once and --changes, the command runs until Ctrl-C. With --robots, each simulated robot
+is alone in a copy of the world. With --robot, the command simulates nothing: the explorer commands
+the robot whose robot side runs, or with --robots several robots. The explorer takes its parameters
+from --params-file, then from the options and -p; the options have the defaults of the explorer
+then. Arguments for ROS come after --ros-args; all nodes get these arguments.
 
 exit status:
-  0    the goal was reached and the hypothesis is right (with --robot nobody knows whether it is);
-       or watching was ended by Ctrl-C
-  1    a state is missing or a policy over the limit; a node ended; --timeout
+  0    the run reached its end and the hypothesis is right (not checked with --robot); or a run
+       without an end was ended by Ctrl-C
+  1    a state is missing, or a policy exceeds the limit; a node ended; --timeout
   2    bad arguments
-  130  the goal was interrupted by Ctrl-C (143 by SIGTERM)
+  130  the run was interrupted by Ctrl-C before its end (143 by SIGTERM)
 
-If ROS_DOMAIN_ID is not set, what is simulated has a ROS domain of its own, which is shown: with
-it, other ROS programs on this machine can look on. With --robot it is domain 0 then.
+If ROS_DOMAIN_ID is not set, a simulation chooses a ROS domain of its own and shows its number.
+Other ROS programs on this machine can watch the nodes in this domain. With --robot it is domain 0.
 """
 
 OWN_OPTIONS = (
@@ -181,7 +181,7 @@ def _params_file(path: str, scenario: scenarios.Scenario | None) -> str:
 
 def _parser(program: str) -> argparse.ArgumentParser:
     made = parser(program, 'Explore in a simulated CMP, in a flat with a simulated mobile robot, '
-                  'or with a robot\nof your own, and watch it live.')
+                  'or with your own\nrobot, and watch it live.')
     made.epilog, made.formatter_class = EPILOG, argparse.RawDescriptionHelpFormatter
     made.add_argument(
         'scenario', nargs='?',
@@ -191,28 +191,27 @@ def _parser(program: str) -> argparse.ArgumentParser:
              f'world for a simulated mobile robot: {", ".join(worlds.shipped())}')
     made.add_argument(
         '--robot', action='store_true',
-        help='simulate nothing: explore with the robot whose robot side runs')
+        help='explore with the robot whose robot side runs; simulate nothing')
     made.add_argument(
         '--robots', type=partial(explained, topics.robots), metavar='N',
-        help='explore with N robots together, in the namespaces r1, r2 and so on, or in those '
-             "that are named: --robots 'kitchen hall'; with --robot those that are there, else "
-             'simulated ones')
+        help='explore with N robots together, in the namespaces r1, r2 and so on, or in the named '
+             "namespaces: --robots 'kitchen hall'; with --robot real robots, else simulated "
+             'robots')
     made.add_argument(
         '--params-file', default='', metavar='FILE',
         help='parameters of the explorer, only with --robot')
     made.add_argument(
         '--physics', action='store_true',
-        help='a robot with wheels, friction and contacts, by MuJoCo, in a world, a plan or a '
+        help='simulate wheels, friction and contacts by MuJoCo, in a world, a plan or a '
              f'route graph (default: {FURNISHED})')
     made.add_argument(
         '--page', action='store_true',
-        help='serve a page in a browser, too, at http://127.0.0.1:8080 (-p port:=8081 for '
-             'another port); without --robots it starts the navigator as well. It outlives the '
-             'explorer, until Ctrl-C')
+        help='serve a page for browsers at http://127.0.0.1:8080 (-p port:=8081 for another '
+             'port), and without --robots start the navigator. The page stays until Ctrl-C')
     made.add_argument(
         '--map', metavar='FILE',
-        help='drive along a route graph in the flat of a map of nav2, the YAML file on which the '
-             'graph was made; without it, or without --physics, nothing is in the way')
+        help='walls for a route graph: the YAML file of the map of nav2 that belongs to the '
+             'graph; without --map, or without --physics, the floor is empty')
     until = made.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
@@ -221,13 +220,13 @@ def _parser(program: str) -> argparse.ArgumentParser:
         help='end after N changes have been noticed and relearnt, with a verdict')
     made.add_argument(
         '--seed', type=partial(whole, 0), metavar='N',
-        help=f'of every random choice (default: {DEFAULTS["seed"]})')
+        help=f'seed of every random choice (default: {DEFAULTS["seed"]})')
     made.add_argument(
         '--preset', choices=tuple(PRESETS),
         help=f'parts and constants of the algorithm (default: {DEFAULTS["preset"]})')
     made.add_argument(
         '--radius', type=float, metavar='L',
-        help='expected steps within which a state counts as reachable, 0 for all that there are '
+        help='expected steps within which a state counts as reachable, 0 for all declared states '
              f'(default: {DEFAULTS["radius"]}, or 0 with a route graph)')
     made.add_argument(
         '--epsilon', type=float, metavar='E',

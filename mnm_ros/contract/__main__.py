@@ -68,8 +68,8 @@ def main(arguments: Sequence[str] | None = None,
         prog=program, description=(__doc__ or '').strip(),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
-    add('--actions', type=int, required=True, help='how many, without RESET')
-    add('--namespace', default='/', help='of the robot side (default %(default)s)')
+    add('--actions', type=int, required=True, help='number of actions, without RESET')
+    add('--namespace', default='/', help='namespace of the robot side (default %(default)s)')
     add('--step-timeout', type=float, default=5.0, metavar='S',
         help='within which every order has to be answered (default %(default)s)')
     add('--quiet', type=float, default=0.5, metavar='S',

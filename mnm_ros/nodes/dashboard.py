@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Serves a web page that shows a running exploration live, and from which it can be operated.
+Serve a web page that shows and operates a running exploration.
 
-With the parameter ``log`` it shows a transition log instead.
+With the parameter ``log`` the page shows a transition log instead.
 
 Only this node needs NiceGUI, which the extra ``dashboard`` installs.
 """

@@ -102,7 +102,8 @@ class Navigator(Node):
         messages.hear(self, Int64MultiArray, 'goal/request', messages.STEP,
                       messages.decode_request, self._on_request)
         self.create_subscription(
-            Int64, 'goal/cancel', self._on_cancel_goal, messages.REQUESTS)
+            Int64, 'goal/cancel', lambda message: self._cancel_one(message.data),
+            messages.REQUESTS)
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(
             Trigger, 'cancel', answering(self._on_cancel), qos_profile=messages.REQUESTS)
@@ -321,10 +322,8 @@ class Navigator(Node):
     def _on_rest(self, reason: Reason) -> None:
         self._rest = reason
 
-    def _on_cancel_goal(self, message: Int64) -> None:
-        self._cancel_one(message.data, 'its id came on goal/cancel')
-
-    def _cancel_one(self, goal_id: int, reason: str = 'its client has cancelled it') -> None:
+    def _cancel_one(self, goal_id: int) -> None:
+        reason = 'its client has cancelled it'
         if self._goal and goal_id == self._goal.id:
             self._end_goal(reason)
         elif self._next and goal_id == self._next.id:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Checks a robot side before a trial and says how long the exploration will take.
+Check a robot side before a trial, and predict the duration of the exploration.
 
-The robot moves: it gets RESET and every action from home, then those it has tried least, and is
-left at home. No other node may command it meanwhile. The exit status is 0 if every line says ok.
+The robot moves: it executes RESET, every action from home, then the actions with the fewest
+tries, and ends at home. No other node may command the robot during the check. The exit status is 0
+if every line says ok.
 """
 
 from __future__ import annotations

@@ -17,7 +17,13 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.nodes.common.callbacks import answering
-from mnm_ros.nodes.common.commanding import CALL_AGAIN, ExplorationPause, GOING_HOME, STOPPED
+from mnm_ros.nodes.common.commanding import (
+    CALL_AGAIN,
+    ExplorationPause,
+    GOING_HOME,
+    NOT_AT_REST,
+    STOPPED,
+)
 from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_name
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
@@ -468,7 +474,7 @@ class RobotSide(Node):
             self._send_reports()    # at once, so that no answer to an earlier order precedes it
         self._told = None    # also if nothing changes: another robot side may have told otherwise
         return True, ('free' if not request.data else
-                      'not at rest yet' if self.busy else 'stopped')
+                      NOT_AT_REST if self.busy else 'stopped')
 
     def _halt(self, reason: str) -> None:
         self._stopped = True

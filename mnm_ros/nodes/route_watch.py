@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Watches nav2 drive a robot along a route graph, and tells an advisory explorer how edges go.
+Watch nav2 drive a robot along a route graph, and report the edges to an advisory explorer.
 
-It commands nothing. What it hears of ``compute_and_track_route`` and ``navigate_to_pose`` says
-along which edge the robot is meant to go, its poses say where it is. Only this node needs
+The node commands nothing. The feedback of ``compute_and_track_route`` and ``navigate_to_pose``
+names the edge that nav2 drives; the poses say where the robot is. Only this node needs
 ``nav2_msgs``, of a nav2 that has a route server.
 """
 

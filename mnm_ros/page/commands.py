@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from mnm_ros.navigator_client import NavigatorClient
-from mnm_ros.nodes.common.commanding import CALL_AGAIN
+from mnm_ros.nodes.common.commanding import CALL_AGAIN, NOT_AT_REST
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.page.repeated_calls import CommandOutcome, never, RepeatedCalls
 from mnm_ros.robot_description import RobotDescription
@@ -134,7 +134,7 @@ class Commands:
         yield outcome
 
     def _stop(self) -> _Errand:
-        return self._ask('stop', lambda response: response.message == 'not at rest yet')
+        return self._ask('stop', lambda response: response.message == NOT_AT_REST)
 
     def _free(self) -> Generator[CommandOutcome, None, bool]:
         """Free the robots that are there, which know best if they were stopped; return success."""

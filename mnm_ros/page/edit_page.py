@@ -37,12 +37,14 @@ class Shared(Generic[_T]):
     :param where: whose draft it is.
     :param save: writes what it is now, is given what was saved last, and returns what was written.
     :param forecast: says how long it takes to explore it; may take long.
+    :param findings: returns what is wrong with it.
     """
 
     def __init__(self, draft: Draft[_T], where: str, save: Callable[[_T, _T], Sequence[str]],
-                 forecast: Callable[[_T], Sequence[str]]) -> None:
+                 forecast: Callable[[_T], Sequence[str]],
+                 findings: Callable[[_T], Sequence[Finding]]) -> None:
         self.draft, self.where = draft, where
-        self.forecast = forecast
+        self.forecast, self.findings = forecast, findings
         self._save = save
 
     def save(self) -> str:
@@ -52,7 +54,9 @@ class Shared(Generic[_T]):
         except (FileError, OSError) as error:
             return f'not saved: {error}'
         self.draft.saved = self.draft.now
-        return f'saved: {", ".join(written)}'
+        wrong = ''.join(f'; WRONG: {each.text}' for each in self.findings(self.draft.now)
+                        if each.fatal)
+        return f'saved: {", ".join(written)}{wrong}'
 
 
 class EditPage(Generic[_T]):

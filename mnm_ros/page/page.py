@@ -16,12 +16,7 @@ from mnm_ros.page.repeated_calls import CommandOutcome
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.web.decisions import (
-    decisions_table,
-    in_plain_words,
-    plain,
-    without_figures,
-)
+from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
     BAR,
@@ -34,6 +29,7 @@ from mnm_ros.view.web.panels import (
     robots_table,
     stopped,
 )
+from mnm_ros.view.web.situation import consequences, doing
 from nicegui import ui
 from nicegui.element import Element
 
@@ -85,11 +81,13 @@ class Page:
         self._head()
         with box('page') as self._page:
             self._presence = self._text('presence', 'presence')
+            self._consequences = self._text('consequences', 'consequences').props('role=status')
             with box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
                     with box(f'tile tile-{name}') as self._tiles[name]:
-                        self._text(f'{name} value', 'value')
-                        self._text(f'{name} label', 'name')
+                        with box('figure'):
+                            self._text(f'{name} value', 'value')
+                            self._text(f'{name} label', 'name')
                         self._text(f'{name} remark', 'remark')
             with box('columns'):
                 with box('main'):
@@ -102,14 +100,15 @@ class Page:
                         self._text('about', 'about')
                     with card('robots-card', 'Robots') as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
+                    with card('events-card', 'What happened'):
+                        self._events = ui.html('', sanitize=False).classes('events').props(
+                            'tabindex=0 role=log aria-label="what happened"')
                     self._controls_card()
                     with card('evidence-card', 'Closest to a decision') as self._evidence_card:
                         evidence = self._evidence_card
                         ui.checkbox('numbers', on_change=lambda event: evidence.classes(
                             toggle='with-figures')).props('dense').classes('numbers')
                         self._evidence = ui.html('', sanitize=False).classes('evidence')
-                    with card('events-card', 'What happened'):
-                        self._events = ui.html('', sanitize=False).classes('events')
 
     def _head(self) -> None:
         with ui.element('header').classes('head'):
@@ -144,7 +143,7 @@ class Page:
                         box(f'dot {kind}')
                         ui.label(text)
             self._hint = ui.label(
-                'Click on a state to see what is known of it, and the policy that leads there.')
+                'Click on a state, or press Enter on it, to see its facts and the policy to it.')
 
     def _doing_card(self) -> None:
         with card('doing-card', 'What it is doing'):
@@ -152,7 +151,6 @@ class Page:
             # A line of its own would move the buttons below it from under the pointer.
             with self._text('doing', 'doing'):
                 self._terms = ui.tooltip('')
-            self._text('status', 'status')
             with box('progress') as self._progress:
                 with box('track'):
                     self._bar = box('bar')
@@ -183,7 +181,8 @@ class Page:
 
     def _timeline_card(self) -> None:
         with card('timeline-card', 'Timeline, by steps'):
-            self._chart = ui.echart(self._shared.chart).classes('chart')
+            self._chart = ui.echart(self._shared.chart, renderer='svg').classes('chart').props(
+                'role=img aria-label="known states, candidates and changes by steps"')
 
     def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:
         def press() -> None:
@@ -227,6 +226,9 @@ class Page:
                 self._say(f'{name} {label}', text)
             if name in tiles:
                 self._say(f'{name} label', words.tile_label(name, tiles[name][0]))
+        out = consequences(heard)
+        self._say('consequences', out)
+        self._once('consequences there', bool(out), self._consequences.set_visibility)
         self._show_doing(heard)
         self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
         self._once('robots', robots_table(heard), self._robots.set_content)
@@ -295,10 +297,8 @@ class Page:
     def _show_doing(self, heard: Telemetry) -> None:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase), self._machine.set_content)
-        doing = without_figures(words.doing(heard))
-        self._say('doing', in_plain_words(doing))
-        self._once('terms', doing, self._terms.set_text)
-        self._say('status', plain(words.status(heard)))
+        self._say('doing', doing(heard, self._by))
+        self._once('terms', heard.activity.sentence, self._terms.set_text)
         bar = words.bar(heard)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
@@ -306,8 +306,9 @@ class Page:
                        lambda width: self._bar.style(f'width: {width}'))
             self._say('left', bar.text)
             self._say('detail', bar.detail)
-        self._once('tests', bool(heard.activity.tests), self._evidence_card.set_visibility)
-        self._once('evidence', decisions_table(heard), self._evidence.set_content)
+        tests = decisions_table(heard)
+        self._once('tests', bool(tests), self._evidence_card.set_visibility)
+        self._once('evidence', tests, self._evidence.set_content)
 
     def _show_map(self, heard: Telemetry) -> None:
         layers = {**(self._then.layers if self._then else self._shared.layers),

@@ -30,7 +30,7 @@ def card(classes: str, title: str) -> ui.element:
     made = ui.element('section').classes(f'card {classes}')
     if title:
         with made:
-            ui.label(title).classes('heading')
+            ui.label(title).classes('heading').props('role=heading aria-level=2')
     return made
 
 
@@ -43,7 +43,7 @@ def button(label: str, name: str, pressed: object) -> ui.button:
 def title(where: str) -> None:
     """Begin the head of a page: icon, name, and what it is of."""
     ui.html(ICON.replace('<svg ', '<svg class="icon" '), sanitize=False)
-    ui.label('mnm_ros').classes('title')
+    ui.label('mnm_ros').classes('title').props('role=heading aria-level=1')
     ui.label(where).classes('where')
 
 

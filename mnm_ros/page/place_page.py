@@ -10,7 +10,6 @@ from mnm_ros.page.edit_page import EditPage, Shared
 from mnm_ros.page.page_parts import box, button, card
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.plan import picture
-from mnm_ros.plan.place_findings import place_findings
 from mnm_ros.plan.place_rules import PlaceRules
 from nicegui import ui
 
@@ -139,7 +138,7 @@ class PlacePage(EditPage[PlaceGraph]):
         self._draw({'chosen': picture.ring(self._rules.plan, graph, self._chosen)})
 
     def _show(self, now: PlaceGraph) -> None:
-        wrong = place_findings(self._rules, now)
+        wrong = self._shared.findings(now)
         self._draw({**picture.graph_layers(self._rules.plan, now, wrong, True), 'box': self._box})
         names = {number: now.name(number) for number in now.places}
         for select in (self._place, self._other):

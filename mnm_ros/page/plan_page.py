@@ -11,7 +11,6 @@ from mnm_ros.page.edit_page import EditPage
 from mnm_ros.page.page_parts import box, button, card
 from mnm_ros.plan import picture
 from mnm_ros.plan.edits import THINGS
-from mnm_ros.plan.findings import findings
 from mnm_ros.plan.floor_plan import Plan
 from nicegui import ui
 
@@ -77,10 +76,15 @@ class PlanPage(EditPage[Plan]):
             self._things = box('things')
 
     def _drawn(self, drawn: object) -> None:
-        self._edit(edit_of(drawn, self._name.value))
+        self._named(edit_of(drawn, self._name.value))
+
+    def _named(self, edit: dict[str, Any]) -> None:
+        """Do an edit, and empty the field of the name once an edit has used it."""
+        if self._edit(edit) and 'name' in edit:
+            self._name.set_value('')
 
     def _show(self, now: Plan) -> None:
-        wrong = findings(now)
+        wrong = self._shared.findings(now)
         self._draw({**picture.layers(now, wrong), 'box': picture.box(now)})
         self._cell.set_value(now.grid.cell_size)
         self._degrees.set_value(round(math.degrees(now.grid.yaw), 3))
@@ -96,7 +100,7 @@ class PlanPage(EditPage[Plan]):
                     edit = {'what': what, 'name': name}
                     with box('control thing'):
                         ui.label(f'{name} ({what[:-1].replace("_", "-")})').classes('result')
-                        button('Rename', 'rename', lambda edit=edit: self._edit({
+                        button('Rename', 'rename', lambda edit=edit: self._named({
                             **edit, 'edit': 'rename', 'to': self._name.value}))
                         button('Remove', 'remove', lambda edit=edit: self._edit({
                             **edit, 'edit': 'remove'}))

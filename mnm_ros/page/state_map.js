@@ -12,8 +12,16 @@ const arrow = (kind) => ([path, weight, title]) =>
   ` opacity="${(0.15 + 0.7 * weight).toFixed(2)}"><title>${escape(title)}</title></path>`;
 
 const state = ([id, x, y, r, kind, , title]) => {
-  return `<g class="state ${kind}" data-id="${escape(id)}"><circle cx="${x}" cy="${y}" r="${kind === "unmet" ? r / 3 : r}"/>` +
-    `<title>${escape(title)}, ${kind}</title></g>`;
+  const label = `${escape(title)}, ${kind}`;
+  return `<g class="state ${kind}" data-id="${escape(id)}" role="button" tabindex="-1" aria-label="${label}"><circle cx="${x}" cy="${y}" r="${kind === "unmet" ? r / 3 : r}"/>` +
+    `<title>${label}</title></g>`;
+};
+
+// How much farther a state is in the direction of an arrow key, if one goes to it along that arrow.
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+const farther = ([dx, dy], x, y) => {
+  const along = dx * x + dy * y, aside = Math.abs(dx * y) + Math.abs(dy * x);
+  return along > 0.01 ? along + 2 * aside : Infinity;
 };
 
 const HIGH = 1.05, WIDE = 0.58; // a line and a character, of the size of the letters
@@ -111,7 +119,7 @@ const LAYERS = {
 
 export default {
   template: `<div class="map-frame">
-    <svg ref="svg" role="img" aria-label="map of states"></svg>
+    <svg ref="svg" role="group" aria-label="map of states; arrow keys go from state to state"></svg>
     <div class="zoom">
       <button @click="zoom(0.7)" aria-label="nearer">+</button>
       <button @click="zoom(1.43)" aria-label="farther">&minus;</button>
@@ -141,6 +149,7 @@ export default {
     svg.addEventListener("pointermove", (event) => this.drag(event));
     for (const end of ["pointerup", "pointercancel", "pointerleave"])
       svg.addEventListener(end, (event) => this.pointers.delete(event.pointerId));
+    svg.addEventListener("keydown", (event) => this.key(event));
     svg.addEventListener("click", (event) => {
       if (this.travelled > 6) return;
       const found = event.target.closest("[data-id]");
@@ -150,6 +159,7 @@ export default {
   methods: {
     draw(layers) {
       if ("states" in layers) layers.labels = layers.states;
+      const focused = this.groups.states.contains(document.activeElement) && document.activeElement.dataset.id;
       for (const [name, layer] of Object.entries(layers)) {
         if (name in LAYERS) this.groups[name].innerHTML = layer === null ? "" : LAYERS[name](layer);
       }
@@ -163,6 +173,30 @@ export default {
       if ("chosen" in layers || "states" in layers)
         for (const group of this.groups.states.children)
           group.classList.toggle("chosen", group.dataset.id === this.chosen);
+      if ("states" in layers) this.stop(focused);
+    },
+    // Tab comes to one state alone, the one that was in focus last; it keeps the focus if it had it.
+    stop(focused) {
+      const states = [...this.groups.states.children];
+      const there = states.find((each) => each.dataset.id === focused);
+      const next = there || states.find((each) => each.dataset.id === this.chosen) || states[0];
+      for (const each of states) each.setAttribute("tabindex", each === next ? "0" : "-1");
+      if (there) there.focus();
+    },
+    key(event) {
+      const from = event.target.closest("[data-id]");
+      if (!from) return;
+      if (event.key === "Enter" || event.key === " ") this.$emit("pick", from.dataset.id);
+      else if (event.key in ARROWS) {
+        const place = (state) => [+state.firstChild.getAttribute("cx"), +state.firstChild.getAttribute("cy")];
+        const [x, y] = place(from);
+        const way = (state) => farther(ARROWS[event.key], place(state)[0] - x, place(state)[1] - y);
+        const nearest = [...this.groups.states.children].sort((one, other) => way(one) - way(other))[0];
+        if (way(nearest) === Infinity) return;
+        nearest.focus();
+        this.stop(nearest.dataset.id);
+      } else return;
+      event.preventDefault();
     },
     look() {
       this.$refs.svg.setAttribute("viewBox", this.view.join(" "));

@@ -21,17 +21,17 @@ from mnm_ros.driving.sight import BUMP_TYPES
 from mnm_ros.parameters.parameter_spec import ParameterSpec
 
 PROBLEM = (
-    ParameterSpec('radius', 4.0, 'L: states within this many expected steps of home are to be '
-                  'learnt', minimum=RADIUS[0], maximum=RADIUS[1],
-                  zero='what takes in every state that the declaration reaches'),
+    ParameterSpec('radius', 4.0, 'L: the explorer learns the states within this many expected '
+                  'steps of home', minimum=RADIUS[0], maximum=RADIUS[1],
+                  zero='all states that the declaration reaches'),
     ParameterSpec('epsilon', 1.0, 'a learnt policy may need (1 + epsilon) * radius expected steps',
                   minimum=EPSILON[0], maximum=EPSILON[1]),
 )
-SEED = ParameterSpec('seed', 0, 'of every random choice', minimum=0)
+SEED = ParameterSpec('seed', 0, 'seed of every random choice', minimum=0)
 RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts to at shutdown; '
                        "'' for none", read_only=True)
-STOP_DIR = ParameterSpec('stop_dir', '~/.ros/mnm_ros', 'folder in which a stop, or without a '
-                         'checkpoint_dir a pause, is kept over a restart, until somebody ends it; '
+STOP_DIR = ParameterSpec('stop_dir', '~/.ros/mnm_ros', 'folder that keeps a stop over a restart '
+                         'until somebody ends it, and a pause if there is no checkpoint_dir; '
                          "'' for none", read_only=True)
 
 
@@ -45,10 +45,10 @@ def spec_of(option: Option) -> ParameterSpec:
 
 
 EXPLORER: tuple[ParameterSpec, ...] = (
-    ParameterSpec('actions', None, 'names of the actions in order. Not set: those that the robot '
-                  'side says it has', optional=True),
+    ParameterSpec('actions', None, 'names of the actions in order. Not set: the names that the '
+                  'robot side publishes', optional=True),
     ParameterSpec('robots', None, 'namespaces of several robots that explore together. '
-                  'Not set: one robot, in that of the explorer',
+                  'Not set: one robot, in the namespace of the explorer',
                   namespaces=True, optional=True, read_only=True),
     *PROBLEM,
     ParameterSpec('delta', 0.1, 'probability with which the promise may fail', minimum=1e-12,
@@ -56,82 +56,82 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('preset', DEFAULT, 'named set of parts and constants of the algorithm',
                   choices=tuple(PRESETS)),
     SEED,
-    ParameterSpec('step_timeout', 5.0, 's, before an action is sent again', minimum=0.01,
-                  runtime=True),
-    ParameterSpec('step_retries', 3, 'times an action is sent again before the robot counts as '
-                  'not answering', minimum=0, runtime=True),
+    ParameterSpec('step_timeout', 5.0, 's, from an unanswered action to its repetition',
+                  minimum=0.01, runtime=True),
+    ParameterSpec('step_retries', 3, 'repetitions of an action before the robot counts as not '
+                  'answering', minimum=0, runtime=True),
     ParameterSpec('reset_mode', 'action', 'RESET as an action -1, or by calling the service '
                   'return_home', choices=('action', 'service')),
-    ParameterSpec('reset_retries', 10, 'times RESET is tried again after it has failed or missed '
-                  'home, before that is a fault', minimum=0, runtime=True),
-    ParameterSpec('autostart', True, 'configure and activate by itself', read_only=True),
-    ParameterSpec('advisory', False, 'command nothing: advise the driver of the robot and learn '
-                  'from that'),
-    ParameterSpec('on_shutdown', 'rest', 'what becomes of a robot that is being driven when the '
-                  'node ends: rest, reset (it goes home by a last RESET) or nothing',
+    ParameterSpec('reset_retries', 10, 'repetitions of a RESET that failed or missed home, before '
+                  'the phase is fault', minimum=0, runtime=True),
+    ParameterSpec('autostart', True, 'the node configures and activates itself', read_only=True),
+    ParameterSpec('advisory', False, 'command nothing: publish advice for the driver of the '
+                  'robot, and learn from the steps of the driver'),
+    ParameterSpec('on_shutdown', 'rest', 'end of the node while it drives a robot: rest (the '
+                  'robot stops), reset (it goes home by a last RESET) or nothing',
                   choices=('rest', 'reset', 'nothing'), runtime=True),
-    ParameterSpec('shutdown_timeout', 60.0, 's, that the end waits for the last RESET',
+    ParameterSpec('shutdown_timeout', 60.0, 's, longest wait for the last RESET',
                   minimum=0, runtime=True),
-    ParameterSpec('republish_period', 60.0, 's, after which all latched topics are published '
-                  'again; 0 for never', minimum=0, runtime=True),
-    ParameterSpec('policies_up_to', 1000, 'known states up to which the topic policies has all; '
-                  'with a row for each step, up to as many bytes',
+    ParameterSpec('republish_period', 60.0, 's, from one publication of all latched topics to the '
+                  'next; 0 for never', minimum=0, runtime=True),
+    ParameterSpec('policies_up_to', 1000, 'most known states for which the topic policies has all '
+                  'policies; with a row for each step, most bytes',
                   minimum=0),
     ParameterSpec('max_steps', 0, 'steps after which exploration is done; 0 for no limit',
                   minimum=0, runtime=True),
-    ParameterSpec('max_states', 10_000, 'different states met, beyond which exploration pauses '
-                  'until this is raised and the service explore called; 0 for no limit',
+    ParameterSpec('max_states', 10_000, 'most different states met: with more, exploration '
+                  'pauses. Raise this and call the service explore to go on; 0 for no limit',
                   minimum=0, runtime=True),
     ParameterSpec('max_duration', 0.0, 's since the first activation after which exploration is '
                   'done; 0 for no limit', minimum=0, runtime=True),
-    ParameterSpec('first_look', 1800.0, 's after which a way that has closed is tried again, then '
-                  'twice as many after each look in vain; 0 for as any other', minimum=0,
-                  runtime=True),
+    ParameterSpec('first_look', 1800.0, 's from the closing of a way to the next try; each failed '
+                  'try doubles the time to the next one. 0: closed ways are tried like any other',
+                  minimum=0, runtime=True),
     ParameterSpec('battery_low', 0.0, '% on the topic battery below which the robot goes home and '
                   'rests; 0 for off', minimum=0, maximum=100, runtime=True),
-    ParameterSpec('battery_ok', 80.0, '% from which on it explores again', minimum=0, maximum=100,
-                  runtime=True),
-    ParameterSpec('battery_scale', 'auto', 'what the percentage on battery counts: 0 to 1 '
-                  '(fraction), 0 to 100 (percent), or as most messages fit (auto)',
+    ParameterSpec('battery_ok', 80.0, '% on the topic battery from which the robot explores again',
+                  minimum=0, maximum=100, runtime=True),
+    ParameterSpec('battery_scale', 'auto', 'range of the percentage on battery: 0 to 1 '
+                  '(fraction), 0 to 100 (percent), or the one that fits most messages (auto)',
                   choices=SCALES, runtime=True),
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),
-    ParameterSpec('by_seconds', False, 'what is played is chosen by seconds, not by steps: as '
-                  'the robot side says, or as it is measured'),
-    ParameterSpec('explore', 'always', 'what goals change: nothing (always), what is explored '
-                  'first (shared), or that and when (idle)', choices=('idle', 'shared', 'always'),
-                  runtime=True),
-    ParameterSpec('idle_after', 60.0, 's at home after a goal with explore: idle', minimum=0,
-                  runtime=True),
-    ParameterSpec('improve_within', 0.1, 'what an improved policy may take more than the best',
-                  minimum=0.001, maximum=1, runtime=True),
+    ParameterSpec('by_seconds', False, 'choose policies by seconds, not by steps: by the times '
+                  'that the robot side publishes, else by measured times'),
+    ParameterSpec('explore', 'always', 'effect of goals on exploration: none (always), on its '
+                  'order (shared), or on its order and its hours (idle)',
+                  choices=('idle', 'shared', 'always'), runtime=True),
+    ParameterSpec('idle_after', 60.0, 's at home without a goal before exploration, with explore: '
+                  'idle', minimum=0, runtime=True),
+    ParameterSpec('improve_within', 0.1, 'share of steps that an improved policy may take more '
+                  'than the best', minimum=0.001, maximum=1, runtime=True),
     STOP_DIR,
-    ParameterSpec('checkpoint_dir', '', 'folder in which the exploration is kept, to go on from '
-                  "after a restart; '' for off", read_only=True),
-    ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for '
+    ParameterSpec('checkpoint_dir', '', 'folder of the checkpoints, from which a restart goes on; '
+                  "'' for no checkpoints", read_only=True),
+    ParameterSpec('transition_log', False, 'keep every transition in checkpoint_dir, too, for a '
                   'replay'),
-    ParameterSpec('warm_start', '', 'transition log of another exploration of the same world to '
-                  "begin with; '' for none", read_only=True),
-    ParameterSpec('declaration', '', 'YAML file that says where actions may lead, instead of what '
-                  "robot sides declare; '' for none", read_only=True),
-    ParameterSpec('ignore_declared', False, 'rely on nothing that a robot side declares, and '
-                  'command what it says is never to be commanded'),
-    ParameterSpec('audit', AUDIT, 'share of the steps that try what is declared and would never '
-                  'be tried otherwise; 0 for none', minimum=0, maximum=0.5),
+    ParameterSpec('warm_start', '', 'transition log of an earlier exploration of the same world, '
+                  "as a start; '' for none", read_only=True),
+    ParameterSpec('declaration', '', "YAML file with the declared successors of the actions, "
+                  "instead of the declaration of robot sides; '' for none", read_only=True),
+    ParameterSpec('ignore_declared', False, 'ignore the declaration of robot sides, and command '
+                  'forbidden actions, too'),
+    ParameterSpec('audit', AUDIT, 'share of steps that test declared pairs which no other step '
+                  'would test; 0 for none', minimum=0, maximum=0.5),
     RECORD,
     *(spec_of(option) for option in OPTIONS if option.parameter),
-    ParameterSpec('overrides', '', f'other options of the preset {" or ".join(VARIED)}, '
-                  "name=value with spaces between, such as c1=0.03; '' for none"),
+    ParameterSpec('overrides', '', f'other options of the preset {" or ".join(VARIED)}: '
+                  "name=value, separated by spaces, such as c1=0.03; '' for none"),
 )
 
 CMP_SIM: tuple[ParameterSpec, ...] = (
     ParameterSpec('scenario', '', 'path, or name of a file in config/scenarios', read_only=True),
-    ParameterSpec('seed', 0, 'of the dynamics, and apart from them of the faults', minimum=0,
+    ParameterSpec('seed', 0, 'seed of the dynamics, and another one of the faults', minimum=0,
                   read_only=True),
     *PROBLEM,
-    ParameterSpec('declare_successors', False, 'declare where each action may lead in the setting '
-                  'that is in force at the start', read_only=True),
+    ParameterSpec('declare_successors', False, 'declare the successors of each action in the '
+                  'first setting', read_only=True),
     ParameterSpec('latency', 0.0, 's, delay of every answer', minimum=0, maximum=3600,
                   runtime=True),
     ParameterSpec('jitter', 0.0, 's, largest additional random delay of an answer', minimum=0,
@@ -142,8 +142,8 @@ CMP_SIM: tuple[ParameterSpec, ...] = (
                   runtime=True),
     ParameterSpec('duplicate_state', 0.0, 'probability that an answer is sent twice', minimum=0,
                   maximum=1, runtime=True),
-    ParameterSpec('stall_every', 0, 'steps after which one answer is late by stall_for; 0 for '
-                  'never', minimum=0, runtime=True),
+    ParameterSpec('stall_every', 0, 'steps from one stalled answer to the next; 0 for no stalled '
+                  'answer', minimum=0, runtime=True),
     ParameterSpec('stall_for', 0.0, 's, delay of a stalled answer', minimum=0, maximum=3600,
                   runtime=True),
     RECORD,
@@ -151,8 +151,8 @@ CMP_SIM: tuple[ParameterSpec, ...] = (
 
 
 ROBOT_SIDE = (
-    ParameterSpec('commander_timeout', 10.0, 's without an order of the node that commands the '
-                  'robot, after which another one may; 0: any node may at any time', minimum=0,
+    ParameterSpec('commander_timeout', 10.0, 's without a command of the node that commands the '
+                  'robot, after which another node may; 0: any node may at any time', minimum=0,
                   maximum=3600, runtime=True),
 )
 """The parameters of every robot side, also of one that is no part of this package."""
@@ -170,21 +170,22 @@ def _as_explorer(*names: str) -> tuple[ParameterSpec, ...]:
 NAVIGATOR: tuple[ParameterSpec, ...] = (
     *_as_explorer('step_timeout', 'step_retries', 'reset_mode', 'reset_retries',
                   'ignore_declared'),
-    ParameterSpec('pause_timeout', 30.0, 's, within which the explorer has to begin a goal',
+    ParameterSpec('pause_timeout', 30.0, 's, longest wait for the explorer to begin a goal',
                   minimum=0.1, runtime=True),
-    ParameterSpec('max_steps', 1000, 'steps from home after which a goal has failed; 0 for no '
-                  'limit', minimum=0, runtime=True),
-    ParameterSpec('direct', True, 'whether a goal may begin where the robot is, not at home',
+    ParameterSpec('max_steps', 1000, 'most steps from home to a goal, then the goal has failed; 0 '
+                  'for no limit', minimum=0, runtime=True),
+    ParameterSpec('direct', True, 'a goal may begin at the place of the robot, without a RESET',
                   runtime=True),
-    ParameterSpec('goals_at_rest', True, 'whether goals are taken while the robot rests',
+    ParameterSpec('goals_at_rest', True, 'accept goals while the robot rests',
                   runtime=True),
-    ParameterSpec('least_trust', Trust.CERTIFIED.value, 'that a policy needs to be followed',
-                  choices=tuple(trust.value for trust in LEAST), runtime=True),
-    ParameterSpec('dwell', 60.0, 's, for which the robot stays at a goal, before exploration goes '
-                  'on; 0 for not at all', minimum=0.0, maximum=1e6, runtime=True),
-    ParameterSpec('base_frame', 'base_link', "frame of the robot, whose pose nav2's clients hear"),
-    ParameterSpec('pose_tolerance', 0.5, 'm, from a pose that nav2 clients send to its '
-                  'known place; 0: the action is not served', minimum=0.0,
+    ParameterSpec('least_trust', Trust.CERTIFIED.value, 'least trust in a policy that a goal may '
+                  'use', choices=tuple(trust.value for trust in LEAST), runtime=True),
+    ParameterSpec('dwell', 60.0, 's, stay of the robot at a goal before exploration goes on; 0 '
+                  'for no stay', minimum=0.0, maximum=1e6, runtime=True),
+    ParameterSpec('base_frame', 'base_link', 'frame of the robot in the feedback for clients of '
+                  'nav2'),
+    ParameterSpec('pose_tolerance', 0.5, 'm, most from the pose of a nav2 goal to a known '
+                  'place; 0: no action for nav2', minimum=0.0,
                   runtime=True),
 )
 
@@ -210,67 +211,68 @@ def _coordinate(name: str, default: float, description: str) -> ParameterSpec:
 GRID_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('moves', 'compass', 'actions east, north, west, south to the neighbouring cell; '
                   'or relative: forward, left, right, back', choices=tuple(MOVES)),
-    ParameterSpec('drive', 'cmd_vel', 'how it moves: velocities on cmd_vel, poses on goal_pose, '
-                  'or the action of nav2', choices=('cmd_vel', 'goal_pose', 'nav2')),
+    ParameterSpec('drive', 'cmd_vel', 'way to move the robot: velocities on cmd_vel, poses on '
+                  'goal_pose, or the action of nav2', choices=('cmd_vel', 'goal_pose', 'nav2')),
     ParameterSpec('stamped', False, 'cmd_vel is a TwistStamped instead of a Twist'),
-    ParameterSpec('pose_source', 'odom', 'topic of the pose, odom, amcl_pose or pose; or tf2: the '
-                  'transform from map_frame to base_frame', choices=tuple(POSE_SOURCES)),
+    ParameterSpec('pose_source', 'odom', 'topic of the pose (odom, amcl_pose or pose), or tf2 for '
+                  'the transform from map_frame to base_frame', choices=tuple(POSE_SOURCES)),
     ParameterSpec('map_frame', 'map', 'frame of the states with pose_source tf2'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot, for tf2 and for a stamped '
                   'cmd_vel'),
-    ParameterSpec('plan', '', 'path of a plan by mnm_ros map, in place of a map, and of a grid '
-                  "with its home; '' for none"),
-    ParameterSpec('use_map', False, 'only what is free in the OccupancyGrid on map is driven: '
-                  'free cells, and ways without a wall between'),
-    ParameterSpec('robot_radius', 0.0, 'm around cells, or places, and around the ways between '
-                  'them that have to be free on the map', minimum=0, maximum=100),
-    ParameterSpec('use_scan', False, 'what the LaserScan on scan has in its way ends a leg, and '
-                  'without one nothing is driven; needs robot_radius'),
-    ParameterSpec('scan_margin', 0.05, 'm that the robot keeps from what it sees', minimum=0,
-                  maximum=100),
-    _coordinate('scan_x', 0.0, 'm, where the scanner is on the robot, to the front; with '
-                'pose_source tf2 by its frame'),
-    _coordinate('scan_y', 0.0, 'm, the same, to the left'),
-    ParameterSpec('scan_yaw', 0.0, 'rad, the same, its direction', minimum=-math.pi,
+    ParameterSpec('plan', '', 'path of a plan by mnm_ros map; it replaces the map, the grid '
+                  "and home; '' for none"),
+    ParameterSpec('use_map', False, 'drive only on free cells, and on ways without a wall, of the '
+                  'OccupancyGrid on map'),
+    ParameterSpec('robot_radius', 0.0, 'm, free distance to walls that cells or places, and the '
+                  'ways between them, need on the map', minimum=0, maximum=100),
+    ParameterSpec('use_scan', False, 'end a leg at an obstacle in the LaserScan on scan, and '
+                  'drive nothing without a scan; needs robot_radius'),
+    ParameterSpec('scan_margin', 0.05, 'm, distance of the robot to obstacles in the scan',
+                  minimum=0, maximum=100),
+    _coordinate('scan_x', 0.0, 'm, position of the scanner on the robot, to the front; with '
+                'pose_source tf2 its frame says that'),
+    _coordinate('scan_y', 0.0, 'm, position of the scanner on the robot, to the left'),
+    ParameterSpec('scan_yaw', 0.0, 'rad, direction of the scanner on the robot', minimum=-math.pi,
                   maximum=math.pi),
     ParameterSpec('bump_type', BUMP_TYPES[0], 'type of the topic bump', choices=BUMP_TYPES),
-    ParameterSpec('declare_successors', False, 'declare where each move may lead: to the next '
-                  'cell, if the way there is free, or nowhere'),
+    ParameterSpec('declare_successors', False, 'declare the successors of each move: the next '
+                  'cell, if the way is free, and the same cell'),
     _length('cell_size', 0.5, 'm, side of a cell'),
     _coordinate('origin_x', -2.75, 'm, x of the lower left corner of the grid, in the frame of '
                 'the poses'),
     _coordinate('origin_y', -2.75, 'm, y of the lower left corner of the grid'),
-    ParameterSpec('grid_yaw', 0.0, 'rad, by which the grid is turned about that corner',
+    ParameterSpec('grid_yaw', 0.0, 'rad, rotation of the grid about its lower left corner',
                   minimum=-math.pi, maximum=math.pi),
     ParameterSpec('columns', 11, 'cells along x', minimum=1, maximum=10_000),
     ParameterSpec('rows', 11, 'cells along y', minimum=1, maximum=10_000),
     ParameterSpec('with_heading', False, 'a state is a cell and one of four headings'),
-    ParameterSpec('hysteresis', 0.1, 'fraction of a cell, or zone, that a pose has to be beyond '
-                  'a border to count', minimum=0, maximum=0.4),
-    ParameterSpec('decided_at', 0.1, 'fraction of the width of a cell, or zone, within its border '
-                  'at which a move, or a way home, has arrived and is answered, while the robot '
-                  'rolls on to the centre; 0.5 at rest only; with cmd_vel', minimum=0,
+    ParameterSpec('hysteresis', 0.1, 'fraction of a cell, or zone, by which a pose has to cross '
+                  'the border to count', minimum=0, maximum=0.4),
+    ParameterSpec('decided_at', 0.1, 'depth within a cell, or zone, at which a move or a way home '
+                  'has arrived, as a fraction of its width. The robot answers there and rolls on '
+                  'to the centre; 0.5: it answers at rest; with cmd_vel', minimum=0,
                   maximum=0.5),
     ParameterSpec('reset', 'drive', 'RESET drives to the home pose, or calls the service dock of '
                   'the platform', choices=('drive', 'service')),
-    ParameterSpec('docking', 'none', 'to be charged, dock by dock_robot of nav2, or dock of an '
+    ParameterSpec('docking', 'none', 'way to charge: none, dock_robot of nav2, or dock of an '
                   'iRobot Create', choices=('none', 'nav2', 'irobot')),
-    ParameterSpec('dock_id', '', 'of the dock, for nav2; empty for the only one'),
+    ParameterSpec('dock_id', '', 'id of the dock, for nav2; empty for the only one'),
     _coordinate('home_x', 0.0, 'm, x of the home pose'),
     _coordinate('home_y', 0.0, 'm, y of the home pose'),
     ParameterSpec('home_yaw', 0.0, 'rad, heading of the home pose', minimum=-math.pi,
                   maximum=math.pi),
-    ParameterSpec('home_retries', 3, 'legs of a way home that may fail before it fails',
+    ParameterSpec('home_retries', 3, 'failed legs after which a way home has failed',
                   minimum=0, maximum=1000),
-    _time('home_timeout', 300.0, 's, for a way home with all retries; for each call of dock, and '
-          'each goal to dock'),
-    _time('move_timeout', 20.0, 's, for a move to a neighbouring cell; along an edge besides '
-          'twice the time that it takes at max_speed'),
+    _time('home_timeout', 300.0, 's, most for a way home with all retries, for a call of dock, '
+          'and for a goal to dock'),
+    _time('move_timeout', 20.0, 's, most for a move to a neighbouring cell; for an edge, twice '
+          'its time at max_speed is added'),
     _time('blocked_after', 2.0, 's without progress after which a move is blocked'),
-    ParameterSpec('max_detour', 2.0, 'times the straight way, or the width of a cell, or zone, '
-                  'if that is longer, that a planner may drive', minimum=1, maximum=1000),
-    ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot is '
-                  'stopped; 0 for never', minimum=0, maximum=_LONG),
+    ParameterSpec('max_detour', 2.0, 'most length of a way of the planner, as a multiple of the '
+                  'straight way, or of the width of a cell, or zone, if that is longer', minimum=1,
+                  maximum=1000),
+    ParameterSpec('pose_timeout', 1.0, 's without a pose, or a scan, after which the robot stops; '
+                  '0 for never', minimum=0, maximum=_LONG),
     STOP_DIR,
     ParameterSpec('reverse', True, 'the robot may drive backwards; otherwise it turns first. Not '
                   'set: false with the bump_type of an iRobot, else true', optional=True),
@@ -279,9 +281,9 @@ GRID_DRIVER: tuple[ParameterSpec, ...] = (
     _rate('acceleration', 0.5, 1e6, 'm/s^2, highest acceleration'),
     _rate('turn_acceleration', 2.0, 1e6, 'rad/s^2, highest turning acceleration'),
     ParameterSpec('latency', 0.0, 's until the base follows a velocity, with cmd_vel; the driver '
-                  'reckons with where the robot is then', minimum=0, maximum=1),
-    _length('tolerance', 0.05, 'm from the target that count as reached'),
-    ParameterSpec('heading_tolerance', 0.1, 'rad from the wanted heading that count as reached',
+                  'predicts the pose of the robot by it', minimum=0, maximum=1),
+    _length('tolerance', 0.05, 'm, most distance to a target that is reached'),
+    ParameterSpec('heading_tolerance', 0.1, 'rad, most deviation from a heading that is reached',
                   minimum=0.001, maximum=math.pi),
 )
 
@@ -292,7 +294,7 @@ ROUTE_DRIVER: tuple[ParameterSpec, ...] = (
     ParameterSpec('graph', '', 'path of a route graph: GeoJSON of nav2, building or navigation '
                   'graph of Open-RMF, tmap2 of LCAS'),
     ParameterSpec('home_place', '', "name or number of the place that RESET leads to; '' for a "
-                  'charger, or the place from which the farthest one is the fewest edges away'),
+                  'charger, else the place with the fewest edges to the farthest other place'),
     *(spec for spec in GRID_DRIVER if spec.name not in _OF_GRIDS),
 )
 
@@ -302,12 +304,12 @@ ROUTE_WATCH = _fixed(*(spec for spec in ROUTE_DRIVER if spec.name in (
 
 DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('world', '', 'path, or name of a file in config/worlds'),
-    ParameterSpec('plan', '', "path of a plan, in place of a world; '' for none"),
-    ParameterSpec('graph', '', 'path of a route graph, in place of a world; the robot starts at '
-                  "its home; '' for none"),
-    ParameterSpec('map', '', 'path of the map of nav2 on which graph was made, the YAML file; '
+    ParameterSpec('plan', '', "path of a plan that replaces the world; '' for none"),
+    ParameterSpec('graph', '', 'path of a route graph that replaces the world; the robot starts '
+                  "at its home; '' for none"),
+    ParameterSpec('map', '', 'path of the YAML file of the map of nav2 that belongs to graph; '
                   "'' for an open floor"),
-    ParameterSpec('seed', 0, 'of slip and noise', minimum=0),
+    ParameterSpec('seed', 0, 'seed of slip and noise', minimum=0),
     ParameterSpec('real_time_factor', 1.0, 'simulated seconds per second; 0 for as fast as '
                   'commands come', minimum=0, maximum=1000),
     ParameterSpec('publish_clock', True, 'publish the simulated time on /clock'),
@@ -316,7 +318,7 @@ DIFF_DRIVE_SIM = _fixed(
                   'base_frame), odom (without the first) or none',
                   choices=('map', 'odom', 'none')),
     ParameterSpec('map_frame', 'map', 'frame of the world'),
-    ParameterSpec('odom_frame', 'odom', 'frame in which the wheels count'),
+    ParameterSpec('odom_frame', 'odom', 'frame of the wheel odometry'),
     ParameterSpec('base_frame', 'base_link', 'frame of the robot'),
     ParameterSpec('tick', 0.05, 's of simulated time between two poses', minimum=0.001, maximum=1),
     ParameterSpec('robot_radius', 0.15, 'm, less than half a cell', minimum=0.001, maximum=100),
@@ -337,8 +339,8 @@ DIFF_DRIVE_SIM = _fixed(
     ParameterSpec('latency', 0.0, 's of simulated time until a command is followed', minimum=0,
                   maximum=60),
     ParameterSpec('slip', 0.0, 'probability that a wheel slips in a tick', minimum=0, maximum=1),
-    ParameterSpec('odom_noise', 0.0, 'standard deviation of what a wheel is seen to turn, '
-                  'relative', minimum=0, maximum=1),
+    ParameterSpec('odom_noise', 0.0, 'relative standard deviation of the measured turn of a '
+                  'wheel', minimum=0, maximum=1),
     ParameterSpec('pose_noise', 0.0, 'm, standard deviation of amcl_pose, in x and in y',
                   minimum=0, maximum=100),
     ParameterSpec('heading_noise', 0.0, 'rad, standard deviation of the heading of amcl_pose',
@@ -347,41 +349,41 @@ DIFF_DRIVE_SIM = _fixed(
                   maximum=1),
     ParameterSpec('scan_period', 0.2, 's of simulated time between two messages on scan',
                   minimum=0.001, maximum=3600),
-    ParameterSpec('scan_range', 3.5, 'm, beyond which the scanner sees nothing', minimum=0.001,
+    ParameterSpec('scan_range', 3.5, 'm, range of the scanner', minimum=0.001,
                   maximum=1e6),
-    ParameterSpec('scan_noise', 0.0, 'm, standard deviation of what the scanner measures',
+    ParameterSpec('scan_noise', 0.0, 'm, standard deviation of the measured distances',
                   minimum=0, maximum=100),
 )
 
 GYM_SIDE = _fixed(
     ParameterSpec('environment', '', 'id of a Gymnasium environment, such as FrozenLake-v1; '
                   'module:id imports the module first'),
-    ParameterSpec('options', '{}', 'JSON object of what gymnasium.make is given besides'),
-    ParameterSpec('seed', 0, 'of the dynamics and of the start state', minimum=0),
-    ParameterSpec('one_home', True, 'every RESET leads to the first state; false: to one that the '
-                  'environment draws'),
-    ParameterSpec('declare_successors', False, 'declare where each action may lead, and with '
-                  'which probability, by the table P of the environment'),
+    ParameterSpec('options', '{}', 'JSON object of further arguments of gymnasium.make'),
+    ParameterSpec('seed', 0, 'seed of the dynamics and of the start state', minimum=0),
+    ParameterSpec('one_home', True, 'every RESET leads to the first state; false: to a state that '
+                  'the environment draws'),
+    ParameterSpec('declare_successors', False, 'declare the successors of each action with their '
+                  'probabilities, by the table P of the environment'),
     ParameterSpec('discretize', '', 'module:function that makes states of observations; '
                   "'' if they are states"),
 )
 
 PREFLIGHT: tuple[ParameterSpec, ...] = (
     *_as_explorer('actions', 'radius', 'epsilon', 'delta', 'step_timeout'),
-    ParameterSpec('resets', 5, 'times RESET has to lead to the same state', minimum=2),
-    ParameterSpec('steps', PROBE_STEPS, 'steps to try the actions with, besides the resets',
+    ParameterSpec('resets', 5, 'RESETs that have to lead to the same state', minimum=2),
+    ParameterSpec('steps', PROBE_STEPS, 'steps that try the actions, besides the RESETs',
                   minimum=1),
     ParameterSpec('states', 0, 'states expected to be learnt; 0 to estimate them', minimum=0),
     SEED,
 )
 
 DASHBOARD = _fixed(
-    ParameterSpec('host', '127.0.0.1', 'address of the page; 0.0.0.0 for every one of this '
-                  'machine: read docs/howto/access_control.md before'),
+    ParameterSpec('host', '127.0.0.1', 'address of the page; 0.0.0.0 for all addresses of this '
+                  'machine: read docs/howto/access_control.md first'),
     ParameterSpec('port', 8080, 'port of the page; 0 for any that is free',
                   minimum=0, maximum=65535),
-    ParameterSpec('log', '', 'path of a transition log, or a checkpoint, to be shown in place of '
-                  "a running exploration; '' for none"),
+    ParameterSpec('log', '', 'path of a transition log, or a checkpoint, that the page shows '
+                  "instead of a running exploration; '' for none"),
     ParameterSpec('read_only', False, 'show everything, command nothing'),
 )
 

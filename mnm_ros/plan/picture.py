@@ -96,6 +96,8 @@ def layers(plan: Plan, wrong: Iterable[Finding] = ()) -> dict[str, str]:
     """Return the parts of the picture with cells, the lowest first; ``wrong`` is circled."""
     unit = _unit(plan)
     labels = _labels(plan, unit)
+    for start, end in _sides(plan):
+        labels.line(start, end, plan.grid.cell_size / 8)
     # Their labels come before those of cells.
     things = [*_things(plan, labels, unit, _home(plan.home, labels, plan.robot_radius, unit))]
     return {name: '\n'.join(lines) for name, lines in (
@@ -259,6 +261,20 @@ def _cells(plan: Plan, labels: Labels) -> Iterator[str]:
         text = plan.cell_names[cell].rpartition(' ')[2]
         if labels.place(text, size / 3, [(x, -y)]) is not None:
             yield _text('', text, (x, -y), size / 3)
+
+
+def _sides(plan: Plan) -> Iterator[tuple[Point, Point]]:
+    """Yield each side of the cells that are drawn, once, as the picture has it."""
+    grid = plan.grid
+    cos, sin = math.cos(grid.yaw) * grid.cell_size / 2, math.sin(grid.yaw) * grid.cell_size / 2
+    for cell in plan.reached:
+        x, y = grid.centre(cell)
+        square = [(x + right * cos - up * sin, -(y + right * sin + up * cos))
+                  for right, up in ((-1, 1), (-1, -1), (1, -1), (1, 1))]
+        last = cell % grid.columns == grid.columns - 1 or cell + 1 not in plan.reached
+        yield from zip(square[:2 + last], square[1:3 + last])
+        if cell + grid.columns not in plan.reached:
+            yield square[3], square[0]
 
 
 def _graph(graph: PlaceGraph, labels: Labels, unit: float) -> Iterator[str]:

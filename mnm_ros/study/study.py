@@ -92,7 +92,7 @@ class Study:
         colour = pyplot.rcParams['axes.prop_cycle'].by_key()['color']
         worlds, methods, bases = self._distinct
         figure, plots = pyplot.subplots(
-            1, len(worlds), squeeze=False, figsize=(4.2 * len(worlds) + 0.4, 3.4),
+            1, len(worlds), squeeze=False, figsize=(4.2 * len(worlds) + 1.6, 3.4),
             constrained_layout=True)
         for axes, world in zip(plots[0], worlds):
             for (row, base), (column, method) in product(enumerate(bases), enumerate(methods)):
@@ -106,7 +106,8 @@ class Study:
                 axes.axvline(end, color='black', linestyle=':', linewidth=1)
             axes.set(title=world, xlabel='steps', xlim=(0, None), ylim=(0, None))
         plots[0, 0].set_ylabel('exploration steps')
-        plots[0, 0].legend(fontsize='small', frameon=False)
+        plots[0, -1].legend(fontsize='small', frameon=False, loc='center left',
+                            bbox_to_anchor=(1, 0.5))
         if path is not None:
             figure.savefig(path, dpi=130)
             pyplot.close(figure)

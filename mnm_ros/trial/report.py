@@ -3,9 +3,9 @@
 """
 Write what happened in an exploration as one HTML file: ``mnm_ros report PATH ...``.
 
-A path is the folder of a trial, of which every transition log (``*.log.sqlite``, kept with
-``transition_log: true``) is reported on; or one such log, or a checkpoint. The page needs nothing
-from elsewhere, and can be printed.
+Write a report of each transition log in the folder of a trial, of one log, or of a checkpoint. The
+logs are the files ``*.log.sqlite``, kept with ``transition_log: true``. A report is one HTML file
+that loads nothing from elsewhere, and can be printed.
 """
 
 from __future__ import annotations
@@ -216,8 +216,8 @@ def main(arguments: Sequence[str] | None = None,
     parser.add_argument('paths', type=Path, nargs='+', metavar='PATH',
                         help='the folder of a trial, a log or a checkpoint')
     parser.add_argument('--output', '--out', type=Path, metavar='FILE',
-                        help='of the report, for one path that is no folder (default: beside it, '
-                        'with .html)')
+                        help='file of the report, for one path that is no folder (default: '
+                        'beside the path, with .html)')
     parser.add_argument('--base', default='', metavar='MODULE:FACTORY', help='base algorithm of '
                         'another package that may be imported because a log names it')
     given = parser.parse_args(arguments)

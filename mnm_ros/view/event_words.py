@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has happened, as people say it: with the names that the robot side gives, and the time."""
+"""Make the sentences about events, with the names of the robot side and with clock times."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ import time
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+from mnm_ros.core.progress.said import HintWithdrawn, WaysClosed
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.sentences import places, sentence
 
 _MOST_NAMED = 5    # states in a sentence
-_AT_ONCE = 1.0     # s, between a hint and the change that it has become
-_SOON = 10         # steps, the same where times are not known
-_ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'told to pause',
-          'resume': 'told to go on', 'home': 'sent home', 'rest': 'sent home to rest',
-          'recover': 'told to recover', 'save': 'told to save', 'load': 'told to load',
-          'forget': 'told to take back what came from a source',
-          'look': 'told to look at closed ways', 'improve': 'told to improve policies',
-          'cancel': 'told to give up its goal',
-          'change': 'the simulated world is to change',
-          'at_home': 'has come home', 'not_home': 'has not come home', 'hazard': 'hazard'}
-"""What is said of what was asked for, by ``Event.what``."""
-_NOWHERE = ('look', 'improve', 'forget')    # where the robot is would be read as what is meant
+_ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'pause requested',
+          'resume': 'resume requested', 'home': 'sent home', 'rest': 'sent home to rest',
+          'recover': 'recovery requested', 'save': 'save requested', 'load': 'load requested',
+          'forget': 'removal of a source requested',
+          'look': 'test moves at closed ways requested',
+          'improve': 'improvement of policies requested',
+          'cancel': 'end of the goal requested',
+          'change': 'change of the simulated world requested',
+          'at_home': 'at home', 'not_home': 'not at home', 'hazard': 'hazard'}
+"""Words for a request, or for its outcome, by ``Event.what``."""
+_NOWHERE = ('look', 'improve', 'forget')    # the place of the robot says nothing there
 
 
 def moment(seconds: float, form: str = '%a %H:%M') -> str:
@@ -37,19 +37,24 @@ def moment(seconds: float, form: str = '%a %H:%M') -> str:
 
 
 def merged(events: Sequence[Event]) -> list[Event]:
-    """Return events without the hints that a change of the same pair has followed at once."""
-    changes = [event for event in events if event.kind == 'change' and event.change]
-    return [event for event in events if not (
-        event.kind == 'hint' and event.change and any(_confirms(each, event) for each in changes))]
+    """
+    Return events without those that say the same of a way as a later event, or as ``closed``.
 
-
-def _confirms(change: Event, hint: Event) -> bool:
-    one, other = change.change, hint.change
-    return (one is not None and other is not None
-            and (one.state, one.action) == (other.state, other.action)
-            and 0 <= change.step - hint.step
-            and (change.time - hint.time < _AT_ONCE if change.time and hint.time
-                 else change.step - hint.step < _SOON))
+    A hint is left out if a change of the same pair follows before the hint is withdrawn. The
+    diagnostics ``closed`` say when a closed way is tried again.
+    """
+    kept: list[Event] = []
+    confirmed: set[Pair] = set()
+    for event in reversed(events):
+        if event.change is not None and event.kind == 'change':
+            confirmed.add(event.change.pair)
+        elif isinstance(event.said, HintWithdrawn):
+            confirmed.discard((event.said.state, event.said.action))
+        elif isinstance(event.said, WaysClosed) or event.kind == 'hint' and (
+                event.change is not None and event.change.pair in confirmed):
+            continue
+        kept.append(event)
+    return kept[::-1]
 
 
 def tone(event: Event) -> str:
@@ -76,11 +81,11 @@ def closed_way(pair: Pair, since: float | None, look: float, description: RobotD
     """
     state, action = pair
     door = description.door(state, action)
-    what = f'the door {door}' if door else (
+    what = f'door {door}' if door else (
         f'"{description.action_name(action, state)}" in {description.place(state)}')
     began = '' if since is None else f' since {moment(since)}'
-    return f'{what} is closed{began}' + (
-        f', next look at {moment(look)}' if math.isfinite(look) else '')
+    return f'{what} {"closed" if door else "blocked"}{began}' + (
+        f', next try {moment(look)}' if math.isfinite(look) else '')
 
 
 def told(event: Event, description: RobotDescription) -> str:
@@ -88,10 +93,9 @@ def told(event: Event, description: RobotDescription) -> str:
     if event.what is not None:
         return _asked(event, description)
     if event.change is not None and event.change.before and event.change.after:
-        hint = event.kind == 'hint'
-        return ('hint, outside of the promise: ' * hint) + _pair(event.change, description, hint)
+        return _pair(event.change, description, hint=event.kind == 'hint')
     if event.ways is not None:
-        return f'{event.text or sentence(event.said)}: {_ways(event.ways, description)}'
+        return f'{_ways(event.ways, description)}; {event.text or sentence(event.said)}'
     return event.text or sentence(event.said, description)
 
 
@@ -127,22 +131,30 @@ def _one_step(text: str) -> str:
 
 def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
     """
-    Return since when an action has led where, and where it did before.
+    Return where an action leads now, since when, and how often each outcome was seen.
 
-    :param hint: whether that is not proven: somebody may stand there, and go again.
+    :param hint: whether that is not proven yet: somebody may stand in the way, and leave again.
     """
-    since = '' if change.time is None else f'since {moment(change.time)} '
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
-    stays = 'is occupied, or blocked' if hint else 'is blocked'
-    leads = stays if now == change.state else f'leads to {description.place(now)}'
-    there = '' if now == was else (
-        ' blocked' if was == change.state else f' to {description.place(was)}')
-    door = description.door(change.state, change.action)
-    if door and (now == change.state) != (was == change.state):
-        since += f'the door {door} is {"closed" if now == change.state else "open"}: '
-    action = description.action_name(change.action, change.state)
-    return (f'{since}"{action}" in {description.place(change.state)} {leads} '
-            f'(seen {times:,} of {tried:,} times; before {worked:,} of {before:,}{there})')
+    stays, stayed = now == change.state, was == change.state
+    door = description.door(change.state, change.action) if stays != stayed else ''
+    subject = f'door {door}' if door else (
+        f'"{description.action_name(change.action, change.state)}" in '
+        f'{description.place(change.state)}')
+    leads = ('closed' if stays else 'open') if door else 'blocked' if stays else (
+        f'leads to {description.place(now)}')
+    if now == was:
+        leads += ' less often' if times * before < worked * tried else ' more often'
+    made = f'{times:,} of {tried:,} tries' + (
+        '' if stays == stayed else ' failed' if stays else ' worked')
+    if hint:
+        may = leads.replace('leads', 'lead', 1) if leads.startswith('leads') else f'be {leads}'
+        return f'{subject} may {may} ({made}); not certain yet'
+    earlier = f'{worked:,} of {before:,}' + (
+        '' if now == was else ' worked' if stays else ' failed' if stayed else
+        f' to {description.place(was)}')
+    since = '' if change.time is None else f' since {moment(change.time)}'
+    return f'{subject} {leads}{since} ({made}, {earlier} before)'
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
@@ -153,46 +165,52 @@ def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
 
 
 def _ways(ways: WaysChange, description: RobotDescription) -> str:
-    """Return what has come of a change."""
-    rooms = _unreached(ways, description)
-    parts = [f'{room} cannot be reached' for room in rooms]
+    """Return what has come of a change, the places that are out of reach first."""
+    rooms = _lost_rooms(ways.lost, ways.reached, description)
+    reasons: dict[str, list[int]] = {}
+    for state in ways.lost:
+        if description.room(state) not in rooms:
+            reasons.setdefault(_why_lost(state, ways), []).append(state)
+    lost = [f'{_named(rooms)} out of reach'] * bool(rooms) + [
+        f'{_places(states, description)} out of reach{why}' for why, states in reasons.items()]
+    found = f'{_places(ways.found, description)} within reach now' if ways.found else ''
+    other = ''
     if ways.other:
-        several = len(ways.other) != 1
-        by = _by(ways, description)
-        parts.append(f'{len(ways.other)} place{"s" * several} {"are" if several else "is"} now '
-                     f'reached another way{f", by {by}" if by else ""}')
-    lost = [state for state in ways.lost if description.room(state) not in rooms]
-    if lost:
-        reasons: dict[str, list[int]] = {}
-        for state in lost:
-            reasons.setdefault(_out_of_reach(state, ways), []).append(state)
-        parts += [f'{_places(states, description)} not at all{why}'
-                  for why, states in reasons.items()]
-    if ways.found:
-        parts.append(f'new: {_places(ways.found, description)}')
-    return ', '.join(parts) or 'all places are reached as before'
+        through = _through(ways, description)
+        other = (f'another way is taken to {len(ways.other)} place{"s" * (len(ways.other) != 1)}'
+                 f'{through and f", through {through}"}')
+    return '; '.join(filter(None, (*lost, found, other))) or 'all places are reached as before'
 
 
-def _out_of_reach(state: int, ways: WaysChange) -> str:
-    """Return why a state is lost, in brackets; nothing if that is not told."""
+def out_of_reach(lost: Sequence[int], reached: Sequence[int],
+                 description: RobotDescription) -> str:
+    """Return the rooms, then the other places, that are lost; empty without any."""
+    rooms = _lost_rooms(lost, reached, description)
+    others = places([state for state in lost if description.room(state) not in rooms], description)
+    return _named([*rooms, *others])
+
+
+def _why_lost(state: int, ways: WaysChange) -> str:
+    """Return why a state is lost, in brackets; nothing if that is not known."""
     if not ways.radius:
         return ''
     if state not in ways.away:
-        return ' (no way there is known any more)'
+        return ' (no known way)'
     steps = ways.away[state]
     far = f'now {steps:.3g} step{"s" * (steps != 1)} away'
-    return (f' ({far}, beyond L = {ways.radius:g})' if steps > ways.radius else
-            f' ({far}, but not by a policy that is sure enough)')
+    return (f' ({far}, L is {ways.radius:g})' if steps > ways.radius else
+            f' ({far}, by no certified policy)')
 
 
-def _unreached(ways: WaysChange, description: RobotDescription) -> list[str]:
-    """Return the rooms of which nothing is reached any more."""
-    left = {description.room(state) for state in ways.reached}
-    return [room for room in dict.fromkeys(map(description.room, ways.lost))
-            if room and room not in left] if ways.reached else []
+def _lost_rooms(lost: Sequence[int], reached: Sequence[int],
+                description: RobotDescription) -> list[str]:
+    """Return the rooms of which no place is reached any more."""
+    left = {description.room(state) for state in reached}
+    return [room for room in dict.fromkeys(map(description.room, lost))
+            if room and room not in left] if reached else []
 
 
-def _by(ways: WaysChange, description: RobotDescription) -> str:
+def _through(ways: WaysChange, description: RobotDescription) -> str:
     """Return through which room places are reached now; empty for none but that of home."""
     at_home = description.room(description.home) if description.home is not None else ''
     rooms = (description.room(state) for state in ways.by)
@@ -200,4 +218,11 @@ def _by(ways: WaysChange, description: RobotDescription) -> str:
 
 
 def _places(states: Sequence[int], description: RobotDescription) -> str:
-    return listed(places(states, description), _MOST_NAMED)
+    return _named(places(states, description))
+
+
+def _named(texts: Sequence[str]) -> str:
+    """Return a few texts as people list them, or the first ones and how many more there are."""
+    if not 1 < len(texts) <= _MOST_NAMED:
+        return listed(texts, _MOST_NAMED)
+    return f'{", ".join(texts[:-1])} and {texts[-1]}'

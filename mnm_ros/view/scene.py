@@ -38,23 +38,23 @@ KINDS = {
     'robot': KindStyle('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
     'home': KindStyle('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green',
                       'home: RESET leads there'),
-    'known': KindStyle('known', '#2a9d6f', '#2fae7c', 'o', 'green',
+    'known': KindStyle('known', '#1c7d54', '#2fae7c', 'o', 'green',
                        'known: its policy keeps within the limit'),
-    'doubted': KindStyle('doubted', '#d2691e', '#e58a45', '!', 'bold yellow',
+    'doubted': KindStyle('doubted', '#b5530f', '#e58a45', '!', 'bold yellow',
                          'doubted: a change, or the hint of one, concerns its policy'),
-    'certified': KindStyle('certified', '#2a9d6f', '#2fae7c', '*', 'bold green',
+    'certified': KindStyle('certified', '#1c7d54', '#2fae7c', '*', 'bold green',
                            'certified: a policy to it keeps within the limit'),
-    'candidate': KindStyle('candidate', '#e0a100', '#d9a313', '?', 'yellow',
+    'candidate': KindStyle('candidate', '#946800', '#d9a313', '?', 'yellow',
                            'candidate: met, and being examined'),
-    'assumed': KindStyle('assumed', '#8c98a5', '#77838f', '~', 'yellow',
+    'assumed': KindStyle('assumed', '#6f7b88', '#8b97a3', '~', 'yellow',
                          'assumed: there is a policy to it, of which nothing is promised'),
-    'met': KindStyle('met', '#8c98a5', '#77838f', '+', 'cyan', 'met, and not examined yet'),
-    'beyond': KindStyle('beyond the radius', '#8c98a5', '#77838f', '-', 'magenta',
+    'met': KindStyle('met', '#6f7b88', '#8b97a3', '+', 'cyan', 'met, and not examined yet'),
+    'beyond': KindStyle('beyond the radius', '#6f7b88', '#8b97a3', '-', 'magenta',
                         'met, but beyond the radius by what is known so far'),
-    'lost': KindStyle('lost', '#d2453d', '#ee6a62', 'x', 'bold red',
+    'lost': KindStyle('lost', '#c93a32', '#ee6a62', 'x', 'bold red',
                       'lost: a change took its policy'),
     'wall': KindStyle('wall', '#3c4654', '#b9c4cf', '#', ''),
-    'unmet': KindStyle('not seen', '#8c98a5', '#77838f', '.', 'dim', 'not met yet')}
+    'unmet': KindStyle('not seen', '#6f7b88', '#8b97a3', '.', 'dim', 'not met yet')}
 """All kinds, in the order of legends; where several states share a place, the first is shown."""
 
 TRUSTED = ('doubted', 'certified', 'assumed')

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Makes the sentences about what the core says, in a language, by the names of states and actions.
+Make the sentences about the values of the core, in a language, with names of states and actions.
 
 ``config/words`` has a table for each language: a sentence for each kind of ``Said``, with the
-fields of that kind in braces. Another language is another file there, and an entry of
-``LANGUAGES``.
+fields of that kind in braces, and for some kinds a plain one. Another language is another file
+there, and an entry of ``LANGUAGES``.
 """
 
 from __future__ import annotations
@@ -29,17 +29,20 @@ _STATES = ('states', 'ends')
 
 
 def sentence(said: Said | str | None, names: RobotDescription = UNDESCRIBED,
-             language: str = LANGUAGES[0]) -> str:
+             language: str = LANGUAGES[0], plain: bool = False) -> str:
     """
     Return the sentence about a value.
 
     :param said: a text stands for itself, None for no sentence.
     :param names: of states and actions; without them, these are called by their numbers.
     :param language: one of ``LANGUAGES``.
+    :param plain: whether to avoid the terms of the algorithm, and the word before an id.
     """
     if said is None or isinstance(said, str):
         return said or ''
-    return table(language)['said'][type(said).__name__].format(**_shown(said, names, language))
+    words, kind = table(language), type(said).__name__
+    template = words['plain'].get(kind) if plain else None
+    return (template or words['said'][kind]).format(**_shown(said, names, language, plain))
 
 
 def figures(exploration: Exploration, names: RobotDescription = UNDESCRIBED,
@@ -52,7 +55,7 @@ def figures(exploration: Exploration, names: RobotDescription = UNDESCRIBED,
 @lru_cache(maxsize=None)
 def table(language: str) -> Mapping[str, Mapping[str, str]]:
     """
-    Return the words of a language: ``said`` by kind of value, and ``words`` for their parts.
+    Return the words of a language: ``said`` and ``plain`` by kind of value, ``words`` for parts.
 
     :raises FileError: if there is no such table.
     """
@@ -76,13 +79,13 @@ def by_room(known: Collection[int], description: RobotDescription) -> str:
                      for room, inside in description.rooms.items())
 
 
-def _shown(said: Said, names: RobotDescription, language: str) -> dict[str, Any]:
+def _shown(said: Said, names: RobotDescription, language: str, plain: bool) -> dict[str, Any]:
     """Return the fields of a value as the sentence is to have them."""
     words, shown = table(language)['words'], {}
     for each in fields(said):
         name, found = each.name, getattr(said, each.name)
         shown[name] = (
-            sentence(found, names, language) if isinstance(found, Said) else
+            sentence(found, names, language, plain) if isinstance(found, Said) else
             _States((found,), words, names) if name in _STATE else
             _States(found, words, names) if name in _STATES else
             _action(found, getattr(said, 'state', None), words, names) if name == 'action' else
@@ -108,7 +111,11 @@ class _Number:
 
 @dataclass(frozen=True)
 class _States:
-    """States by their names; ``{:id}`` has no word before an id, and see ``_Number``."""
+    """
+    States by their names; see ``_Number`` for ``{:one|several}``.
+
+    Before an id, ``{}`` has the word for a state, ``{:place}`` that for a place, ``{:id}`` none.
+    """
 
     states: Sequence[int]
     words: Mapping[str, str]
@@ -121,8 +128,10 @@ class _States:
             return self.names.name(self.states[0])
         named = self.names.names.keys() & {*self.states}
         listed = ', '.join(places(self.states, self.names) if named else map(str, self.states))
-        word = self.words['state' if len(self.states) == 1 else 'states']
-        return listed if spec == 'id' else word.format(listed)
+        if spec == 'id' or spec == 'place' and named:
+            return listed
+        word = spec or 'state'
+        return self.words[word if len(self.states) == 1 else f'{word}s'].format(listed)
 
 
 def _action(action: int, state: int | None, words: Mapping[str, str],

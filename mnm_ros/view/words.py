@@ -25,6 +25,7 @@ from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 
 LABEL = 16    # columns of what a figure is called
 LINE = 160     # characters of a line that may be cut
+_MOMENTS = 10.0   # s, below which a prediction has no figure
 _WAITING = 'waiting for the robot'
 _AIMS = {'first hypothesis': 'to the first hypothesis',
          'check': 'until all has been checked once more',
@@ -208,8 +209,8 @@ def to_go(heard: Telemetry) -> str:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
     seconds = heard.seconds_left()
-    return (f'{share:.0%} of {found.aim}, {"-" if seconds is None else duration(seconds)} to go'
-            f'{_in_all(heard)}')
+    left = '-' if seconds is None else duration(seconds) if seconds >= _MOMENTS else 'a little'
+    return f'{share:.0%} of {found.aim}, {left} to go{_in_all(heard)}'
 
 
 def _in_all(heard: Telemetry) -> str:
@@ -250,7 +251,7 @@ PHASES = {'waiting_for_robot': _WAITING, 'building/discovery': 'learning',
 """What an operator calls a phase; the picture of the phases has the terms."""
 
 _TILES = {'known': ('place known', 'places known'),
-          'candidates': ('place being examined', 'places being examined'),
+          'candidates': ('being examined', 'being examined'),
           'steps': ('step', 'steps'), 'changes': ('change', 'changes'),
           'exploration': ('exploration step', 'exploration steps')}
 
@@ -270,7 +271,7 @@ def tiles(heard: Telemetry) -> list[tuple[str, str, str]]:
          _certified(heard) or _trusted(heard, Trust.DOUBTED)
          or f'states with a policy{given(heard)}'),
         ('candidates', str(heard.candidates or 0),
-         _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'under examination'),
+         _trusted(heard, Trust.CERTIFIED, Trust.ASSUMED) or 'places that are not known yet'),
         ('steps', whole(heard.steps), f'{f"taken, {heard.made}; " if heard.made else ""}'
          f'{f"and {worked} at work; " if (worked := _worked(heard)) else ""}'
          f'{f"{shares}; " if (shares := by_source(heard.activity.sources)) else ""}'
@@ -298,19 +299,6 @@ def presence(heard: Telemetry, now: float, where: str) -> str:
     return f'{what}: what is shown is the last that was heard. The page goes on by itself.'
 
 
-def doing(heard: Telemetry) -> str:
-    """Return what is being done now, as a sentence."""
-    if heard.all_stopped:
-        return 'At rest, until the robot is freed'
-    sentence = heard.activity.sentence or heard.status
-    return sentence[:1].upper() + sentence[1:] if sentence else 'Nothing has been heard yet.'
-
-
-def status(heard: Telemetry) -> str:
-    """Return the sentence of ``status``, if it says more than what is being done."""
-    return '' if heard.activity.sentence in ('', heard.status) else heard.status
-
-
 def bar(heard: Telemetry) -> Bar | None:
     """Return how far it is; None if that cannot be told."""
     progress = heard.activity.progress
@@ -324,7 +312,7 @@ def bar(heard: Telemetry) -> Bar | None:
     if progress.done >= progress.expected:
         return Bar(share, f'longer than predicted {aim}', detail)
     left = 'hard to say how long' if steps is None else (
-        f'about {whole(steps)} steps' if seconds is None else f'about {duration(seconds)}')
+        f'about {whole(steps)} steps' if seconds is None else _about(seconds))
     return Bar(share, f'{left} {aim}', detail)
 
 
@@ -356,6 +344,11 @@ def about(heard: Telemetry, state: int) -> list[str]:
 def in_time(seconds: float | None) -> str:
     """Return about how long steps take, after a comma; nothing where it is not worth a word."""
     return '' if seconds is None or seconds < 1 else f', about {duration(seconds)}'
+
+
+def _about(seconds: float) -> str:
+    """Return a predicted time; a prediction is not exact to a few seconds."""
+    return f'about {duration(seconds)}' if seconds >= _MOMENTS else 'a few moments'
 
 
 def duration(seconds: float) -> str:

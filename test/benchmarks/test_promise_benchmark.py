@@ -56,8 +56,8 @@ def test_what_is_declared_saves_steps_and_what_is_false_is_widened() -> None:
                           for kind in ('', 'true', 'false'))
     assert true.end == 'found' and true.first == plain.first == RIGHT
     assert true.steps_first < plain.steps_first
-    assert any('declared was' in line for line in false.log)
-    assert not any('declared was' in line for line in true.log)
+    assert any('the declared succ' in line for line in false.log)
+    assert not any('the declared succ' in line for line in true.log)
 
 
 def test_a_pair_that_has_gone_from_0_45_to_0_2_is_noticed() -> None:

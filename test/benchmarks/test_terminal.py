@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -13,6 +15,18 @@ import terminal
 WRITTEN = ('\x1b[?25l\x1b[1mtitle\x1b[0m  0:00:01\r\nknown  1\r\n'
            '\r\x1b[2K\x1b[1A\x1b[2K\x1b[1A\x1b[2K\x1b[1mtitle\x1b[0m  0:00:02\r\n'
            'known  \x1b[32mo\x1b[0m < 2\r\n\x1b[?25h\r\nright\r\n')
+
+
+def test_a_run_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw as docs/figures/terminal.svg is drawn, but of a shorter run."""
+    if not hasattr(Console, 'export_svg'):
+        pytest.skip('rich 12.3 or newer is not installed')
+    path = tmp_path / 'terminal.svg'
+    monkeypatch.setattr(sys, 'argv', ['terminal', '--output', str(path), 'corridor', '--once'])
+    terminal.main()
+    drawn = ' '.join(path.read_text(encoding='utf-8').replace('&#160;', ' ').split())
+    assert '$ scripts/explore corridor --once' in drawn and 'mnm_ros: corridor' in drawn
+    assert 'right' in drawn
 
 
 def test_only_the_last_screen_stays() -> None:

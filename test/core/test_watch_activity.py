@@ -76,5 +76,5 @@ def test_a_rediscovery_is_told_by_its_number_and_what_it_does() -> None:
     doing = checking_activity(run, 3, 2, REDISCOVERY, {}, ())
     assert (doing.doing, doing.target, doing.action) == ('sampling', 4, 2)
     assert sentence(doing.said) == (
-        'looking for what is new or has changed (rediscovery 2): sampling 4')
+        'searching for new or changed ways (rediscovery 2): sampling 4')
     assert [test.kind for test in doing.tests] == ['certificate', 'rediscovery']

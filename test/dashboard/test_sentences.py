@@ -31,6 +31,11 @@ def test_each_value_has_a_sentence_with_its_fields(language: str) -> None:
     words = table(language)
     assert words['said'].keys() == Said.KINDS.keys()
     assert words['words'].keys() == table('en')['words'].keys()
+    assert words['plain'].keys() == table('en')['plain'].keys() <= Said.KINDS.keys()
+    for name, template in words['plain'].items():
+        assert {field for _, field, _, _ in string.Formatter().parse(template) if field} <= {
+            each.name for each in fields(Said.KINDS[name])}
+        assert sentence(example(Said.KINDS[name]), NAMED, language, plain=True)
     for name, template in words['said'].items():
         used = {field for _, field, _, _ in string.Formatter().parse(template) if field}
         known = {each.name for each in fields(Said.KINDS[name])}
@@ -69,17 +74,18 @@ def test_a_value_of_a_newer_explorer_is_left_out_and_a_wrong_one_refused() -> No
     (said.PairChanged(2, 7, 1), 'round 2: action 1 in state 7 leads elsewhere than before',
      'round 2: "west" in door leads elsewhere than before'),
     (said.EndsAdded(9, 0, 7, (8, 9), 3),
-     'action 0 in state 9 led to 7, declared was 8, 9: this end is added to them, and 3 as near',
-     '"east" in state 9 led to door, declared was hall, state 9: this end is added to them, and 3 '
-     'as near'),
+     'action 0 in state 9 led to 7, the declared successors were 8, 9; the declaration has 7 now, '
+     'too, and 3 states that are as near',
+     '"east" in state 9 led to door, the declared successors were hall, state 9; the declaration '
+     'has door now, too, and 3 states that are as near'),
     (said.Because('fault', said.HomeMissed(7, 23, 3)),
      'fault: RESET led to state 7 instead of home, state 23, 3 times in a row',
      'fault: RESET led to door instead of home, r3c2, 3 times in a row'),
     (said.DeclarationsExtended(9, ((7, 1),)),
-     'what is declared is not true of 9 actions that were executed before (action 1 in state 7, '
-     '...), what they led to is added',
-     'what is declared is not true of 9 actions that were executed before ("west" in door, ...), '
-     'what they led to is added'),
+     'the declaration contradicts 9 executed actions (action 1 in state 7, ...); the observed '
+     'successors are added',
+     'the declaration contradicts 9 executed actions ("west" in door, ...); the observed '
+     'successors are added'),
     ('7 attempts in state 7 of somebody', '7 attempts in state 7 of somebody',
      '7 attempts in state 7 of somebody')])
 def test_states_and_actions_are_called_by_their_names(
@@ -90,6 +96,22 @@ def test_states_and_actions_are_called_by_their_names(
 def test_numbers_are_written_as_the_language_has_them() -> None:
     improving = said.Improving(7, 1234.5, 2.25)
     assert sentence(improving, language='de') == (
-        'die Policy zu Zustand 7 wird verbessert: 1234,50 erwartete Schritte nach den '
-        'Beobachtungen, und keine braucht weniger als 2,25')
+        'die Policy zu Zustand 7 wird verbessert: sie braucht geschätzt 1234,50 Schritte, und '
+        'keine Policy braucht weniger als 2,25')
     assert '12.345 Schritten' in sentence(said.WarmStart(12_345), language='de')
+
+
+@pytest.mark.parametrize(('value', 'expected'), [
+    (said.Rediscovering(9, said.SamplingStates(6, 20)),
+     'searching for new or changed ways: trying out 6 places: 20 moves to go'),
+    (said.SamplingFor(8, 1), 'trying out the way to hall: 1 move to go'),
+    (said.InStream(said.TestingAttempts(8, 3, 4), 2, 5),
+     'testing the way to hall: 3 of 4 tries arrived'),
+    (said.HypothesisFound(1, 11), '11 places known, now checking'),
+    (said.StatesDeleted(2, (8, 23)), 'hall, r3c2 out of reach'),
+    (said.StatesAdded(2, (98, 99)), 'places 98, 99 within reach now'),
+    (said.Because('paused', said.BatteryCharging(42, 20, 80)),
+     'paused: charging, 42%; goes on at 80%'),
+    (said.OfReset(), 'RESET leads there')])    # which has no plain sentence
+def test_an_operator_needs_no_terms(value: Said, expected: str) -> None:
+    assert sentence(value, NAMED, plain=True) == expected

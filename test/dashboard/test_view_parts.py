@@ -132,7 +132,7 @@ def test_nothing_is_saved_without_a_folder() -> None:
 def test_it_is_looked_again_at_what_is_closed() -> None:
     heard = Telemetry(phase='checking/evaluation', offered=EVERYTHING, heartbeat=10.0)
     assert refusal('look', heard, 11.0) == 'no way is closed'
-    closed = replace(heard, report={'closed': 'the door D is closed'})
+    closed = replace(heard, report={'closed': 'door D closed'})
     assert refusal('look', closed, 11.0) == ''
     assert refusal('look', replace(closed, phase='done'), 11.0) == 'the phase is done'
 

@@ -13,12 +13,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.event_words import moment
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
-from mnm_ros.view.web.decisions import (
-    decisions,
-    decisions_table,
-    in_plain_words,
-    without_figures,
-)
+from mnm_ros.view.web.decisions import decisions, decisions_table
 from mnm_ros.view.web.panels import events_table, robots_table, Timeline
 import pytest
 
@@ -51,6 +46,10 @@ def test_what_is_left() -> None:
         'hard to say how long to the first hypothesis')
     assert words.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
+    # A prediction of a few seconds may hold for a minute.
+    assert words.bar(progressing(2835, '10.0', 'check')).text == (
+        'a few moments until all has been checked once more')
+    assert words.to_go(progressing(2835, '10.0', 'check')) == '100% of check, a little to go'
     assert words.bar(Telemetry()) is None
     slow = progressing(812, '0.3')
     assert words.bar(slow).detail.endswith('1,800 to 5,000, 2 h 38 min in all at this pace')
@@ -115,7 +114,8 @@ def test_figures_to_be_seen_first() -> None:
     heard = Telemetry(known=(0, 1), true_setting=1, exploration_steps=2841, report={
         'steps': '12345', 'steps_per_second': '812.4', 'changes_noticed': '1', 'candidates': '3'})
     assert words.tiles(heard) == [
-        ('known', '2', 'states with a policy'), ('candidates', '3', 'under examination'),
+        ('known', '2', 'states with a policy'),
+        ('candidates', '3', 'places that are not known yet'),
         ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
     trust = {state: PolicyTrust(trust, None, None, 0, '') for state, trust in (
@@ -130,16 +130,6 @@ def test_figures_to_be_seen_first() -> None:
                                           'its actions are as declared')
     assert [name for name, *_ in words.tiles(Telemetry())] == [
         'known', 'candidates', 'steps', 'changes']
-
-
-def test_what_it_is_doing_and_why() -> None:
-    heard = Telemetry(status='round 1: 2 states known, now checking', activity=Activity(
-        sentence='testing the policy to 7'))
-    assert words.doing(heard) == 'Testing the policy to 7'
-    assert 'At rest' in words.doing(replace(heard, stopped=frozenset(('',))))
-    assert words.status(heard) == heard.status
-    assert words.doing(Telemetry(status='paused')) == 'Paused'
-    assert words.status(Telemetry(status='paused')) == ''
 
 
 def test_evidence_against_thresholds() -> None:
@@ -157,12 +147,11 @@ def test_evidence_against_thresholds() -> None:
 
 @pytest.mark.parametrize(('kind', 'evidence', 'threshold', 'subject', 'said'), [
     ('certificate', 3.0, 9.0, 'certificate of door', '3 of about 9 executions'),
-    ('detector', 0.0, 9.2, 'policy to door', 'nothing speaks against it'),
     ('detector', 3.0, 9.2, 'policy to door', 'little speaks against it'),
     ('detector', 6.0, 9.2, 'policy to door', 'something speaks against it'),
     ('detector', 9.1, 9.2, 'policy to door', 'much speaks against it'),
-    ('proof', -1.0, 8.0, 'policy to door, anew', 'hardly any of the proof is there'),
-    ('proof', 7.9, 8.0, 'policy to door, anew', 'nearly all of the proof is there')])
+    ('proof', -1.0, 8.0, 'new proof of the policy to door', 'hardly any of the proof is there'),
+    ('proof', 7.9, 8.0, 'new proof of the policy to door', 'nearly all of the proof is there')])
 def test_evidence_in_words(
         kind: str, evidence: float, threshold: float, subject: str, said: str) -> None:
     told, = decisions(Telemetry(description=DESCRIPTION, activity=Activity(
@@ -170,12 +159,16 @@ def test_evidence_in_words(
     assert told[:2] == (subject, said)
 
 
-def test_a_sentence_has_its_evidence_in_words_too() -> None:
-    assert without_figures(
-        'checking that the policy to 7 still works: evidence against it 0.3 of 9.2, '
-        'for it 4.4 of 8.9') == ('checking that the policy to 7 still works: little speaks '
-                                 'against it, about half of the proof is there')
-    assert without_figures('at 3 of 4') == 'at 3 of 4'
+def test_a_detector_that_says_nothing_more_is_no_row() -> None:
+    tests = tuple(Evidence('detector', state, None, evidence, 9.2)
+                  for state, evidence in ((7, 0.0), (8, 3.0), (9, 3.0)))
+    heard = Telemetry(activity=Activity(tests=tests), trust={
+        8: PolicyTrust(Trust.DOUBTED, None, None, 0, ''),    # the map shows that it is doubted
+        9: PolicyTrust(Trust.PROVEN, None, None, 0, '')})
+    assert [row.subject for row in decisions(heard)] == ['policy to 9']
+
+
+def test_a_search_shows_its_steps() -> None:
     search, = decisions(Telemetry(activity=Activity(
         tests=(Evidence('rediscovery', None, None, 84.0, 113640.0),))))
     assert search[:2] == ('search for what is new', '84 of at most 113,640 steps')
@@ -226,28 +219,12 @@ def test_the_page_has_the_last_one_first() -> None:
                               Event(9, 'blocked', 'change', time=NOON + 60)))
     table = events_table(heard)
     at, then = (moment(time, '%a %H:%M:%S') for time in (NOON, NOON + 60))
-    assert table.index(f'<tr class="change"><td>{then}</td><td>blocked</td>') < table.index(
-        f'<td>{at}</td><td>home is &lt;here&gt;</td>')
-
-
-@pytest.mark.parametrize(('sentence', 'plain'), [
-    ('looking for what is new or has changed (rediscovery 9): sampling 6 states: '
-     '20 executions to go',
-     'Looking for what is new or has changed, trying out 6 places: moves to go: 20'),
-    ('sampling on the way to hall, to certify its policy: 1 execution to go',
-     'Trying out the way to hall: moves to go: 1'),
-    ('testing the policy to hall: 3 of 4 attempts reached it (stream 2 of 5)',
-     'Testing the way to hall: 3 of 4 attempts reached it'),
-    ('round 1: 11 states known, now checking', '11 places known, now checking'),
-    ('round 2: hall, r1c2 no longer reached by their policies, deleted',
-     'Hall, r1c2 cannot be reached any more'),
-    ('Sampling 11 states: 11 executions to go', 'Trying out 11 places: moves to go: 11'),
-    ('exploring', 'Exploring')])
-def test_an_operator_needs_no_terms(sentence: str, plain: str) -> None:
-    assert in_plain_words(sentence) == plain
+    assert table.index(f'<tr class="change"><td>{then}</td><td>Blocked</td>') < table.index(
+        f'<td>{at}</td><td>Home is &lt;here&gt;</td>')
 
 
 @pytest.mark.parametrize(('name', 'value', 'label'), [
-    ('changes', '1', 'change'), ('changes', '2', 'changes'), ('known', '0', 'places known')])
+    ('changes', '1', 'change'), ('changes', '2', 'changes'), ('known', '0', 'places known'),
+    ('candidates', '1', 'being examined')])
 def test_figures_are_named_as_many_as_they_are(name: str, value: str, label: str) -> None:
     assert words.tile_label(name, value) == label

@@ -48,5 +48,8 @@ class Tab:
                 self.text('body'))
             time.sleep(0.05)
 
+    def wait_for_count(self, selector: str) -> None:
+        self.wait_for(lambda: self.count(selector), selector)
+
     def wait_for_text(self, selector: str, text: str) -> None:
         self.wait_for(lambda: text in self.text(selector), f'{text!r} in {selector}')

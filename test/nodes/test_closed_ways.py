@@ -52,15 +52,14 @@ def test_it_is_said_since_when_and_until_when() -> None:
     clock = Clock(600.0, closes(NOON - 300))    # as kept before a restart
     clock.times.update({DOOR: 0})
     named = RobotDescription(('go', 'stay'), names={5: 'hall', 6: 'bath'})
-    said = (f'"go" in hall is closed since {moment(NOON - 300)}, '
-            f'next look at {moment(NOON + 600)}')
+    said = f'"go" in hall blocked since {moment(NOON - 300)}, next try {moment(NOON + 600)}'
     assert clock.times.told(named) == said
     clock.times.update({DOOR: 0, WALL: 1})
     assert clock.times.told(named, [WALL]) == (
-        f'"stay" in bath is closed, next look at {moment(NOON + 1200)}')
+        f'"stay" in bath blocked, next try {moment(NOON + 1200)}')
     assert clock.times.told(named).startswith(f'{said}; ')
     clock.times.look_now()
-    assert clock.times.told(named, [DOOR]) == f'"go" in hall is closed since {moment(NOON - 300)}'
+    assert clock.times.told(named, [DOOR]) == f'"go" in hall blocked since {moment(NOON - 300)}'
     assert clock.times.due() == []
     never = Clock(0.0)
     never.times.update({DOOR: 0})
@@ -87,14 +86,14 @@ def test_a_way_that_closes_is_left_alone_and_found_open_by_a_look(
     move = robot.move
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
     peer.wait_for(closed, 'closed ways')
-    assert re.search(r'is closed( since \w+ \d\d:\d\d)?, next look at \w+ \d\d:\d\d', closed())
-    peer.wait_for(lambda: 'is closed' in status[-1].data, 'the status')
-    assert any('next look at' in text for text in events())
+    assert re.search(r'blocked( since \w+ \d\d:\d\d)?, next try \w+ \d\d:\d\d', closed())
+    peer.wait_for(lambda: 'blocked' in status[-1].data, 'the status')
+    assert any('next try' in text for text in events())
     robot.move = move
     deadline = time.monotonic() + 60
     while closed() and time.monotonic() < deadline:
         response = peer.call(Trigger, 'look')
         assert response.success or not closed(), response.message
         peer.spin(1.0)
-    assert not closed() and any('leads on' in text for text in events())
+    assert not closed() and any('is open again' in text for text in events())
     peer.wait_for(lambda: policies[-1].layout.dim[0].size == 3, 'three states again')

@@ -21,12 +21,14 @@ import false_alarms
 from mnm_ros import messages
 from mnm_ros.checkpoint.__main__ import main as checkpoint
 from mnm_ros.contract.__main__ import main as contract
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.common.commanding import NO_POLICIES
 from mnm_ros.parameters import NODES
 from navigating import KNOWN, Operator, publish
 from node_processes import DEADLINE, Done, NodeProcess, Peer, slow_down
 import promise
 import pytest
-from std_msgs.msg import Int64, Int64MultiArray, String
+from std_msgs.msg import Int64MultiArray, String
 from tiers import thorough
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -89,7 +91,7 @@ def test_an_explorer_is_run_told_and_watched(
     assert saved.returncode == 0 and 'sqlite' in saved.stdout, saved
     assert refused.returncode == 1 and refused.stderr.startswith('refused: there is no fault')
     assert asked.returncode == 0 and asked.stdout.endswith(': state 1\n'), asked
-    assert asked.stdout.startswith('told to improve policies, by mnm_ros improve'), asked
+    assert asked.stdout.startswith('improvement of policies requested, by mnm_ros improve'), asked
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
     resumed, unknown = commands(('resume', *here), ('improve', '99', *here))
     assert (resumed.returncode, resumed.stdout) == (0, 'exploring\n'), resumed.stderr
@@ -134,7 +136,7 @@ def happened_is_printed(events: Done) -> None:
     assert all(re.match(r'\S+ \d\d:\d\d:\d\d  ', line) for line in lines), lines
     texts = [line.split('  ', 1)[1] for line in lines]
     assert 'home is state 0, building the first hypothesis' in texts
-    assert texts[-2].startswith('told to pause at state ')
+    assert texts[-2].startswith('pause requested at state ')
     assert texts[-1] == 'paused by mnm_ros pause'
 
 
@@ -175,7 +177,7 @@ def test_goals(start: Callable, commands: Commands, begin_command: Begin, peer: 
     # The refusal is still latched.
     peer.wait_for(lambda: status[-1].status[-1].message.startswith('on the way'), 'a step')
     assert goal.stop() == 130    # by Ctrl-C
-    assert goal.errors.startswith('cancelled 2: service cancel called'), goal.errors
+    assert goal.errors.startswith('cancelled 2: its client has cancelled it'), goal.errors
     peer.wait_for(lambda: results[-1].data.startswith('cancelled 2'), 'the result')
     assert stop.wait() == free.wait() == 0
 
@@ -198,7 +200,7 @@ def test_a_policy_is_made_nearly_the_best(
     slow_down(peer)
     asked = command('improve', '1')
     assert asked.returncode == 0 and asked.stdout.endswith(': state 1\n'), asked
-    assert asked.stdout.startswith('told to improve policies, by mnm_ros improve'), asked
+    assert asked.stdout.startswith('improvement of policies requested, by mnm_ros improve'), asked
     unknown, nowhere = commands(('improve', '99'), ('improve', 'kitchen'))
     assert unknown.returncode == 1 and 'refused, state 99 has no policy' in unknown.stderr, unknown
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
@@ -217,23 +219,29 @@ def test_a_policy_is_made_nearly_the_best(
 
 def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(
         begin_command: Begin, peer: Peer) -> None:
-    results = peer.node.create_publisher(String, 'goal_result', messages.STEP)
+    statuses = peer.node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
     peer.listen(String, 'requests', messages.REQUESTS)    # as an explorer does
-    told = ['reached 2 in 1 steps', 'refused 2: no policies heard yet']
+    ends = [(GoalStatus.REACHED, 'in 1 steps'), (GoalStatus.REFUSED, NO_POLICIES)]
+
+    def answer_goal(message: Int64MultiArray) -> None:
+        goal_id, target, _ = messages.decode_request(message)
+        waiting = GoalReport(goal_id, target, GoalStatus.WAITING, '')
+        statuses.publish(messages.encode_goals(
+            peer.node.get_clock().now().to_msg(), [waiting.over(*ends.pop(), 0)]))
     peer.node.create_subscription(
-        Int64, 'goal', lambda _: results.publish(String(data=told.pop())), messages.STEP)
+        Int64MultiArray, 'goal/request', answer_goal, messages.STEP)
     goal = begin_command('goal', '2')
     peer.wait_for(lambda: not goal.running, 'its end')
     assert (goal.wait(), goal.output) == (0, 'reached 2 in 1 steps\n')
 
 
 @pytest.mark.parametrize('words, missing', [
-    (['pause'], 'no node offers /robot_9/explore (what does: explorer)'),
-    (['stop'], 'no node offers /robot_9/stop (what does: '),
-    (['goal', '3'], 'no node subscribes /robot_9/goal (what does: navigator)'),
-    (['watch'], 'no node publishes /robot_9/phase (what does: explorer)'),
-    (['events'], 'no node publishes /robot_9/phase (what does: explorer)'),
-    (['policies'], 'no node publishes /robot_9/phase (what does: explorer)'),
+    (['pause'], 'no node offers /robot_9/explore (expected from the node explorer)'),
+    (['stop'], 'no node offers /robot_9/stop (expected from the node '),
+    (['goal', '3'], 'no node publishes /robot_9/goal/status (expected from the node navigator)'),
+    (['watch'], 'no node publishes /robot_9/phase (expected from the node explorer)'),
+    (['events'], 'no node publishes /robot_9/phase (expected from the node explorer)'),
+    (['policies'], 'no node publishes /robot_9/phase (expected from the node explorer)'),
 ])
 def test_what_no_node_offers_is_named(
         command: Command, words: list[str], missing: str) -> None:

@@ -57,7 +57,7 @@ def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
     change = Event(7, '', 'change', PairChange(5, 0, {6: 9}, {5: 4}), said=PairChanged(1, 5, 0))
     text = world.events.tell(change, hall).text
     world.events.tell(Event(8, '', 'change', said=ChangeRelearnt()), hall)
-    assert text == '"go" in hall is blocked (seen 4 of 4 times; before 9 of 9 to state 6)'
+    assert text == '"go" in hall blocked (4 of 4 tries failed, 9 of 9 worked before)'
     assert world.events.in_words(PairChanged(1, 5, 0), hall) == text
     assert world.events.in_words(StatesAdded(1, (5,)), hall) == 'round 1: hall found, added'
     assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''

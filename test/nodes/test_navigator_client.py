@@ -206,7 +206,7 @@ def test_a_quick_robot_does_not_flood(navigator: Callable, peer: Peer, raw: Raw)
     assert messages <= 10 * seconds + 2
     raw.cancel(5)
     report = raw.wait_for(5, GoalStatus.CANCELLED)
-    assert report.text == 'cancelled 2: its id came on goal/cancel'
+    assert report.text == 'cancelled 2: its client has cancelled it'
     assert report.attempts > 1 and report.steps == len(robot.executed) - 1
 
 
@@ -226,9 +226,9 @@ def test_cancelled_by_its_id(navigator: Callable, peer: Peer) -> None:
     assert not following.over
     other.cancel()
     peer.wait_for(lambda: following.report.text
-                  == 'ends after this step: its id came on goal/cancel', 'that it is heard')
+                  == 'ends after this step: its client has cancelled it', 'that it is heard')
     robot.release()
-    assert result(peer, following).text == 'cancelled 2: its id came on goal/cancel'
+    assert result(peer, following).text == 'cancelled 2: its client has cancelled it'
     assert not robot.held and actions(robot) == [RESET, EAST, RESET]
 
 
@@ -242,7 +242,7 @@ def test_the_goal_that_waits_is_cancelled_alone(
     peer.wait_for(lambda: second.acknowledged, 'that it is heard')
     assert second.report.status is GoalStatus.WAITING
     second.cancel()
-    assert result(peer, second).text == 'cancelled 1: its id came on goal/cancel'
+    assert result(peer, second).text == 'cancelled 1: its client has cancelled it'
     robot.release()
     assert result(peer, first).text == 'cancelled 2: goal 1 came'
 

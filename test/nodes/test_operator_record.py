@@ -81,7 +81,7 @@ def test_a_call_is_that_of_who_says_so_before_or_after(world: World, first: bool
     if not first:
         assert world.after(0.2) == []
         world.say('pause', 'page 192.0.2.7')
-    assert world.after(0.0) == ['told to pause at hall, by page 192.0.2.7']
+    assert world.after(0.0) == ['pause requested at hall, by page 192.0.2.7']
     world.record.called('explore', 'pause')    # once more, as no answer was heard
     assert world.after(5.0) == []
 
@@ -97,11 +97,11 @@ def test_a_call_that_nobody_speaks_of_comes_by_the_service(world: World) -> None
     world.record.called('recover', 'recover', 'refused, there is no fault')
     assert world.record.waiting and world.after(0.9) == []
     assert world.after(0.2) == [
-        'told to recover at hall, by service recover: refused, there is no fault']
+        'recovery requested at hall, by service recover: refused, there is no fault']
     assert not world.record.waiting
     world.record.called('save', 'save')
     world.say('save', 'mnm_ros save', user='anna')
-    assert world.after(0.0) == ['told to save at hall, by mnm_ros save (anna)']
+    assert world.after(0.0) == ['save requested at hall, by mnm_ros save (anna)']
 
 
 @pytest.mark.parametrize('what', ['stop', 'pause', 'cancel'])
@@ -129,7 +129,7 @@ def test_who_says_late_what_was_called_is_told_of(world: World, what: str) -> No
 def test_a_refusal_is_told_with_who_was_refused(world: World) -> None:
     world.say('cancel', 'service cancel', text='refused, no goal is under way')
     world.say('cancel', 'mnm_ros cancel', user='anna', ago=0.1)
-    assert world.after(9.0) == ['told to give up its goal at hall, by mnm_ros cancel (anna): '
+    assert world.after(9.0) == ['end of the goal requested at hall, by mnm_ros cancel (anna): '
                                 'refused, no goal is under way']
 
 
@@ -214,8 +214,8 @@ def test_each_robot_of_a_fleet_rests_for_itself(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(('what', 'said'), [
-    ('home', 'sent home at hall'), ('cancel', 'told to give up its goal at hall'),
-    ('change', 'the simulated world is to change at hall')])
+    ('home', 'sent home at hall'), ('cancel', 'end of the goal requested at hall'),
+    ('change', 'change of the simulated world requested at hall')])
 def test_a_bare_call_of_another_node_is_told_as_what_it_is(
         world: World, what: str, said: str) -> None:
     world.say(what, f'service {what}', text='refused, no')
@@ -239,11 +239,11 @@ def test_who_is_sent_home_comes_home_once(world: World) -> None:
     world.say('home', 'service return_home')
     assert world.after(3.0) == []
     world.say('at_home', 'service return_home')
-    assert world.after(0.0) == ['has come home, by page 192.0.2.7']
+    assert world.after(0.0) == ['at home, by page 192.0.2.7']
     for what in ('home', 'not_home'):    # the next one is somebody else's
         world.say(what, 'service return_home', text='' if what == 'home' else 'a closed door')
     assert world.after(2.0) == ['sent home at hall, by service return_home',
-                                'has not come home, by service return_home: a closed door']
+                                'not at home, by service return_home: a closed door']
     assert world.after(9.0) == []
 
 
@@ -265,7 +265,7 @@ def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> No
         for what in ('home', 'at_home'):
             world.say(what, 'service return_home', f'{robot}/requests')
     assert world.after(5.0) == ['sent home at hall, by page 192.0.2.7', *(
-        f'{robot}: has come home, by page 192.0.2.7' for robot in ('r1', 'r2'))]
+        f'{robot}: at home, by page 192.0.2.7' for robot in ('r1', 'r2'))]
     world.say('home', 'service return_home', 'r2/requests')
     assert world.after(5.0) == ['r2: sent home at hall, by service return_home']
 
@@ -329,7 +329,7 @@ def test_it_is_told_logged_and_kept(
     peer.set_parameter('explorer', 'step_timeout', 7.0)
     assert 'step_timeout is now 7.0' in has('setting', 'setting', 'service set_parameters')['text']
     assert process.stop() == 0
-    assert 'told to pause at state' in process.output
+    assert 'pause requested at state' in process.output
     heard.clear()
     explorer(checkpoint_dir=str(tmp_path))
     has('command', 'pause', 'service explore')

@@ -26,7 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
 
 from browsing import browser, missing  # noqa: E402, I100
 
-HOME, RIGHT = '\ue011', '\ue014'    # keys, as WebDriver has them
+HOME, LEFT, RIGHT, TAB, ENTER = '\ue011', '\ue012', '\ue014', '\ue004', '\ue007'
+"""Keys, as WebDriver has them."""
 
 pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or 'nothing is missing')
 
@@ -63,6 +64,8 @@ def test_looked_at_and_operated(
         slow_down(peer)    # enough is known
         shown(tab, peer)
         in_sight_on_a_phone(tab)
+        labelled(tab)
+        by_keyboard(tab)
         operated(tab, peer)
         moved_back(tab)
         nothing_from_elsewhere(tab, address)
@@ -105,8 +108,8 @@ def shown(tab: Tab, peer: Peer) -> None:
     tab.wait_for(lambda: re.search(r'from home: \d+\.\d+, limit 8', tab.text('.about')),
                  'expected steps of the policy')
     assert re.search(r'west, [\d,]+ times: to 1 in 100%', tab.text('.about'))
-    assert tab.count('.chart canvas') == 1
-    tab.wait_for_text('.events', 'home is state 0')
+    assert tab.count('.chart svg') == 1
+    tab.wait_for_text('.events', 'Home is state 0')
 
 
 IN_SIGHT = """
@@ -128,6 +131,60 @@ def in_sight_on_a_phone(tab: Tab) -> None:
     assert tab.count('.bar-row .press') == 4
     tab.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
     tab.driver.execute_script('scrollTo(0, 0)')
+
+
+CONTROLS = """
+const kinds = 'button, input, a[href], [tabindex="0"], [role=button]';
+return [...document.querySelectorAll(kinds)].filter(
+    each => !each.closest('[style*="display: none"], .hidden') && each.getClientRects().length
+        && !each.disabled && each.getAttribute('aria-disabled') !== 'true');
+"""
+
+
+def labelled(tab: Tab) -> None:
+    """See that a screen reader has a name for each control, and headings and landmarks."""
+    controls = tab.wait_for(lambda: tab.driver.execute_script(CONTROLS), 'controls')
+    assert len(controls) > 10
+    assert [each.get_attribute('outerHTML') for each in controls
+            if not each.accessible_name.strip()] == []
+    assert tab.count('main') == tab.count('header') == tab.count('[aria-level="1"]') == 1
+    assert tab.count('[aria-level="2"]') >= 5
+    assert tab.count('.consequences[role=status]') == 1
+
+
+FOCUSED = """
+const at = document.activeElement;
+return at === document.body ? null : at.dataset.id ? `state ${at.dataset.id}`
+    : [...at.classList].find(name => name.startsWith('press-')) || at.getAttribute('aria-label')
+        || at.tagName;
+"""
+
+
+def by_keyboard(tab: Tab) -> None:
+    """Come to each control with the Tab key, go over the map by arrows, and press a button."""
+    reached: list[str] = []
+    while len(reached) < 80 and (len(reached) < 2 or reached[-1] != reached[0]):    # once round
+        tab.driver.switch_to.active_element.send_keys(TAB)
+        reached.append(str(tab.driver.execute_script(FOCUSED)))
+    wanted = {f'press-{name}' for name in ('stop', 'pause', 'home', 'change', 'go', 'cancel')
+              if tab.count(f'.press-{name}:not([disabled])')}
+    assert len(wanted) >= 4 and wanted <= {*reached}, reached
+    assert {'nearer', 'farther', 'show everything', 'moment shown', 'to state', 'what happened',
+            'light or dark'} <= {*reached}, reached
+    assert sum(name.startswith('state ') for name in reached) == 1, reached    # not one for each
+    tab.driver.execute_script('document.querySelector("[data-id=\\"0\\"]").focus()')
+    for arrow, state in ((RIGHT, '1'), (RIGHT, '2'), (LEFT, '1')):
+        tab.driver.switch_to.active_element.send_keys(arrow)
+        assert tab.driver.execute_script(FOCUSED) == f'state {state}'
+    for keys, chosen in ((ENTER, 'State 1'), (RIGHT + ENTER, 'State 2')):
+        for key in keys:
+            tab.driver.switch_to.active_element.send_keys(key)
+        tab.wait_for_text('.choice', chosen)
+    for button, sign in (('pause', 'Pause'), ('resume', 'Go on')):
+        tab.wait_for_count(f'.press-{button}:not([disabled])')
+        tab.driver.find_element('css selector', f'.press-{button}').send_keys(ENTER)
+        tab.wait_for_text('.told', f'{sign}: \u2713')
+    tab.wait_for(lambda: 'paused' not in tab.text('.chip'), 'that it goes on')
 
 
 def moved_back(tab: Tab) -> None:

@@ -194,8 +194,11 @@ def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
         typed(tab, 'larder')
         drawn(tab, ('pointerdown', 4.0, 0.5))
         tab.wait_for_text('.things', 'larder (room)')
+        tab.wait_for(lambda: _value(tab, '.name-input') == '', 'an empty name')
+        typed(tab, 'larder')
         drawn(tab, ('pointerdown', 0.0, 0.0))
         tab.wait_for_text('.controls-card .result', 'expected a name that no other room has')
+        assert _value(tab, '.name-input') == 'larder'
         chosen(tab, 'Keep-out', tools)
         typed(tab, 'stairs')
         corners = [(-0.8, 0.6), (-0.3, 0.6), (-0.3, 1.3), (-0.8, 1.3)]
@@ -207,6 +210,13 @@ def test_a_plan_is_edited_and_saved(served: Served, tmp_path: Path) -> None:
         tab.wait_for_text('.controls-card .result', 'saved: plan: flat.plan.yaml')
         tab.click('.press-forecast')
         tab.wait_for_text('.forecast-card', 'exploring with L = 1: ')
+        saved_text = path.read_text()
+        chosen(tab, 'Home', tools)
+        dragged(tab, (2.05, 1.0), (2.05, 1.0))    # a wall
+        tab.wait_for_text('.findings-card', 'is in a wall')
+        tab.click('.press-save')
+        tab.wait_for_text('.controls-card .result', 'WRONG: home (')
+        path.write_text(saved_text)
     now = load(path)
     for found, corner in zip(now.keep_outs['stairs'], corners):
         assert found == pytest.approx(corner, abs=0.02)

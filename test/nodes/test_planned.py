@@ -108,7 +108,7 @@ def test_it_is_explored_by_the_names_of_rooms_and_a_door_closes_and_opens(
         wait_for(False, 'RESET: reached')
         assert change(Trigger.Request()).success
         flat_.wait_until_right('that nothing behind the door is known')
-        assert any('the door kitchen-hall is closed' in each.data for each in flat_.status)
+        assert any('door kitchen-hall closed' in each.data for each in flat_.status)
         assert change(Trigger.Request()).success
         flat_.wait_until_right('that it is found again')
 

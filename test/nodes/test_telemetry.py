@@ -40,6 +40,7 @@ from mnm_ros.view.web.panels import (
     refusal_to_go,
     robots_table,
 )
+from mnm_ros.view.web.situation import consequences, doing
 from nav_msgs.msg import OccupancyGrid
 from node_processes import NodeProcess, Peer, ScriptedRobot
 import pytest
@@ -235,8 +236,8 @@ class Page(Display):
                 moment, self.shared.places, self.shared.layers)
             json.dumps((then.told, then.layers, then.arrows(1)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
-        for say in (words.tiles, words.doing, words.status, words.bar, events_table,
-                    decisions_table, robots_table):
+        for say in (words.tiles, consequences, doing, words.bar, events_table, decisions_table,
+                    robots_table):
             say(heard)
         for state in (0, 1, 5):
             words.about(heard, state)

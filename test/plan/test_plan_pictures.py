@@ -14,7 +14,7 @@ from flats import DOOR, flat, house, office, saved
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.plan import place_maker, plan_maker
 from mnm_ros.plan.labels import around, Labels, near
-from mnm_ros.plan.picture import graph_svg, svg
+from mnm_ros.plan.picture import _sides, graph_svg, svg
 from mnm_ros.plan.request import Request
 import pytest
 from tiers import strength
@@ -49,6 +49,21 @@ def test_labels_do_not_overlap(tmp_path: Path, map_: Map) -> None:
             apart = (one[3] <= other[1] or other[3] <= one[1]
                      or one[4] <= other[2] or other[4] <= one[2])
             assert apart, (kind, one, other)
+
+
+def test_no_line_of_the_grid_goes_through_the_name_of_a_room(tmp_path: Path) -> None:
+    request = Request(saved(tmp_path, flat(DOOR)), robot_radius=0.15, sizes=(0.6,),
+                      rooms={'den': (0.5, 0.0), 'hall': (3.5, 0.0)})
+    plan = plan_maker.make(request).plan
+    sides = [*_sides(plan)]
+    upright = {round(start[0], 3) for start, end in sides if abs(start[0] - end[0]) < 1e-6}
+    level = {round(start[1], 3) for start, end in sides if abs(start[1] - end[1]) < 1e-6}
+    assert len({*map(str, sides)}) == len(sides) and len(upright) > 2 < len(level)
+    named = [box for box in boxes(svg(plan)) if box[0] in ('den', 'hall')]
+    assert len(named) == 2
+    for _, left, low, right, high in named:
+        assert not [x for x in upright if left < x < right]
+        assert not [y for y in level if low < y < high]
 
 
 def test_each_mark_is_in_the_legend(tmp_path: Path) -> None:

@@ -146,7 +146,10 @@ def test_one_picture_of_all(study: Study, tmp_path: Path) -> None:
     assert path.read_bytes().startswith(b'\x89PNG')
     assert [axes.get_title() for axes in figure.axes] == ['broken_wheel', 'corridor']
     wheel = figure.axes[0]
-    assert [text.get_text() for text in wheel.get_legend().get_texts()][0] == 'MNM, disco'
+    legend = figure.axes[-1].get_legend()    # once for all worlds, beside the curves
+    assert [text.get_text() for text in legend.get_texts()][0] == 'MNM, disco'
+    figure.canvas.draw()
+    assert legend.get_window_extent().x0 >= figure.axes[-1].get_window_extent().x1
     assert len(wheel.collections) == 8    # a band for each curve
     drawn = wheel.get_lines()[0]
     found = study.curve('broken_wheel')

@@ -261,14 +261,12 @@ class SamplingPlan:
                 plans += 1
                 rows = _worth(model, plan.moves, plan.gains)
                 rows = rows[model.visits[rows] < most[rows]]
-                if not len(rows):
-                    return wanted
                 more = np.maximum(
                     model.visits[rows] + 1, np.ceil(model.visits[rows] * SAMPLE_GROWTH))
                 for row, executions in zip(rows.tolist(), more.tolist()):
                     wanted[model.pair(row)] = int(executions)
-                if not model.visits[rows].all():
-                    return wanted    # it is not known what they lead to
+                if not (len(rows) and model.visits[rows].all()):
+                    return wanted    # else it is not known what they lead to
                 model = _as_if(model, rows, more)
             if plans == PLANS_AHEAD:
                 break

@@ -53,7 +53,7 @@ class Settings:
         'base algorithm, or the module:factory of one', parameter=True,
         onboard='disco', paper='ucb_explore')
     planner: str = option(
-        'what rules states out in disco', onboard='optimistic', paper='optimistic')
+        'planner that rules states out in disco', onboard='optimistic', paper='optimistic')
     checks: str = option('how a hypothesis is checked', onboard='watch', paper='hoeffding')
     detector: str = option(
         'test by which the watch checks delete a policy', onboard='betting', paper='betting')
@@ -61,7 +61,7 @@ class Settings:
         "deltas of the streams: weights that sum up to delta, or the round's for each",
         choices=('summed', 'printed'), onboard='summed', paper='printed')
     stream_data: str = option(
-        'what a stream learns from: its own steps, or those of all streams since its start',
+        'steps that a stream learns from: its own, or those of all streams since its start',
         choices=('own', 'shared'), onboard='shared', paper='own')
     streams: str = option(
         'when streams start: at 1000 quanta and whenever they have doubled, or by stream_exponent',
@@ -74,7 +74,7 @@ class Settings:
         'inner accuracy e = min(epsilon, 1) / divisor', minimum=1, maximum=1000,
         onboard=2.0, paper=8.0)
     horizon: int = option(
-        'steps of an attempt; ceil((1 + 1/e) radius) unless given', maximum=MAX_HORIZON,
+        'steps of an attempt; 0 for ceil((1 + 1/e) radius)', maximum=MAX_HORIZON,
         parameter=True, onboard=0, paper=0)
     step_bound: str = option(
         'formula of W_r, the most steps of a rediscovery', onboard='empirical', paper='printed')

@@ -26,7 +26,7 @@ class PaperOptions:
         'reading of the addition test of the hoeffding checks', choices=('sound', 'printed'),
         onboard='sound', paper='sound')
     c2: float = option('factor in the logarithm of W_r', onboard=1.0, paper=225.0)
-    check_window: int = option('check-runs looked back at, n_r', onboard=0, paper=0)
+    check_window: int = option('check-runs in the window, n_r', onboard=0, paper=0)
 
     @classmethod
     def of(cls, settings: Settings) -> PaperOptions:

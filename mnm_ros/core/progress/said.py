@@ -215,6 +215,13 @@ class WayStillClosed(_OfPair):
 
 
 @dataclass(frozen=True)
+class WaysClosed(Said):
+    """These pairs are closed, and it is known when they are tried again."""
+
+    pairs: Pairs
+
+
+@dataclass(frozen=True)
 class RediscoveryTooLong(_OfRound):
     """The rediscovery exceeded its steps several times in a row, so the next round begins."""
 

@@ -26,14 +26,23 @@ from std_srvs.srv import SetBool, Trigger
 STOPPED = 'the robot is stopped, call stop with false first'
 """How a way is refused as long as the service ``stop`` keeps the robot at rest."""
 
+# A std_srvs/Trigger and a SetParametersResult have a text and no code: where an answer has to say
+# more than success, these constant texts are the contract.
+
 CALL_AGAIN = ', call again'
-"""Ends an answer as long as what was called for is not over."""
+"""Ends the answer of a service whose work is not finished yet."""
 
 FORGETTING = f'taking back{CALL_AGAIN}'
 """The answer of ``forget`` until the disk has been replayed."""
 
 GOING_HOME = f'on the way home{CALL_AGAIN}'
 """The answer of ``return_home`` once the way home has begun."""
+
+NOT_AT_REST = 'not at rest yet'
+"""The answer of ``stop`` until the robot is at rest."""
+
+NO_POLICIES = 'no policies heard yet'
+"""The reason of a navigator to refuse a goal before it has heard an explorer."""
 
 _PAUSE = 0.05    # s, between two calls for one RESET: each may lead the robot home once more
 _ASK_EVERY = 1.0    # s, after which the explorer is asked again to pause

@@ -88,7 +88,7 @@ class Services:
         if session.exploration.state in OVER:
             return False, f'exploration is over: {session.status}'
         closed = session.look()
-        return bool(closed), f'looking: {closed}' if closed else 'no way is closed'
+        return bool(closed), f'trying {closed}' if closed else 'no way is closed'
 
     def _recover(self, _: Trigger.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration

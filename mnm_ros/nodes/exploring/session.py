@@ -21,7 +21,7 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.said import ExploreCalled, ExploreCalledBefore, Reason
+from mnm_ros.core.progress.said import ExploreCalled, ExploreCalledBefore, Reason, WaysClosed
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
@@ -452,7 +452,8 @@ class ExplorationSession:
             exploration.leave_closed()
         news = self._looks.update(exploration.closed)
         if news:
-            self._publishers.event(Event(exploration.steps, self._looks.told(names, news)))
+            self._publishers.event(Event(
+                exploration.steps, self._looks.told(names, news), said=WaysClosed(tuple(news))))
         for pair in self._looks.due():
             exploration.look(*pair)
         self._publishers.closed = self._looks.told(names)

@@ -5,18 +5,16 @@
 from __future__ import annotations
 
 from html import escape
-import re
 from typing import NamedTuple
 
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.progress.trust import Trust
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.words import of_threshold, whole
 
 _MOST = 5    # tests that are shown
 _PARTS = ('hardly any', 'about a quarter', 'about half', 'about three quarters', 'nearly all')
 _AMOUNTS = ('little', 'something', 'much')
-_AGAINST = re.compile(r'evidence against it ([\d.]+) of ([\d.]+)')
-_FOR = re.compile(r', for it ([\d.]+) of ([\d.]+)')
 
 
 class DecisionRow(NamedTuple):
@@ -36,10 +34,21 @@ class DecisionRow(NamedTuple):
 
 
 def decisions(heard: Telemetry) -> list[DecisionRow]:
-    """Return the tests that are closest to a decision."""
+    """
+    Return the tests that are closest to a decision.
+
+    A detector without evidence is left out, and so is one of a policy that is doubted already.
+    """
+    shown = [test for test in heard.activity.tests
+             if test.kind != 'detector' or test.share > 0 and not _doubted(heard, test.state)]
     return [DecisionRow(_subject(heard, test), _said(test), of_threshold(test),
                         min(1.0, max(0.0, test.share)))
-            for test in heard.activity.tests[:_MOST]]
+            for test in shown[:_MOST]]
+
+
+def _doubted(heard: Telemetry, state: int | None) -> bool:
+    told = None if state is None else heard.trust.get(state)
+    return told is not None and told.trust is Trust.DOUBTED
 
 
 def decisions_table(heard: Telemetry) -> str:
@@ -51,52 +60,12 @@ def decisions_table(heard: Telemetry) -> str:
         for row in decisions(heard))
 
 
-def without_figures(sentence: str) -> str:
-    """Return a sentence about a test with the evidence in words."""
-    against = _AGAINST.sub(lambda found: _speaks('against it', _share(found)), sentence)
-    return _FOR.sub(lambda found: f', {_proof(_share(found))}', against)
-
-
-_PLAIN = tuple((re.compile(found, re.IGNORECASE), said) for found, said in (
-    (r'looking for what is new or has changed \(rediscovery \d+\): ',
-     'looking for what is new or has changed, '),
-    (r' \(stream \d+ of [^)]*\)$', ''), (r'^check-run: ', ''),
-    (r'sampling on the way to (.*), to certify its policy: ', r'trying out the way to \1: '),
-    (r'sampling (\d+) states: ', r'trying out \1 places: '),
-    (r'sampling 1 state: ', 'trying out a place: '),
-    (r'([\d,]+) executions? to go', r'moves to go: \1'),
-    (r'policy to ', 'way to '),
-    (r'^round \d+: (\d+) state(s?) known, now checking', r'\1 place\2 known, now checking'),
-    (r'^round \d+: (.*) no longer reached by (?:its policy|their policies), deleted',
-     r'\1 cannot be reached any more'),
-    (r'^round \d+: (.*) found, added', r'\1 can be reached now'),
-    (r'building the first hypothesis', 'looking around for the first time')))
-
-
-def plain(sentence: str) -> str:
-    """Return a sentence in the words of an operator, without terms of the algorithm."""
-    for found, said in _PLAIN:
-        sentence = found.sub(said, sentence)
-    return sentence
-
-
-def in_plain_words(sentence: str) -> str:
-    """Return the same as a sentence of its own."""
-    said = plain(sentence)
-    return said[:1].upper() + said[1:]
-
-
-def _share(found: re.Match[str]) -> float:
-    evidence, threshold = (float(figure.rstrip('.')) for figure in found.groups())
-    return evidence / threshold if threshold else 0.0
-
-
 def _subject(heard: Telemetry, test: Evidence) -> str:
     name = '' if test.state is None else heard.description.name(test.state)
     action = '' if test.action is None else (
         heard.description.action_name(test.action, test.state))
     return {'certificate': f'certificate of {name}', 'policy': f'policy to {name}',
-            'proof': f'policy to {name}, anew', 'detector': f'policy to {name}',
+            'proof': f'new proof of the policy to {name}', 'detector': f'policy to {name}',
             'transition': f'{action} in {name}', 'rediscovery': 'search for what is new',
             }.get(test.kind, ' '.join(filter(None, (test.kind, name, action))))
 

@@ -43,8 +43,8 @@ LEGEND = {
         'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'beyond', 'met',
         'home')},
     'current': 'ring: a robot is in this state', 'one': 'one of several robots',
-    'pose': 'where the robot says that it is', 'link': 'where an action has led',
-    'way': 'policy to the state chosen', 'reset': 'there it plays RESET',
+    'pose': 'reported pose of the robot', 'link': 'observed transition',
+    'way': 'policy to the chosen state', 'reset': 'the policy uses RESET there',
     'open': 'open door', 'closed': 'closed door'}
 """What the things on the map are."""
 
@@ -187,11 +187,21 @@ def _walls(heard: Telemetry, places: Places) -> str:
         for x1, y1, x2, y2 in heard.description.walls)
 
 
+def _doors(heard: Telemetry) -> tuple[tuple[float, float, bool], ...]:
+    """Return the doors of a simulator, else those that were seen; closed if that was noticed."""
+    seen, ground = scene.doors(heard), heard.ground
+    if not ground.doors:
+        return seen
+    closed = [(x, y) for x, y, is_open in seen if not is_open]
+    return tuple((x, y, is_open and all(
+        math.hypot(x - at_x, y - at_y) > ground.door_size for at_x, at_y in closed))
+        for x, y, is_open in ground.doors)
+
+
 def _ground(heard: Telemetry, places: Places) -> dict[str, Any] | None:
     """Return the map under the states, and the doors."""
     ground = heard.ground
-    # A simulator tells of its doors; else they are as was seen.
-    doors = ground.doors or scene.doors(heard)
+    doors = _doors(heard)
     if not places.placed or not (ground.image or doors):
         return None
     left, top = places.point(ground.corner[0], ground.corner[1] + ground.size[1])

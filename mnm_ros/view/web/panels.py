@@ -9,11 +9,13 @@ from html import escape
 from typing import Any, NamedTuple
 
 from mnm_ros.core.exploration import Phase
+from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import Because, StaysAtGoal
 from mnm_ros.view.event_words import merged, moment, tone
 from mnm_ros.view.scene import KINDS
+from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
-from mnm_ros.view.web.decisions import plain
+from mnm_ros.view.web.situation import as_sentence
 from mnm_ros.view.words import whole
 
 _BOXES = {
@@ -85,13 +87,17 @@ def events_table(heard: Telemetry) -> str:
     return '<table>' + ''.join(
         f'<tr class="{escape(f"{event.kind} {tone(event)}".strip())}"><td>'
         f'{moment(event.time, "%a %H:%M:%S") if event.time else f"step {whole(event.step)}"}</td>'
-        f'<td{_term(event.text)}>{escape(plain(event.text))}</td></tr>'
+        f'{_cell(event, heard)}</tr>'
         for event in reversed(merged(heard.events))) + '</table>'
 
 
-def _term(text: str) -> str:
-    """Return what a sentence says in the terms of the algorithm, to be seen under the pointer."""
-    return '' if plain(text) == text else f' title="{escape(text)}"'
+def _cell(event: Event, heard: Telemetry) -> str:
+    """Return an event in plain words, and under the pointer in the terms of the algorithm."""
+    own = event.change or event.ways or event.what    # its text says more than its value
+    said = event.text if own or event.said is None else sentence(
+        event.said, heard.description, plain=True)
+    term = '' if said == event.text else f' title="{escape(event.text)}"'
+    return f'<td{term}>{escape(as_sentence(said))}</td>'
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Make the sentences at the top of the page: the consequences of changes, and the present activity.
+
+They are made of values, in plain words, without terms of the algorithm.
+"""
+
+from __future__ import annotations
+
+from mnm_ros.core.knowledge.knowledge import StateKind
+from mnm_ros.core.progress.said import Because, ExploreCalled, PausedBy, PausedToGoHomeBy
+from mnm_ros.view.event_words import moment, out_of_reach
+from mnm_ros.view.sentences import sentence
+from mnm_ros.view.telemetry import Telemetry
+
+
+def consequences(heard: Telemetry) -> str:
+    """Return the rooms and places out of reach, then the closed ways; empty without any."""
+    lost = out_of_reach(heard.knowledge.of(StateKind.LOST), heard.known, heard.description)
+    return ' '.join(f'{as_sentence(said)}.' for said in (
+        lost and f'{lost} out of reach', heard.report.get('closed', '')) if said)
+
+
+def doing(heard: Telemetry, here: str = '') -> str:
+    """
+    Return what the explorer is doing now.
+
+    :param here: the page that shows it, as ``Event.by`` names it.
+    """
+    if heard.all_stopped:
+        return 'Stopped. Press Go on.'
+    said = _paused(heard, here) or sentence(
+        heard.activity.said, heard.description, plain=True) or (
+            heard.activity.sentence or heard.status)
+    return f'{_at_home(heard)}{as_sentence(said)}' if said else 'Nothing has been heard yet.'
+
+
+def as_sentence(said: str) -> str:
+    """Return words with a capital letter at their beginning, unless a name like r1c2 is there."""
+    return said[:1].upper() + said[1:] if said.split(' ')[0].rstrip(',:').isalpha() else said
+
+
+def _paused(heard: Telemetry, here: str) -> str:
+    """Return from where the pause was asked for, and when; empty if that is not known."""
+    why = heard.activity.said
+    if not (isinstance(why, Because) and isinstance(why.said, ExploreCalled)):
+        return ''
+    last = next((event for event in reversed(heard.events) if event.kind == 'pause'), None)
+    if last is None or not isinstance(last.said, PausedBy):
+        return ''
+    home = ' to go home' if isinstance(last.said, PausedToGoHomeBy) else ''
+    by = 'from this page' if last.by == here else f'by {last.by}'
+    return f'paused{home} {by} at {moment(last.time, "%H:%M")}'
+
+
+def _at_home(heard: Telemetry) -> str:
+    """Return that the robot rests at home, by the name of home; empty if it does not."""
+    home = heard.home
+    if heard.phase != 'paused' or home is None or heard.activity.current != home:
+        return ''
+    return f'At home in {heard.description.place(home)}. '

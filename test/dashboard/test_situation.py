@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page says first what follows from a change, and what the explorer is doing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.events import Event
+from mnm_ros.core.progress.said import (
+    Because,
+    CheckingAgainst,
+    ExploreCalled,
+    PausedBy,
+    PausedToGoHomeBy,
+    SamplingStates,
+    StaysAtGoal,
+)
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import moment
+from mnm_ros.view.telemetry import Telemetry
+from mnm_ros.view.web.situation import consequences, doing
+import pytest
+
+FLAT = RobotDescription(
+    ('go',), 0, names={0: 'dock', 3: 'kitchen 1', 4: 'kitchen 2', 5: 'study 1', 6: 'balcony'},
+    rooms={'hall': (0, 1), 'kitchen': (3, 4), 'study': (5,), 'balcony': (6,)})
+AT = 1_800_000_000.0
+PAGE = 'page 192.0.2.7'
+
+
+@pytest.mark.parametrize(('lost', 'known', 'expected'), [
+    ((), (0, 1), ''),
+    ((3, 4, 6), (0, 1), 'Kitchen and balcony out of reach.'),
+    ((4, 5), (0, 1, 3), 'Study and kitchen 2 out of reach.'),
+    ((3, 4, 5, 6, 98, 99), (0, 1), 'Kitchen, study, balcony, state 98 and state 99 out of reach.'),
+])
+def test_the_rooms_out_of_reach_come_first(
+        lost: tuple[int, ...], known: tuple[int, ...], expected: str) -> None:
+    heard = Telemetry(description=FLAT, known=known, activity=Activity(lost=lost, home=0))
+    assert consequences(heard) == expected
+    closed = replace(heard, report={'closed': 'door hall-kitchen closed, next try Thu 00:33'})
+    assert consequences(closed) == (
+        f'{expected} Door hall-kitchen closed, next try Thu 00:33.'.strip())
+
+
+def test_it_is_said_in_plain_words() -> None:
+    heard = Telemetry(description=FLAT, activity=Activity(
+        sentence='sampling 2 states: 3 executions to go', said=SamplingStates(2, 3)))
+    assert doing(heard) == 'Trying out 2 places: 3 moves to go'
+    checking = replace(heard, activity=Activity(said=CheckingAgainst(6, 0.3, 9.2)))
+    assert doing(checking) == 'Checking that the way to balcony still works'
+    assert doing(Telemetry(status='own words')) == 'Own words'
+    assert doing(Telemetry()) == 'Nothing has been heard yet.'
+    assert doing(replace(heard, stopped=frozenset(('',)))) == 'Stopped. Press Go on.'
+
+
+def test_a_pause_says_from_where_and_when() -> None:
+    heard = Telemetry(phase='paused', description=FLAT, activity=Activity(
+        said=Because('paused', ExploreCalled()), home=0, current=3))
+    assert doing(heard) == 'Paused: service explore called'    # it is not heard who has called
+    pause = Event(9, 'paused', 'pause', time=AT, by=PAGE, said=PausedBy(PAGE))
+    later = Event(9, 'saved', 'command', time=AT + 60)
+    at = moment(AT, '%H:%M')
+    heard = replace(heard, events=(pause, later))
+    assert doing(heard, PAGE) == f'Paused from this page at {at}'
+    assert doing(heard, 'page 192.0.2.8') == f'Paused by {PAGE} at {at}'
+    home = replace(heard, events=(replace(pause, said=PausedToGoHomeBy(PAGE)),))
+    assert doing(home, PAGE) == f'Paused to go home from this page at {at}'
+    there = replace(home, activity=replace(home.activity, current=0))
+    assert doing(there, PAGE) == f'At home in dock. Paused to go home from this page at {at}'
+    # Another reason is not the one of an earlier pause.
+    stays = replace(heard, activity=Activity(said=Because('paused', StaysAtGoal(6, 60.0))))
+    assert 'the robot stays at the goal balcony' in doing(stays, PAGE)
