@@ -11,7 +11,8 @@ import time
 
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.declaration import listed
-from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
+from mnm_ros.core.progress.said import MostHasChanged
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.sentences import places, sentence
@@ -37,10 +38,28 @@ def moment(seconds: float, form: str = '%a %H:%M') -> str:
 
 
 def merged(events: Sequence[Event]) -> list[Event]:
-    """Return events without the hints that a change of the same pair has followed at once."""
+    """
+    Return events without those that another one says, too.
+
+    These are the hints that a change of the same pair has followed at once, and what is told of
+    single pairs where many moves share one change.
+    """
     changes = [event for event in events if event.kind == 'change' and event.change]
+    shared = [event for event in events if event.moves]
     return [event for event in events if not (
-        event.kind == 'hint' and event.change and any(_confirms(each, event) for each in changes))]
+        event.kind == 'hint' and event.change and any(_confirms(each, event) for each in changes)
+        or event.change and any(_covers(each, event) for each in shared))]
+
+
+def _covers(shared: Event, event: Event) -> bool:
+    """Return whether the change of a pair is part of a change of many moves."""
+    moves, change = shared.moves, event.change
+    if moves is None or change is None or moves.action not in (None, change.action):
+        return False
+    began = event.step if change.step is None else change.step
+    return event.step <= shared.step and any(
+        change.pair == (state, action) for state, action, _ in moves.moves) or (
+        moves.step is not None and moves.step <= began <= shared.step)
 
 
 def _confirms(change: Event, hint: Event) -> bool:
@@ -61,6 +80,9 @@ def tone(event: Event) -> str:
         return 'good'
     if event.ways is not None:
         return 'bad' if event.ways.lost else 'good'
+    if event.moves is not None:
+        before, after = event.moves.reliable
+        return 'bad' if after < before else 'good'
     if event.change is not None and event.change.before and event.change.after:
         return 'bad' if usual(event.change.after) == event.change.state else 'good'
     return ''
@@ -90,6 +112,9 @@ def told(event: Event, description: RobotDescription) -> str:
     if event.change is not None and event.change.before and event.change.after:
         hint = event.kind == 'hint'
         return ('hint, outside of the promise: ' * hint) + _pair(event.change, description, hint)
+    if event.moves is not None:
+        ends = isinstance(event.said, MostHasChanged)
+        return _moves(event.moves, description) + '; the next round begins' * ends
     if event.ways is not None:
         return f'{event.text or sentence(event.said)}: {_ways(event.ways, description)}'
     return event.text or sentence(event.said, description)
@@ -143,6 +168,26 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
     action = description.action_name(change.action, change.state)
     return (f'{since}"{action}" in {description.place(change.state)} {leads} '
             f'(seen {times:,} of {tried:,} times; before {worked:,} of {before:,}{there})')
+
+
+def _moves(moves: MovesChange, description: RobotDescription) -> str:
+    """Return since when many moves have become less reliable, or more, and how much."""
+    which = 'all moves have' if moves.action is None else (
+        f'"{description.action_name(moves.action)}" has')
+    before, after = moves.reliable
+    return (f'{which} become {"less" if after < before else "more"} reliable{_began(moves)}: '
+            f'{after:.0%} instead of {before:.0%}')
+
+
+def _began(moves: MovesChange) -> str:
+    """Return between which times, or else steps, a change of many moves has begun."""
+    if moves.time is not None and moves.latest_time is not None:
+        first, last = moment(moves.time), moment(moves.latest_time)
+    elif moves.step is not None and moves.latest is not None:
+        first, last = f'step {moves.step:,}', f'step {moves.latest:,}'
+    else:
+        return ''
+    return f' since {first}' if first == last else f' between {first} and {last}'
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:

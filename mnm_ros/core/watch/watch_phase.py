@@ -46,7 +46,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     ChangeTooLong,
     MostHasChanged,
@@ -375,26 +375,30 @@ class WatchPhase(CheckingPhase):
                 return
             self._rediscover_again()
         if why := self._dearer_than_a_round:
-            self._end_round(why)
+            self._end_round(*why)
             return
         self._begin_patrol()
 
     @property
-    def _dearer_than_a_round(self) -> Said | None:
-        """Return why the next round probably costs less than this one; None if it does not."""
+    def _dearer_than_a_round(self) -> tuple[Said, MovesChange | None] | None:
+        """
+        Return why the next round probably costs less than this one; None if it does not.
+
+        With the change of all moves, if that is why.
+        """
         if not self._round.log.open:
             return None
         number = self._round.number
-        if self.doubts.everywhere:
-            return MostHasChanged(number, number + 1)
+        if everywhere := self.doubts.shared.of_all:
+            return MostHasChanged(number, number + 1), everywhere
         if self._relearning.steps > self._round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
-            return ChangeTooLong(number, self._relearning.steps, number + 1)
+            return ChangeTooLong(number, self._relearning.steps, number + 1), None
         return None
 
-    def _end_round(self, why: Said) -> None:
+    def _end_round(self, why: Said, moves: MovesChange | None = None) -> None:
         self.refuted = True
-        self._round.log.tell(why, 'change')
+        self._round.log.tell(why, 'change', moves)
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
