@@ -18,7 +18,7 @@ from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     ActionChanged,
     Hinted,
@@ -44,12 +44,14 @@ class Doubts:
 
     :param round_: with the limit and the radius; its log is told of hints and changes.
     :param parts: of the phase.
+    :ivar all_moves: the change of all moves once their detector raises the alarm, else None.
     :ivar shared: whether many moves share the change that is open.
     """
 
     def __init__(self, round_: Round, parts: WatchParts) -> None:
         self._round = round_
         self._parts = parts
+        self.all_moves: MovesChange | None = None
         self.shared = SharedChange(parts.transitions, parts.reach, parts.relearning)
 
     def doubted(self, policies: Sequence[Policy]) -> dict[int, Said]:
@@ -84,6 +86,8 @@ class Doubts:
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
         self._pool(pair, next_state, policies)
+        self.all_moves = self.all_moves or parts.pooled_detector.record(
+            pair, next_state)
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         self._look(pair, next_state)
@@ -247,6 +251,7 @@ class Doubts:
         if parts.relearning.swept and not parts.checks.monitor.unproven:
             if log.open:
                 parts.reach.begin_anew()
+                parts.pooled_detector.begin_anew()
             log.settle()
             parts.relearning.settle()
             parts.blocked.settle()

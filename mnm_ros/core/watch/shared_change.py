@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-import math
 
+from mnm_ros.core.detection.pooled_detector import PRIOR, speaks, sums
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import MovesChange, PairChange
@@ -22,7 +22,6 @@ from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.rediscovery import Relearning
 
 _SEVERAL = 2    # moves that have changed: a single one is relearnt for itself
-_PRIOR = 0.5    # executions that arrived, and that did not, beside those that were counted
 _SURE = 5.0    # nats that the other moves have to speak for a shared change, or against it
 
 
@@ -72,7 +71,7 @@ class SharedChange:
         """Return the chance with which the moves with an alarm arrive by now, as estimated."""
         worked, executions = map(sum, zip(*map(
             _arrived_since, self._relearning.changed.values())))
-        return (worked + _PRIOR) / (executions + 2 * _PRIOR)
+        return (worked + PRIOR) / (executions + 2 * PRIOR)
 
     @property
     def _others(self) -> list[_Move]:
@@ -96,18 +95,12 @@ class SharedChange:
             before.append(move.before)
             after.append(move.since)
         return MovesChange(tuple((*pair, _led_to(change)) for pair, change in changed.items()),
-                           action, _sums(before), _sums(after))
+                           action, sums(before), sums(after))
 
 
 def _speaks(moves: Iterable[_Move], now: float) -> float:
     """Return the nats for moves that arrive with the chance ``now`` rather than as before."""
-    speaks = 0.0
-    for move in moves:
-        arrived, since = move.since
-        before = (move.before[0] + _PRIOR) / (move.before[1] + 2 * _PRIOR)
-        speaks += arrived * math.log(now / before) + (since - arrived) * math.log(
-            (1 - now) / (1 - before))
-    return speaks
+    return sum(speaks(now, move.before, move.since) for move in moves)
 
 
 def _led_to(change: PairChange) -> int:
@@ -122,8 +115,3 @@ def _arrived(change: PairChange, followed: Mapping[int, int]) -> tuple[int, int]
 
 def _arrived_since(change: PairChange) -> tuple[int, int]:
     return _arrived(change, change.after)
-
-
-def _sums(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    arrived, executed = map(sum, zip(*counts))
-    return arrived, executed
