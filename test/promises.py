@@ -33,6 +33,7 @@ class Promise(NamedTuple):
 _SPENDING, _CERTIFICATE = 'core/statistics/delta_spending.py', 'core/statistics/certificate.py'
 _EVALUATION, _EVIDENCE = 'core/statistics/evaluation.py', 'core/disco/evidence.py'
 _DETECTOR, _PAIRS = 'core/detection/detector.py', 'core/detection/transition_detector.py'
+_POOLED = 'core/detection/pooled_detector.py'
 _REDISCOVERY, _REACH = 'core/watch/rediscovery.py', 'core/statistics/reach.py'
 _MONITOR, _PLAUSIBLE = 'core/watch/policy_monitor.py', 'core/planning/plausible.py'
 _LOG, _GENERATIONS = 'checkpoint/input_log.py', 'checkpoint/generations.py'
@@ -58,6 +59,8 @@ INEQUALITIES = (
             'return 3 * delta / (4 *', 'return 3 * delta / (2 *', _OF_SPENDING),
     Promise('the kinds of decisions of a round share its delta', _SPENDING,
             "'reach': 1 / 12", "'reach': 1 / 6", _OF_SPENDING),
+    Promise('the beginnings of the pooled detector share its delta', _POOLED,
+            'self._delta * share(self._begun)', 'self._delta', 'core/test_pooled_detector.py'),
     Promise('all S(i) together are 1', _SPENDING,
             '- math.sqrt((1 + even) / (number + even + 1))', '', _OF_SPENDING),
     Promise('ruling out has 2/3 of a rediscovery, and certificates by the sets 1/6',

@@ -96,7 +96,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.planning.planner import Planner, PlannerFactory
     from mnm_ros.core.presets import new_base, OPTIONS, PRESETS, settings
     from mnm_ros.core.progress.activity import Activity, Evidence, PhaseActivity, Progress
-    from mnm_ros.core.progress.events import Event, PairChange, WaysChange
+    from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
     from mnm_ros.core.progress.prediction import Outlook
     from mnm_ros.core.progress.said import InWords, Said
     from mnm_ros.core.progress.trust import PolicyTrust, Trust, TrustedPolicy
@@ -112,8 +112,8 @@ __all__ = [
     'Foresees', 'Homing', 'Hypothesis', 'ImproveInput', 'InWords', 'IncrementalBase',
     'InputListener', 'Interruption', 'InvalidTypeError', 'InvalidValueError', 'Knowledge',
     'KnownOfState', 'LaunchError', 'Learns', 'LookInput', 'Member', 'MessageError',
-    'MissingPackageError', 'MnmError', 'Navigation', 'NearlyBest', 'NextStates', 'NoAnswerError',
-    'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner',
+    'MissingPackageError', 'MnmError', 'MovesChange', 'Navigation', 'NearlyBest', 'NextStates',
+    'NoAnswerError', 'OPTIONS', 'Observation', 'Optimism', 'OptimisticPlan', 'OptimisticPlanner',
     'OptimisticPolicy', 'OtherCheckpointError', 'Outlook', 'PRESETS', 'PairChange',
     'ParameterError', 'PausableTask', 'Phase', 'PhaseActivity', 'Planner', 'PlannerFactory',
     'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem', 'Progress',
@@ -155,7 +155,7 @@ _NAMES = {
     'planning.planner': 'Planner PlannerFactory',
     'presets': 'OPTIONS PRESETS new_base settings',
     'progress.activity': 'Activity Evidence PhaseActivity Progress',
-    'progress.events': 'Event PairChange WaysChange',
+    'progress.events': 'Event MovesChange PairChange WaysChange',
     'progress.prediction': 'Outlook',
     'progress.said': 'InWords Said',
     'progress.trust': 'PolicyTrust Trust TrustedPolicy',

@@ -48,7 +48,7 @@ from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
-from mnm_ros.core.progress.events import Event, LastPairs, PairChange
+from mnm_ros.core.progress.events import Event, LastPairs, MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
@@ -578,7 +578,7 @@ class Exploration(PausableTask):
         here, self.last_state = self.last_state, state
         self._observed.add(here, action, state)
         self.steps += 1
-        self._last_pairs.add(here, action, self.steps)
+        self._last_pairs.add(here, action, state, self.steps)
         if here is not None and self._mnm.support.refuted_by(here, action, state):
             self._mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
@@ -643,7 +643,7 @@ class Exploration(PausableTask):
             return
         if after is not None:
             self._observed.add(state, action, after)
-            self._last_pairs.add(state, action, self.steps)
+            self._last_pairs.add(state, action, after, self.steps)
             if self._mnm.support.refuted_by(state, action, after):
                 self._mnm.refute(state, action, after)
         if not self._mnm.support.forbids(state, action):    # where nothing is to be learnt
@@ -678,10 +678,14 @@ class Exploration(PausableTask):
         self._outdated_since.append((state, action))
 
     def _decided(self, said: Said, kind: str = 'decision',
-                 change: PairChange | None = None) -> None:
+                 change: PairChange | MovesChange | None = None) -> None:
         self._news, self._last_change = said, AtStep(self.steps, said)
-        self._happened(Event(self.steps, '', kind, change and replace(
-            change, step=self._last_pairs.begun(change)), said=said))
+        moves = change if isinstance(change, MovesChange) else None
+        pair = change if isinstance(change, PairChange) else None
+        self._happened(Event(
+            self.steps, '', kind, said=said,
+            change=pair and replace(pair, step=self._last_pairs.begun(pair)),
+            moves=moves and self._last_pairs.begun_together(moves)))
 
     def _happened(self, event: Event) -> None:
         self.events.append(event)

@@ -11,8 +11,8 @@ import time
 
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.declaration import listed
-from mnm_ros.core.progress.events import Event, PairChange, WaysChange
-from mnm_ros.core.progress.said import HintWithdrawn, WaysClosed
+from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
+from mnm_ros.core.progress.said import HintWithdrawn, MostHasChanged, WaysClosed
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.sentences import places, sentence
@@ -38,11 +38,13 @@ def moment(seconds: float, form: str = '%a %H:%M') -> str:
 
 def merged(events: Sequence[Event]) -> list[Event]:
     """
-    Return events without those that say the same of a way as a later event, or as ``closed``.
+    Return events without those that say the same of a way as another one, or as ``closed``.
 
-    A hint is left out if a change of the same pair follows before the hint is withdrawn. The
-    diagnostics ``closed`` say when a closed way is tried again.
+    A hint is left out if a change of the same pair follows before the hint is withdrawn, and an
+    event about a single pair if many moves share its change. The diagnostics ``closed`` say when a
+    closed way is tried again.
     """
+    shared = [event for event in events if event.moves]
     kept: list[Event] = []
     confirmed: set[Pair] = set()
     for event in reversed(events):
@@ -53,8 +55,20 @@ def merged(events: Sequence[Event]) -> list[Event]:
         elif isinstance(event.said, WaysClosed) or event.kind == 'hint' and (
                 event.change is not None and event.change.pair in confirmed):
             continue
-        kept.append(event)
+        if not any(_covers(each, event) for each in shared):
+            kept.append(event)
     return kept[::-1]
+
+
+def _covers(shared: Event, event: Event) -> bool:
+    """Return whether the change of a pair is part of a change of many moves."""
+    moves, change = shared.moves, event.change
+    if moves is None or change is None or moves.action not in (None, change.action):
+        return False
+    began = event.step if change.step is None else change.step
+    return event.step <= shared.step and any(
+        change.pair == (state, action) for state, action, _ in moves.moves) or (
+        moves.step is not None and moves.step <= began <= shared.step)
 
 
 def tone(event: Event) -> str:
@@ -66,6 +80,9 @@ def tone(event: Event) -> str:
         return 'good'
     if event.ways is not None:
         return 'bad' if event.ways.lost else 'good'
+    if event.moves is not None:
+        before, after = event.moves.reliable
+        return 'bad' if after < before else 'good'
     if event.change is not None and event.change.before and event.change.after:
         return 'bad' if usual(event.change.after) == event.change.state else 'good'
     return ''
@@ -94,6 +111,9 @@ def told(event: Event, description: RobotDescription) -> str:
         return _asked(event, description)
     if event.change is not None and event.change.before and event.change.after:
         return _pair(event.change, description, hint=event.kind == 'hint')
+    if event.moves is not None:
+        ends = isinstance(event.said, MostHasChanged)
+        return _moves(event.moves, description) + '; the next round begins' * ends
     if event.ways is not None:
         return f'{_ways(event.ways, description)}; {event.text or sentence(event.said)}'
     return event.text or sentence(event.said, description)
@@ -155,6 +175,26 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
         f' to {description.place(was)}')
     since = '' if change.time is None else f' since {moment(change.time)}'
     return f'{subject} {leads}{since} ({made}, {earlier} before)'
+
+
+def _moves(moves: MovesChange, description: RobotDescription) -> str:
+    """Return since when many moves have become less reliable, or more, and how much."""
+    which = 'all moves have' if moves.action is None else (
+        f'"{description.action_name(moves.action)}" has')
+    before, after = moves.reliable
+    return (f'{which} become {"less" if after < before else "more"} reliable{_began(moves)}: '
+            f'{after:.0%} instead of {before:.0%}')
+
+
+def _began(moves: MovesChange) -> str:
+    """Return between which times, or else steps, a change of many moves has begun."""
+    if moves.time is not None and moves.latest_time is not None:
+        first, last = moment(moves.time), moment(moves.latest_time)
+    elif moves.step is not None and moves.latest is not None:
+        first, last = f'step {moves.step:,}', f'step {moves.latest:,}'
+    else:
+        return ''
+    return f' since {first}' if first == last else f' between {first} and {last}'
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mnm_ros.core import PairChange, Policy, Problem, Round, settings
+from mnm_ros.core import MovesChange, PairChange, Policy, Problem, Round, settings
 from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.mnm.directives import LeaveClosed
@@ -15,7 +15,7 @@ from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.said import ChangeTooLong, MostHasChanged, Said, StatesRecalled
 from mnm_ros.core.watch.watch_phase import WatchPhase
-from mnm_ros.simulation.cmp import grid_cmp
+from mnm_ros.simulation.cmp import grid_cmp, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
 import pytest
@@ -37,9 +37,15 @@ class Explored:
         self.scenario = scenario_of(*cmps)    # type: ignore[arg-type]
         self.simulator = Simulator(self.scenario, seed)
         self.said: list[Said] = []
+        self.shared: list[MovesChange] = []
         self.mnm: Mnm = new_mnm(
             settings(Problem(len(self.scenario.actions), radius, 1.0, 0.1)), seed,
-            lambda said, *about: self.said.append(said))
+            self._hear)
+
+    def _hear(self, said: Said, kind: str = '', change: object = None) -> None:
+        self.said.append(said)
+        if isinstance(change, MovesChange):
+            self.shared.append(change)
 
     def step(self, steps: int) -> int:
         """Make steps; return at how many of them what is held is wrong."""
@@ -80,6 +86,24 @@ def test_a_change_of_all_moves_is_relearnt_as_one(before: float, now: float, see
     assert world.step(2_600) == 0
     assert (world.mnm.log.noticed, world.mnm.log.relearnt) == (1, 1)
     assert sum(isinstance(said, MostHasChanged) for said in world.said) == 1
+    (shared,), expected = world.shared, (1 - before, 1 - now)
+    assert shared.action is None and len(shared.moves) >= 2
+    assert shared.reliable == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize('seed', range(strength(2, 10)))
+def test_a_change_of_one_action_is_told_as_one(seed: int) -> None:
+    before, = (grid_cmp(['...', '.S.', '...'], 0.1, MOVES),)
+    broken = TableCmp(before.start, before.actions, {
+        (state, action): before.transitions(state, action) if action != 2 else ((state, 1.0),)
+        for state in range(9) for action in range(before.actions)})
+    world = Explored(before, broken, seed=seed)
+    world.step(2_500)
+    world.simulator.change()
+    world.step(2_000)
+    shared, = world.shared
+    assert shared.action == 2 and {action for _, action, _ in shared.moves} == {2}
+    assert shared.reliable == pytest.approx((0.9, 0.0), abs=0.1)
 
 
 @pytest.mark.parametrize('seed', range(strength(1, 4)))

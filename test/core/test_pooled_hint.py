@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""A change of all moves is noticed earlier than by the detector of a single move."""
+"""Many moves that work less often raise a hint, and the best known of them are looked at."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ import random
 from statistics import mean
 
 from mnm_ros.core.detection.pooled_hint import PooledHint
-from mnm_ros.simulation.cmp import grid_cmp
-from test_change import Explored, MOVES
-from tiers import strength
 
 PAIRS = [(state, 0) for state in range(9)]
 
@@ -51,20 +48,3 @@ def test_what_is_looked_at_is_the_best_known_and_ends() -> None:
     assert times > 20 and hint.due == PAIRS[1]
     hint.leave(PAIRS[1])
     assert hint.due is None
-
-
-def test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones() -> None:
-    """Without it the first alarm comes after 492 steps in the mean of ten seeds."""
-    took = []
-    for seed in range(strength(3, 10)):
-        world = Explored(*(grid_cmp(['...', '.S.', '...'], slip, MOVES) for slip in (0.05, 0.4)),
-                         seed=seed)
-        world.step(2_500)
-        assert not world.mnm.log.noticed
-        world.simulator.change()
-        steps = 0
-        while not world.mnm.log.noticed:
-            world.step(20)
-            steps += 20
-        took.append(steps)
-    assert mean(took) < 350, took

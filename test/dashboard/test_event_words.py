@@ -4,8 +4,14 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.progress.events import Event, PairChange, WaysChange
-from mnm_ros.core.progress.said import HintWithdrawn, StatesAdded, WaysClosed
+from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
+from mnm_ros.core.progress.said import (
+    ActionChanged,
+    HintWithdrawn,
+    MostHasChanged,
+    StatesAdded,
+    WaysClosed,
+)
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import merged, moment, told, tone
 import pytest
@@ -111,7 +117,43 @@ def test_a_way_has_one_entry_for_one_change() -> None:
     assert merged([change, hint]) == [change, hint]
 
 
+def shared(action: int | None, now: int, **began: float) -> Event:
+    moves = MovesChange(((5, 1, 6), (6, 1, 7)), action, (95, 100), (now, 100),
+                        **began)    # type: ignore[arg-type]
+    return Event(40, '', 'change', moves=moves, said=(
+        MostHasChanged(1, 2) if action is None else ActionChanged(1, action)))
+
+
+@pytest.mark.parametrize(('event', 'sentence'), [
+    (shared(None, 60, time=AT, latest_time=AT + 1),
+     f'all moves have become less reliable {SINCE.strip()}: 60% instead of 95%; '
+     'the next round begins'),
+    (shared(1, 0, time=AT, latest_time=AT + 300),
+     f'"east" has become less reliable between {moment(AT)} and {moment(AT + 300)}: '
+     '0% instead of 95%'),
+    (shared(1, 99, step=9, latest=1_000),
+     '"east" has become more reliable between step 9 and step 1,000: 99% instead of 95%'),
+    (shared(1, 0), '"east" has become less reliable: 0% instead of 95%')])
+def test_a_change_of_many_moves_is_told_with_its_beginning(event: Event, sentence: str) -> None:
+    assert told(Event.from_json(event.to_json()), FLAT) == sentence
+
+
+def test_the_changes_of_pairs_are_part_of_the_change_that_their_moves_share() -> None:
+    first, joined, other, older = (
+        Event(step, '', kind, PairChange(state, action, {9: 40}, {state: 4}, began))
+        for step, kind, state, action, began in (
+            (30, 'change', 5, 1, 21), (45, 'change', 8, 1, 35), (46, 'change', 8, 0, 35),
+            (19, 'change', 8, 1, 12)))
+    hint = Event(29, '', 'hint', PairChange(8, 1, {9: 40}, {8: 4}, 22))
+    one, everything = shared(1, 0, step=20, latest=25), shared(None, 0, step=20, latest=25)
+    assert merged([older, hint, first, one, joined, other]) == [older, one, other]
+    assert merged([older, hint, first, everything, joined, other]) == [older, everything]
+    later = Event(60, '', 'change', PairChange(8, 1, {9: 40}, {8: 4}, 50))
+    assert merged([one, later]) == [one, later]
+
+
 @pytest.mark.parametrize(('event', 'expected'), [
+    (shared(None, 60), 'bad'), (shared(None, 99), 'good'),
     (Event(1, '', 'change', PairChange(5, 1, {6: 9}, {5: 9})), 'bad'),
     (Event(1, '', 'change', PairChange(5, 1, {5: 9}, {6: 9})), 'good'),
     (Event(1, '', 'change', ways=WaysChange((5,))), 'good'),

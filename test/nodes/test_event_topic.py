@@ -6,8 +6,14 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from mnm_ros.core.progress.events import Event, PairChange
-from mnm_ros.core.progress.said import ChangeRelearnt, ExploreCalled, PairChanged, StatesAdded
+from mnm_ros.core.progress.events import Event, MovesChange, PairChange
+from mnm_ros.core.progress.said import (
+    ChangeRelearnt,
+    ExploreCalled,
+    MostHasChanged,
+    PairChanged,
+    StatesAdded,
+)
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
@@ -49,6 +55,19 @@ def test_when_it_began(step: int | None, ago: float | None) -> None:
     told = world.events.tell(
         Event(100, '', 'change', PairChange(1, 0, {2: 9}, {1: 3}, step)), UNDESCRIBED)
     assert told.change.time == (None if ago is None else world.now - ago)
+
+
+def test_a_change_of_many_moves_has_the_times_of_its_beginning() -> None:
+    world = World()
+    for second in range(10):
+        world.events.pass_time(10 + 10 * second)
+        world.now += second < 9
+    moves = MovesChange(((1, 0, 2),), None, (95, 100), (60, 100), 55, 100)
+    told = world.events.tell(
+        Event(100, '', 'change', moves=moves, said=MostHasChanged(1, 2)), UNDESCRIBED)
+    assert told.moves is not None
+    assert (told.moves.time, told.moves.latest_time) == (world.now - 4.0, world.now)
+    assert world.events.in_words(MostHasChanged(1, 2), UNDESCRIBED) == told.text
 
 
 def test_the_status_of_a_change_has_the_words_of_its_event() -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
+import math
 from typing import Annotated, Union
 
 from mnm_ros.core.model.counts import Pair, usual
@@ -34,6 +35,8 @@ KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fau
 
 _REMEMBERED = 10_000    # steps, in which the beginning of a change is looked for
 
+
+_LIKELY = 3.0    # nats that a step may lack at which a change may have begun
 
 _time = value('s since 1970', lambda found: type(found) in (int, float) and 0 <= found < 2**36,
               float)
@@ -75,6 +78,35 @@ class PairChange:
 
 
 @dataclass(frozen=True)
+class MovesChange:
+    """
+    One change of many moves. A move is a pair that led to another state before.
+
+    :ivar moves: those that have raised the alarm: a state, an action, and where it led before.
+    :ivar action: of all moves that have changed; None if the moves with every action have.
+    :ivar before, after: how often the moves arrived where they usually did before, and how often
+        they were executed.
+    :ivar step, latest: the first and the last step at which the change may have begun, by the
+        likelihood of what ``moves`` have done; None if that is too long ago.
+    :ivar time, latest_time: of these steps, in s since 1970; None if that is not known.
+    """
+
+    moves: tuple[tuple[int, ...], ...]
+    action: Union[int, None]
+    before: tuple[int, ...]
+    after: tuple[int, ...]
+    step: Union[int, None] = None
+    latest: Union[int, None] = None
+    time: Union[Annotated[float, _time], None] = None
+    latest_time: Union[Annotated[float, _time], None] = None
+
+    @property
+    def reliable(self) -> tuple[float, float]:
+        """Return the share of the executions that arrived, before and after."""
+        return self.before[0] / self.before[1], self.after[0] / self.after[1]
+
+
+@dataclass(frozen=True)
 class WaysChange:
     """
     What has come of a change once it is relearnt.
@@ -106,6 +138,7 @@ class Event:
     :ivar text: a sentence for people, once it is published; the core leaves it empty.
     :ivar kind: one of ``KINDS``.
     :ivar change: of a pair, if it is about one.
+    :ivar moves: one change of many pairs, if it is about that.
     :ivar ways: what has come of a change, if it is about that.
     :ivar time: in s since 1970; 0 in the core, which has no clock.
     :ivar seconds: the mean time of each action so far, where it tells that there was a stop.
@@ -141,6 +174,7 @@ class Event:
     goal: Union[int, None] = None
     target: Union[int, None] = None
     request: Union[str, None] = None
+    moves: Union[MovesChange, None] = None
     refused: bool = False
     count: Union[int, None] = None
     said: Annotated[Union[Said, None], maybe_said] = None
@@ -163,17 +197,39 @@ class LastPairs:
     """The states and actions of the last steps, to say when a change of one of them began."""
 
     def __init__(self) -> None:
-        self._last: deque[tuple[int | None, int, int]] = deque(maxlen=_REMEMBERED)
+        self._last: deque[tuple[int | None, int, int, int]] = deque(maxlen=_REMEMBERED)
 
-    def add(self, state: int | None, action: int, step: int) -> None:
-        """Take note of an execution by so many steps; None is a state that is not known."""
-        self._last.append((state, action, step))
+    def add(self, state: int | None, action: int, end: int, step: int) -> None:
+        """Record where an execution has ended, by the steps; None is a state not known."""
+        self._last.append((state, action, end, step))
 
     def begun(self, change: PairChange) -> int | None:
         """Return the step of the first execution since a change; None if it is too long ago."""
-        steps = (step for state, action, step in reversed(self._last)
+        steps = (step for state, action, _, step in reversed(self._last)
                  if (state, action) == change.pair)
         return next(islice(steps, max(0, sum(change.after.values()) - 1), None), None)
+
+    def begun_together(self, change: MovesChange) -> MovesChange:
+        """
+        Return the change of many moves with the steps at which it may have begun.
+
+        It may have begun at any step after the last execution that is likely to be older.
+        """
+        ends = {(state, action): end for state, action, end in change.moves}
+        before, after = ((arrived + 0.5) / (executed + 1)
+                         for arrived, executed in (change.before, change.after))
+        speaks, found = 0.0, []
+        for state, action, end, step in reversed(self._last):
+            usual_end = ends.get((state, action))    # type: ignore[arg-type]
+            if usual_end is not None:
+                speaks += math.log(after / before if end == usual_end else
+                                   (1 - after) / (1 - before))
+                found.append((speaks, step))
+        most = max(found, default=(0.0, 0))[0]
+        likely = [place for place, (speaks, _) in enumerate(found) if speaks >= most - _LIKELY]
+        if not likely or likely[-1] + 1 == len(found):
+            return change    # it is too long ago
+        return replace(change, step=found[likely[-1] + 1][1] + 1, latest=found[likely[0]][1])
 
 
 def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, float]],

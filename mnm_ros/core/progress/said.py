@@ -193,6 +193,13 @@ class PairChanged(_OfPair):
 
 
 @dataclass(frozen=True)
+class ActionChanged(_OfRound):
+    """An action arrives less often, or more often, than before, wherever it is executed."""
+
+    action: int
+
+
+@dataclass(frozen=True)
 class HintRaised(_OfPair):
     """An action that nearly always worked has failed several times in a row."""
 

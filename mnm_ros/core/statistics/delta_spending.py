@@ -15,8 +15,8 @@ import math
 EVEN_PARTS = 10    # of states and pairs there are hardly ever fewer
 
 SHARES: Mapping[str, float] = {
-    'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 24, 'blocked': 1 / 24, 'reach': 1 / 12,
-    'transitions': 1 / 6, 'proofs': 1 / 6}
+    'addition': 1 / 3, 'deletion': 1 / 6, 'restart': 1 / 48, 'pooled': 1 / 48, 'blocked': 1 / 24,
+    'reach': 1 / 12, 'transitions': 1 / 6, 'proofs': 1 / 6}
 """The parts of a round's delta by kind of decision; their sum is 1."""
 
 

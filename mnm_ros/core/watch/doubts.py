@@ -18,8 +18,9 @@ from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.progress.said import (
+    ActionChanged,
     Hinted,
     HintRaised,
     HintWithdrawn,
@@ -28,12 +29,10 @@ from mnm_ros.core.progress.said import (
     WayOpen,
     WayStillClosed,
 )
+from mnm_ros.core.watch.shared_change import SharedChange
 from mnm_ros.core.watch.watch_parts import WatchParts
 
 _AT_ONCE = 2    # policies that are looked at for a proof by a model
-_SEVERAL = 2    # moves that have changed: a single one is relearnt for itself
-_PRIOR = 0.5    # executions that arrived, and that did not, beside those that were counted
-_SURE = 5.0    # nats that all others have to speak for a change of everything
 
 
 class Doubts:
@@ -45,11 +44,15 @@ class Doubts:
 
     :param round_: with the limit and the radius; its log is told of hints and changes.
     :param parts: of the phase.
+    :ivar all_moves: the change of all moves once their detector raises the alarm, else None.
+    :ivar shared: whether many moves share the change that is open.
     """
 
     def __init__(self, round_: Round, parts: WatchParts) -> None:
         self._round = round_
         self._parts = parts
+        self.all_moves: MovesChange | None = None
+        self.shared = SharedChange(parts.transitions, parts.reach, parts.relearning)
 
     def doubted(self, policies: Sequence[Policy]) -> dict[int, Said]:
         """Return why a policy is doubted, by target."""
@@ -83,6 +86,8 @@ class Doubts:
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
         self._pool(pair, next_state, policies)
+        self.all_moves = self.all_moves or parts.pooled_detector.record(
+            pair, next_state)
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
         self._look(pair, next_state)
@@ -133,9 +138,9 @@ class Doubts:
             self.doubt(concerned)
             parts.relearning.steps = 0
         if change.led_to is not None:
-            parts.relearning.changed[pair] = (
-                change.after.get(change.led_to, 0), sum(change.after.values()))
+            parts.relearning.changed[pair] = change
         log.tell_changed(self._round.number, change)
+        self._tell_action(pair[1])
         parts.hints.forget(pair)
         parts.pooled.leave(pair)
         parts.reach.forget(*pair)
@@ -157,29 +162,13 @@ class Doubts:
         return (self._round.log.open and not counts.times_forgotten(*change.pair)
                 and sum(change.after.values()) >= counts.visits(*change.pair))
 
-    @property
-    def everywhere(self) -> bool:
-        """
-        Whether all moves seem to have changed as those did that have raised the alarm.
-
-        A move is a pair that led on before; what stayed where it was may do so for a wall. The
-        others are asked whether they rather go on as before, or as those do by now.
-        """
-        parts, changed = self._parts, self._parts.relearning.changed
-        if len(changed) < _SEVERAL:
-            return False
-        worked, executions = map(sum, zip(*changed.values()))
-        now = (worked + _PRIOR) / (executions + 2 * _PRIOR)
-        speaks = 0.0    # for that, in nats
-        for pair, since in parts.reach.counts.by_pair.items():
-            end, times, all_ = parts.transitions.usual(pair)
-            if pair in changed or end == pair[0] or end is None or all_ <= since:
-                continue
-            arrived = parts.reach.counts.next_states(*pair).get(end, 0)
-            before = (times - arrived + _PRIOR) / (all_ - since + 2 * _PRIOR)
-            speaks += arrived * math.log(now / before) + (since - arrived) * math.log(
-                (1 - now) / (1 - before))
-        return speaks > _SURE
+    def _tell_action(self, action: int) -> None:
+        """Tell once for a change that all moves with an action share it."""
+        relearning = self._parts.relearning
+        found = None if relearning.told_action else self.shared.of_action(action)
+        if found is not None:
+            relearning.told_action = True
+            self._round.log.tell(ActionChanged(self._round.number, action), 'change', found)
 
     def _join(self, concerned: Collection[int]) -> None:
         """
@@ -262,6 +251,7 @@ class Doubts:
         if parts.relearning.swept and not parts.checks.monitor.unproven:
             if log.open:
                 parts.reach.begin_anew()
+                parts.pooled_detector.begin_anew()
             log.settle()
             parts.relearning.settle()
             parts.blocked.settle()

@@ -35,6 +35,7 @@ from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.activity import Evidence
+from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.statistics.delta_spending import share
 
 _ALLOWANCE = 4
@@ -211,8 +212,8 @@ class Relearning:
     :ivar concerned: targets of policies through pairs that have changed.
     :ivar deleted: targets of policies that were deleted since the change was noticed.
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
-    :ivar changed: for each move that has raised the alarm, how often it has arrived since its
-        change as before, and how often it was executed.
+    :ivar changed: for each move that has raised the alarm, its change.
+    :ivar told_action: whether a change of one action was told.
     :ivar steps: since the change was noticed.
     :ivar look: the place of the policy that a model was last asked about.
     :ivar unseen: pairs to be looked at because of the change, and how often they still are.
@@ -220,7 +221,8 @@ class Relearning:
 
     def __init__(self) -> None:
         self.unseen: dict[Pair, int] = {}
-        self.changed: dict[Pair, tuple[int, int]] = {}
+        self.changed: dict[Pair, PairChange] = {}
+        self.told_action = False
         self.look = self.steps = 0
         self.swept = self.all_doubted = False
         self.concerned: dict[int, None] = {}
@@ -264,3 +266,4 @@ class Relearning:
         """Take note that the change is relearnt."""
         self.concerned, self.deleted, self.likely, self.unseen = {}, {}, {}, {}
         self.all_doubted, self.steps, self.changed = False, 0, {}
+        self.told_action = False

@@ -11,6 +11,7 @@ from mnm_ros.core.detection.detector import Detector
 from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.detection.policy_detector import DetectorFactory
+from mnm_ros.core.detection.pooled_detector import PooledDetector
 from mnm_ros.core.detection.pooled_hint import PooledHint
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
@@ -35,6 +36,7 @@ class WatchParts:
     :ivar checks: the detectors of the policies, and the attempt under way.
     :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar pooled: the hint that all of them are.
+    :ivar pooled_detector: of a change of all moves.
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
@@ -48,6 +50,7 @@ class WatchParts:
     checks: PolicyChecks
     hints: Hints
     pooled: PooledHint
+    pooled_detector: PooledDetector
     pauses: Pauses
     relearning: Relearning
     rediscovery: Rediscovery
@@ -75,6 +78,7 @@ class WatchParts:
                 Turns(targets), Patrol(), policies[0]),
             Hints(),
             PooledHint(),
+            PooledDetector(delta['pooled']),
             Pauses(),
             Relearning(),
             Rediscovery(round_, delta['addition'], delta['restart']),

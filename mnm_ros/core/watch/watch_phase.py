@@ -19,6 +19,7 @@ chance of any wrong decision is at most the round's delta ``delta_r``. The parts
 - *Transitions.* The detector of a pair (state, action) raises the alarm (``TransitionMonitor``): a
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
+- *Pooled.* All moves together raise the alarm (``PooledDetector``): the round is over.
 - *Reach.* An added state tells of a change if it is within the radius for sure (``reach.py``).
   What it seems to take does not tell: rediscoveries certify as early as they can, and each of
   them is a new try.
@@ -46,7 +47,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import over_own_targets, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import PhaseActivity
-from mnm_ros.core.progress.events import PairChange
+from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     ChangeTooLong,
     MostHasChanged,
@@ -177,6 +178,11 @@ class WatchPhase(CheckingPhase):
         elif seen and isinstance(self.base, Learns):
             self.base.add_transition(*seen)
         change = self.doubts.observe(*seen, self.policies) if seen else None
+        if all_moves := self.doubts.all_moves:
+            self._round.log.notice()
+            self._round.log.outdate()
+            self._end_round(self._everything_changed, all_moves)
+            return
         if self.rediscovering:
             self._rediscover()
         elif self._in_background:
@@ -375,26 +381,34 @@ class WatchPhase(CheckingPhase):
                 return
             self._rediscover_again()
         if why := self._dearer_than_a_round:
-            self._end_round(why)
+            self._end_round(*why)
             return
         self._begin_patrol()
 
     @property
-    def _dearer_than_a_round(self) -> Said | None:
-        """Return why the next round probably costs less than this one; None if it does not."""
+    def _dearer_than_a_round(self) -> tuple[Said, MovesChange | None] | None:
+        """
+        Return why the next round probably costs less than this one; None if it does not.
+
+        With the change of all moves, if that is why.
+        """
         if not self._round.log.open:
             return None
         number = self._round.number
-        if self.doubts.everywhere:
-            return MostHasChanged(number, number + 1)
+        if everywhere := self.doubts.shared.of_all:
+            return self._everything_changed, everywhere
         if self._relearning.steps > self._round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
-            return ChangeTooLong(number, self._relearning.steps, number + 1)
+            return ChangeTooLong(number, self._relearning.steps, number + 1), None
         return None
 
-    def _end_round(self, why: Said) -> None:
+    @property
+    def _everything_changed(self) -> Said:
+        return MostHasChanged(self._round.number, self._round.number + 1)
+
+    def _end_round(self, why: Said, moves: MovesChange | None = None) -> None:
         self.refuted = True
-        self._round.log.tell(why, 'change')
+        self._round.log.tell(why, 'change', moves)
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""

@@ -66,9 +66,11 @@ class EventTopic:
         """
         said = event.text
         event = replace(event, time=self._clock(), change=event.change and replace(
-            event.change, time=self._time_of(event.change.step)))
+            event.change, time=self._time_of(event.change.step)), moves=event.moves and replace(
+            event.moves, time=self._time_of(event.moves.step),
+            latest_time=self._time_of(event.moves.latest)))
         text = told(event, description)
-        if event.change is not None:
+        if event.change is not None or event.moves is not None:
             self._change = event.said, text
         event = replace(event, text=text, name=None if event.state is None else (
             description.names.get(event.state)))

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A change of all moves is noticed by their pooled executions, and rarely without a change."""
+
+from __future__ import annotations
+
+import math
+import random
+from statistics import mean
+
+from binomial import binomial_tail
+from mnm_ros.core import MovesChange
+from mnm_ros.core.detection.pooled_detector import PooledDetector
+from mnm_ros.core.statistics.delta_spending import round_delta, share, SHARES
+from mnm_ros.simulation.cmp import grid_cmp
+import pytest
+from test_change import Explored, MOVES
+from tiers import strength
+
+DELTA = round_delta(0.1, 1) * SHARES['pooled']
+PAIRS = [(state, action) for state in range(6) for action in range(4)]
+LEARNT = 1_800    # executions before a change
+
+
+def record(detector: PooledDetector, chances: dict[tuple[int, int], float], executions: int,
+           generator: random.Random) -> tuple[int, MovesChange] | None:
+    """Return after how many executions the alarm is raised, and the change that it tells."""
+    pairs = [*chances]
+    for number in range(executions):
+        pair = generator.choice(pairs)
+        arrives = generator.random() < chances[pair]
+        found = detector.record(pair, 100 + pair[0] if arrives else pair[0])
+        if found is not None:
+            return number + 1, found
+    return None
+
+
+@pytest.mark.parametrize(('before', 'now', 'most'), [
+    (0.95, 0.6, 95), (0.6, 0.95, 150), (0.95, 0.3, 45)])
+def test_a_change_of_all_moves_is_noticed_within_some_dozen_executions(
+        before: float, now: float, most: int) -> None:
+    took = []
+    for seed in range(strength(10, 40)):
+        detector, generator = PooledDetector(DELTA), random.Random(seed)
+        assert record(detector, dict.fromkeys(PAIRS, before), LEARNT, generator) is None
+        found = record(detector, dict.fromkeys(PAIRS, now), 1_000, generator)
+        assert found is not None, f'seed {seed}'
+        took.append(found[0])
+        assert found[1].action is None and len(found[1].moves) >= 5
+        assert found[1].reliable == pytest.approx((before, now), abs=0.2)
+    assert mean(took) < most, took
+
+
+def test_the_alarm_is_false_at_most_as_often_as_promised_whatever_comes_next() -> None:
+    """Pairs are chosen by what has happened: one that has failed is tried again."""
+    delta, alarms, runs = 0.7, 0, strength(40, 400)
+    for seed in range(runs):
+        detector, generator = PooledDetector(delta), random.Random(seed)
+        chances = {pair: generator.choice([1.0, 0.95, 0.8, 0.5]) for pair in PAIRS}
+        pair, again = PAIRS[0], 0
+        for _ in range(strength(1_000, 10_000)):
+            if not again:
+                pair = generator.choice(PAIRS)
+            arrives = generator.random() < chances[pair]
+            again = again - 1 if again else 3 * (not arrives)
+            if detector.record(pair, 100 if arrives else pair[0]) is not None:
+                alarms += 1
+                break
+    assert binomial_tail(runs, delta * share(1), alarms) > 1e-3, alarms
+
+
+def test_a_door_that_closes_is_no_matter_of_all_moves() -> None:
+    for seed in range(strength(5, 40)):
+        detector, generator = PooledDetector(DELTA), random.Random(seed)
+        chances = dict.fromkeys(PAIRS, 0.95)
+        assert record(detector, chances, LEARNT, generator) is None
+        assert record(detector, {**chances, PAIRS[0]: 0.0, PAIRS[5]: 0.0}, LEARNT,
+                      generator) is None, f'seed {seed}'
+
+
+def test_what_stays_is_no_move_whatever_it_does_later() -> None:
+    detector, generator = PooledDetector(DELTA), random.Random(0)
+    assert record(detector, dict.fromkeys(PAIRS, 0.0), LEARNT, generator) is None
+    assert record(detector, dict.fromkeys(PAIRS, 1.0), LEARNT, generator) is None
+
+
+def test_each_beginning_has_a_part_of_delta() -> None:
+    detector, spent = PooledDetector(DELTA), 0.0
+    for _ in range(100):
+        spent += math.exp(-detector._threshold)
+        detector.begin_anew()
+    assert 0.8 * DELTA < spent < DELTA
+
+
+@pytest.mark.parametrize(('before', 'now', 'most'), [(0.05, 0.4, 220), (0.4, 0.05, 290)])
+def test_a_change_of_all_moves_is_noticed_sooner_than_by_single_ones(
+        before: float, now: float, most: int) -> None:
+    """By the detectors of single pairs alone it takes some 500 steps."""
+    took = []
+    for seed in range(strength(3, 10)):
+        world = Explored(*(grid_cmp(['...', '.S.', '...'], slip, MOVES) for slip in (before, now)),
+                         seed=seed)
+        world.step(2_500)
+        assert not world.mnm.log.noticed
+        world.simulator.change()
+        steps = 0
+        while not world.mnm.log.noticed:
+            world.step(10)
+            steps += 10
+        took.append(steps)
+    assert mean(took) < most, took
