@@ -161,7 +161,7 @@ class Page:
         commands = self._shared.commands
         with card('controls-card', 'Controls'):
             if commands is None:
-                ui.label('This page is for looking on.').classes('result')
+                ui.label('This page is read-only.').classes('result')
                 return
             for name, control in CONTROLS.items():
                 if name in (*BAR, 'cancel'):

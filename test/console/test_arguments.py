@@ -206,5 +206,5 @@ def test_help_lists_the_scenarios_and_exit_statuses(capsys: pytest.CaptureFixtur
     assert 'exit status' in output
     said = ' '.join(output.split())
     assert 'without --robots start the navigator' in said
-    assert 'If ROS_DOMAIN_ID is not set, what is simulated has a ROS domain of its own' in said
+    assert 'If ROS_DOMAIN_ID is not set, a simulation chooses a ROS domain of its own' in said
     assert max(map(len, output.splitlines())) <= 100
