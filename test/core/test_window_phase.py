@@ -62,4 +62,4 @@ def test_why_a_round_is_over_is_told_in_figures() -> None:
     machine.log.tell = lambda value, *about: said.append(sentence(value))
     check_runs(machine, World(), WINDOW + 1)
     assert said == [f'round 1: rediscovery took more than 10 steps in 2 of the last {WINDOW} '
-                    'check-runs, round 2 begins']
+                    'check-runs; round 2 begins']

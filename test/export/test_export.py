@@ -46,6 +46,7 @@ from mnm_ros.export.formats import FORMATS
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario
 from mnm_ros.simulation.simulator import Simulator
+from mnm_ros.view.scene import KINDS
 import pytest
 
 STEPS = 600
@@ -323,7 +324,7 @@ def test_graphviz_gets_quoted_labels() -> None:
     text = FORMATS['dot'].write(SHORT).decode()
     assert text.startswith('digraph learnt {\n') and text.endswith('}\n')
     assert '"0" -> "1" [label="ea\\"st 60%", penwidth=1.70];' in text
-    assert '"2" [label="be\\\\nch (2)", fillcolor="#2a9d6f80"' in text
+    assert '"2" [label="be\\\\nch (2)", fillcolor="' + KINDS['known'].colour + '80"' in text
     assert '"2" -> "0"' not in text    # RESET
 
 
