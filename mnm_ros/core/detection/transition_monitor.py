@@ -117,12 +117,6 @@ class TransitionMonitor:
                         and sum(tally.values()) == detector.executions):
                     yield pair, tally, math.exp(-detector.threshold) / self._delta
 
-    @property
-    def moves(self) -> list[Pair]:
-        """Return the pairs that mostly led on, those executed most often first."""
-        return sorted((pair for pair in self._detectors if self.usual(pair)[0] != pair[0]),
-                      key=lambda pair: -self._detectors[pair].executions)
-
     def keep(self, states: Collection[int]) -> None:
         """Monitor no pairs but those of ``states``."""
         self.leave({state for state, _ in self._detectors}.difference(states))

@@ -85,7 +85,6 @@ class Doubts:
         parts.reach.add_transition(state, action, next_state)
         raised = transitions.raised    # which record changes
         was_raised = pair in raised
-        self._pool(pair, next_state, policies)
         self.all_moves = self.all_moves or parts.pooled_detector.record(
             pair, next_state)
         change = transitions.record(state, action, next_state)
@@ -108,19 +107,7 @@ class Doubts:
             parts.checks.turns.prefer(concerned)
         if pair in parts.hints.open and not resting:    # it is tried again first
             parts.rediscovery.sample(pair)
-        if parts.pooled.due is not None:
-            self.sample(parts.pooled.due)
         return None
-
-    def _pool(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> None:
-        """Add an execution to the hint of a change of all moves."""
-        parts = self._parts
-        end, worked, executions = parts.transitions.usual(pair)
-        parts.pooled.executed(pair)
-        if not self._round.log.open and end not in (None, pair[0]) and parts.pooled.record(
-                pair, next_state == end, worked, executions):
-            known = {policy.target for policy in policies}
-            parts.pooled.look_at(move for move in parts.transitions.moves if move[0] in known)
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
         """Take note that a pair leads elsewhere than before."""
@@ -142,7 +129,6 @@ class Doubts:
         log.tell_changed(self._round.number, change)
         self._tell_action(pair[1])
         parts.hints.forget(pair)
-        parts.pooled.leave(pair)
         parts.reach.forget(*pair)
         if isinstance(base, Relearns):
             base.forget(*pair)

@@ -12,7 +12,6 @@ from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.detection.pooled_detector import PooledDetector
-from mnm_ros.core.detection.pooled_hint import PooledHint
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.policy import Policy
@@ -35,7 +34,6 @@ class WatchParts:
     :ivar transitions: the detectors of the pairs.
     :ivar checks: the detectors of the policies, and the attempt under way.
     :ivar hints: the pairs that are suspected, outside of the promise.
-    :ivar pooled: the hint that all of them are.
     :ivar pooled_detector: of a change of all moves.
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
@@ -49,7 +47,6 @@ class WatchParts:
     transitions: TransitionMonitor
     checks: PolicyChecks
     hints: Hints
-    pooled: PooledHint
     pooled_detector: PooledDetector
     pauses: Pauses
     relearning: Relearning
@@ -77,7 +74,6 @@ class WatchParts:
                               delta['proofs'], targets, new_detector),
                 Turns(targets), Patrol(), policies[0]),
             Hints(),
-            PooledHint(),
             PooledDetector(delta['pooled']),
             Pauses(),
             Relearning(),
