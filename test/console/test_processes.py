@@ -98,7 +98,8 @@ def test_stop_leaves_an_ended_child_alone(nursery: Nursery) -> None:
 
 def test_tail_is_the_end_of_both_streams(nursery: Nursery) -> None:
     child = nursery.start(
-        'import sys\nfor i in range(9999): print(i)\nsys.exit("out of luck")', ready=False)
+        'import sys\nfor i in range(9999): print(i)\nsys.stdout.flush()\nsys.exit("out of luck")',
+        ready=False)
     wait_for(lambda: child.status is not None)
     assert child.tail(3) == ['9997', '9998', 'out of luck']
 

@@ -76,6 +76,8 @@ def blind(checking: WatchPhase) -> None:
     """Let a phase see nothing of the transitions, as if nothing could be told from them."""
     checking.transitions.record = lambda *_: False    # type: ignore[method-assign]
     checking.transitions.suspect = lambda *_: None    # type: ignore[method-assign]
+    pooled = checking.doubts._parts.pooled_detector
+    pooled.record = lambda *_: None    # type: ignore[method-assign]
 
 
 def with_an_open_change(slow: int, seed: int) -> tuple[WatchPhase, Script, ChangeLog, Slow]:

@@ -19,6 +19,7 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.presets import OPTIONS, settings_by_name
 from mnm_ros.core.progress import trust
 from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.said import HintRaised
 from mnm_ros.core.progress.trust import Trust
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export.contents import ExportContents, read
@@ -47,7 +48,6 @@ ASKED = {
     **{option.name: option.default for option in OPTIONS}}
 MOST = 9000    # steps
 LOOK = 50      # steps between two looks
-HINTED = 'hint'
 # Of RViz, where the kind is not it.
 SHAPES = {StateKind.HOME: 'home', StateKind.CANDIDATE: 'candidates'}
 
@@ -129,7 +129,8 @@ def hinted(run: Run) -> None:
     """Close the door, and stop where there is only the hint of it."""
     run.until(lambda: run.exploration.hypothesis, keep=True)
     run.simulator.change()
-    run.until(lambda: any(HINTED in sentence(event.said) for event in run.exploration.events))
+    run.until(lambda: any(
+        isinstance(event.said, HintRaised) for event in run.exploration.events))
 
 
 def declared(run: Run) -> None:
