@@ -85,8 +85,9 @@ class Run:
 
 def test_more_true_evidence_takes_no_more_steps() -> None:
     """In the mean over random graphs, within what chance leaves of that."""
-    number, rng = strength(16, 50), random.Random(45)
-    graphs = [random_graph(rng, rng.randrange(8, 20)) for _ in range(number)]
+    number, most = strength((10, 14), (50, 20))
+    rng = random.Random(45)
+    graphs = [random_graph(rng, rng.randrange(8, most)) for _ in range(number)]
     saved = [Run(graph, seed, legs=False).exploration.steps
              - Run(graph, seed, legs=True).exploration.steps
              for seed, graph in enumerate(graphs)]
