@@ -9,12 +9,17 @@ from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
+from mnm_ros.core import Policy
 from mnm_ros.core.progress.said import GoalUnderWay, Reason
 from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
+from mnm_ros.protocol.order_numbers import SequenceNumbers
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray
+
+LIMITS = {'reset_mode': 'action', 'step_timeout': 60.0, 'step_retries': 3, 'reset_retries': 3,
+          'max_steps': 0}
 
 
 class Goals:
@@ -22,8 +27,11 @@ class Goals:
 
     def __init__(self, peer: Peer, **exploration: object) -> None:
         self.peer, self.lent = peer, list[Reason]()
-        self.drive = GoalDrive(peer.node, {}, SimpleNamespace(
-            commands=True, lend=self.lent.append,
+        self.ordered: list[tuple[int, ...]] = []
+        self.drive = GoalDrive(peer.node, LIMITS, SimpleNamespace(
+            commands=True, lend=self.lent.append, refused=False, learn=lambda *step: None,
+            order=lambda *order: self.ordered.append(order), numbers=SequenceNumbers(1),
+            loop=SimpleNamespace(running=True),
             ask=lambda question: exploration and question(SimpleNamespace(**exploration))),
             Allowance())
         self._told = peer.listen(DiagnosticArray, 'goal/drive/status')
@@ -65,3 +73,39 @@ def test_a_goal_without_a_policy_is_refused(peer: Peer) -> None:
     goals.begin()
     assert not goals.drive.driving and goals.lent[-1] == ''
     assert goals.end() == (GoalStatus.REFUSED, 'the explorer has no policy for it')
+
+
+def explored(closed: dict[tuple[int, int], int]) -> dict[str, object]:
+    """Return an exploration with a policy that leads from home to 1 and on to 2."""
+    policy = Policy(2, 12, (0, 1), ((0, 1),))
+    return {'home': 0, 'policy_to': lambda target: policy, 'closed': closed,
+            'support': SimpleNamespace(all_forbidden=frozenset())}
+
+
+def test_a_goal_behind_a_closed_way_is_refused(peer: Peer) -> None:
+    goals = Goals(peer, **explored({(1, 1): 0}))
+    goals.begin()
+    assert goals.end() == (
+        GoalStatus.REFUSED, 'its policy plays action 1 in state 1, which is closed')
+    assert goals.lent[-1] == ''
+
+
+def test_a_goal_whose_way_turns_out_to_be_closed_fails(peer: Peer) -> None:
+    """It would be driven against the door again and again, as nothing is relearnt meanwhile."""
+    closed: dict[tuple[int, int], int] = {}
+    goals = Goals(peer, **explored(closed))
+    goals.begin()
+
+    def answer(state: int) -> None:
+        seq, *_ = goals.ordered[-1]
+        goals.drive.on_state(seq, state, time.monotonic())
+
+    for state in (0, 1, 1, 1):
+        answer(state)
+    assert goals.drive.driving and len(goals.ordered) == 5
+    closed[1, 1] = 0
+    answer(1)
+    assert len(goals.ordered) == 5
+    assert goals.end() == (
+        GoalStatus.FAILED, 'its policy plays action 1 in state 1, which is closed')
+    assert not goals.drive.driving and goals.lent[-1] == ''

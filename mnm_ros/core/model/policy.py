@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
@@ -118,15 +118,15 @@ class Policy:
         """Return whether it plays any of these actions in their states."""
         return any(not pairs.isdisjoint(zip(self.states, moves)) for moves in self.actions)
 
-    def objection(self, forbidden: frozenset[tuple[int, int]]) -> str:
-        """Return why it must not be followed where these pairs are forbidden, or nothing."""
+    def objection(self, pairs: Collection[tuple[int, int]],
+                  why: str = 'is never to be commanded') -> str:
+        """Return which of some pairs it plays and why it should not, or nothing."""
         played = [pair for moves in self.actions
-                  for pair in zip(self.states, moves) if pair in forbidden]
+                  for pair in zip(self.states, moves) if pair in pairs]
         if not played:
             return ''
         state, action = min(played)
-        return (f'its policy plays action {action} in state {state}, which is never to be '
-                'commanded')
+        return f'its policy plays action {action} in state {state}, which {why}'
 
     def usual_way(self, home: int, leads: Callable[[int, int], int | None],
                   ) -> Iterator[tuple[int, int]]:

@@ -166,9 +166,14 @@ class Navigation(StepTask):
             self._place if self.attempts else self._home)
 
     @property
+    def by_home(self) -> Policy:
+        """Return the policy that it plays from home."""
+        return self._from_home.policy
+
+    @property
     def policies(self) -> tuple[Policy, ...]:
         """Return what it may still play."""
-        return (self._from_home.policy, *((self._direct.policy,) if self._direct else ()))
+        return (self.by_home, *((self._direct.policy,) if self._direct else ()))
 
     def objection(self, forbidden: frozenset[Pair]) -> str:
         """Return why it must not go on where these pairs are forbidden, or nothing."""

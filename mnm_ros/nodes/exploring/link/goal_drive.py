@@ -31,6 +31,7 @@ from std_msgs.msg import Int64, Int64MultiArray
 _LINGER = 0.5    # s, for which the robot waits where a goal was reached: the next may follow
 _PERIOD = 0.1    # s, at least between two reports that differ by the steps alone
 _LEFT = 5.0      # s, without a request of the navigator, after which its goal is given up
+_CLOSED = 'is closed'
 _KEPT = 20       # reports of goals that are over: a navigator may ask again
 
 
@@ -262,7 +263,8 @@ class GoalDrive:
         here = self._whereabouts.here(self._host.numbers.last) if self._asked.direct else None
         direct = None if here in (None, exploration.home) else exploration.direct_way(goal.target)
         way = Navigation(policy, exploration.home, self._ways.by(policy), here, direct)
-        reason = way.objection(exploration.support.all_forbidden)
+        reason = (way.objection(exploration.support.all_forbidden)
+                  or policy.objection(exploration.closed, _CLOSED))
         if reason:
             self.end(GoalStatus.REFUSED, reason)
             return
@@ -284,6 +286,15 @@ class GoalDrive:
         """Let the exploration learn from a step, unless the robot side has refused it."""
         if after is not None or not self._host.refused:
             self._host.learn(state, action, after)
+            if after == state:
+                self._host.ask(self._look_at_closed)
+
+    def _look_at_closed(self, exploration: Exploration) -> None:
+        """End a goal whose way turns out to be closed: nothing is relearnt while it is driven."""
+        if self._way is not None and not self._way.outcome:
+            reason = self._way.by_home.objection(exploration.closed, _CLOSED)
+            if reason:
+                self.end(GoalStatus.FAILED, reason)
 
     def _order(self, seq: int, action: int) -> None:
         self._host.order(seq, action, self._way.last_state if self._way else None)
