@@ -27,7 +27,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 from rclpy.signals import SignalHandlerOptions
 from rclpy.subscription import Subscription
-from std_msgs.msg import Int64, Int64MultiArray, String
+from std_msgs.msg import Bool, Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ class Subscriptions:
             node, Int64, 'exploration_steps', messages.LATCHED, self._on_exploration_steps)
         messages.hear(node, DiagnosticArray, '/diagnostics', messages.STEP, self._on_diagnostics)
         self._requests = PolicyRequests(node)
+        self._stops: dict[str, Subscription] = {}    # by robot; an only one has no name
+        self._hear_stops('')
         for robot in self._robots.new(robots):
             self._follow(robot)
 
@@ -201,8 +203,14 @@ class Subscriptions:
         for robot in self._robots.new(each.name for each in robots):
             self._follow(robot)
 
+    def _hear_stops(self, robot: str) -> None:
+        self._stops[robot] = self._hear(
+            Bool, f'{robot}/stopped'.lstrip('/'), lambda message: {
+                'stopped': self.heard.stopped - {robot} | ({robot} if message.data else set())})
+
     def _follow(self, robot: str) -> None:
         """Hear what one of several robots says of itself."""
+        self._hear_stops(robot)
         self._hear(String, f'{robot}/robot_side', self._described)
         self._hear(Int64, f'{robot}/true_setting', lambda message: {
             'true_setting': self._robots.reached(robot, self._setting(message))})

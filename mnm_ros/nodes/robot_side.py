@@ -188,7 +188,7 @@ class RobotSide(Node):
         self._stop_record = StopRecord(
             folder, self.get_fully_qualified_name(), self.get_logger().error)
         if self._stop_record.kept:
-            self.get_logger().warning('stopped, as before the restart: call stop with false')
+            self.get_logger().warning(f'as before the restart, {STOPPED}')
             self._halt('stopped before the restart')
 
     def describe(self) -> RobotDescription:

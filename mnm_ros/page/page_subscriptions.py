@@ -28,7 +28,7 @@ from nav_msgs.msg import OccupancyGrid
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
-from std_msgs.msg import Bool, Header
+from std_msgs.msg import Header
 from visualization_msgs.msg import MarkerArray
 
 _MsgT = TypeVar('_MsgT')
@@ -55,8 +55,6 @@ class PageSubscriptions(Subscriptions):
         self._next_graph = self._next_world = -math.inf
         self._hear(OccupancyGrid, 'map', self._mapped)
         self._often(MarkerArray, 'world_markers', self._on_markers, messages.LATCHED)
-        self._stops: dict[str, Subscription] = {}
-        self._hear_stops('')
         messages.hear(node, Header, 'heartbeat', messages.HEARTBEATS, self._on_heartbeat)
 
     def look(self, now: float, offered: Callable[[], frozenset[str]]) -> None:
@@ -77,12 +75,6 @@ class PageSubscriptions(Subscriptions):
     def _follow(self, robot: str) -> None:
         super()._follow(robot)
         self._hear(OccupancyGrid, f'{robot}/map', self._mapped)
-        self._hear_stops(robot)
-
-    def _hear_stops(self, robot: str) -> None:
-        self._stops[robot] = self._hear(
-            Bool, f'{robot}/stopped'.lstrip('/'), lambda message: {
-                'stopped': self.heard.stopped - {robot} | ({robot} if message.data else set())})
 
     def _often(self, kind: type[_MsgT], topic: str, take: Callable[[_MsgT], None],
                qos: QoSProfile) -> Subscription:

@@ -14,7 +14,7 @@ from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation import scenario, world
 from mnm_ros.simulation.scenario import describe
-from mnm_ros.view.telemetry import Telemetry
+from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame, View
 from mnm_ros.view.terminal.state_grid import described, Picture, pictures, window
 import pytest
@@ -170,6 +170,13 @@ def test_a_world_that_is_no_grid_is_a_list_of_states() -> None:
 def test_a_silent_explorer_is_told_from_one_that_works() -> None:
     assert 'nothing heard' not in '\n'.join(shown(FULL, silent=3.0))
     assert 'nothing heard for 0:01:00' in '\n'.join(shown(FULL, silent=60.0))
+
+
+def test_a_robot_that_was_stopped_is_not_taken_for_a_silent_one() -> None:
+    late = replace(FULL, robots=(RobotTelemetry('', '', '', unanswered=9.0),))
+    assert 'no answer for 9 s' in '\n'.join(shown(late))
+    stopped = '\n'.join(shown(replace(late, stopped=frozenset({''}))))
+    assert 'no answer' not in stopped and 'mnm_ros go frees the robot' in stopped
 
 
 def test_a_robots_own_grid_becomes_a_map() -> None:

@@ -66,7 +66,7 @@ class Operator:
         """Wait until the policies have been heard."""
         self.wait_for_subscription()
         self._peer.wait_for(
-            lambda: self.go(99) == 'refused 99: unknown state', 'policies to be heard')
+            lambda: self.go(99) == 'refused 99: no policy leads there', 'policies to be heard')
 
 
 class HeldRobot(ScriptedRobot):

@@ -161,7 +161,7 @@ def test_goals(start: Callable, commands: Commands, begin_command: Begin, peer: 
     Operator(peer).wait_for_navigator()
     there, unknown, nowhere = commands(('goal', '2'), ('goal', '-7'), ('goal', 'kitchen'))
     assert there.returncode == 0 and re.fullmatch(r'reached 2 in \d+ steps\n', there.stdout), there
-    assert (unknown.returncode, unknown.stderr) == (1, 'refused -7: unknown state\n')
+    assert (unknown.returncode, unknown.stderr) == (1, 'refused -7: no policy leads there\n')
     assert nowhere.returncode == 1 and "no state is called 'kitchen'" in nowhere.stderr
     stop = begin_command('stop')
     assert answer(stop, peer) == 'stopped\n'

@@ -24,7 +24,7 @@ def test_goals_are_reached_one_after_the_other(
     peer.wait_for(lambda: not program.running, 'the end')
     assert program.wait() == 1, program.output
     assert [line for line in program.output.splitlines() if not line.endswith('so far')] == [
-        'reached 2 in 2 steps', 'reached 0 in 0 steps', 'refused 99: unknown state',
+        'reached 2 in 2 steps', 'reached 0 in 0 steps', 'refused 99: no policy leads there',
         '2 of 3 goals reached']
     assert robot.state == 0
 

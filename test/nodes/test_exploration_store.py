@@ -257,7 +257,7 @@ def test_load(start: Callable, explorer: Callable, peer: Peer, scenario: str,
     peer.wait_for(lambda: policies, 'a hypothesis')
     file = saved(peer)
     assert file.is_file() and file.parent == folder
-    assert 'call explore with false first' in peer.call(Trigger, 'load').message
+    assert 'is exploring' in peer.call(Trigger, 'load').message
     explore(peer, False)
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     response = peer.call(Trigger, 'load')

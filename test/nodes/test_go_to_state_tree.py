@@ -61,7 +61,7 @@ def test_one_leaf_after_the_other(
 def test_a_leaf_fails(client: NavigatorClient, peer: Peer, example: ModuleType) -> None:
     leaf = example.GoToState(client, 99)
     peer.wait_for(lambda: leaf.tick_once() or leaf.status is Status.FAILURE, 'that it fails')
-    assert leaf.feedback_message == 'refused 99: unknown state, 0 steps'
+    assert leaf.feedback_message == 'refused 99: no policy leads there, 0 steps'
 
 
 def test_the_tree_turns_elsewhere(

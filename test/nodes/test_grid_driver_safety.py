@@ -291,7 +291,8 @@ def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
         peer.call(GetParameters, 'grid_driver/get_parameters')
         peer.wait_for(lambda: told, 'what is told of it')
         assert [message.data for message in told] == [stopped]
-        warning = 'stopped, as before the restart'    # is written when the topic is told already
+        # The warning is written when the topic is told already.
+        warning = 'as before the restart, the robot is stopped'
         if stopped:
             peer.wait_for(lambda: warning in robot.process.output, 'the warning')
         assert (warning in robot.process.output) == stopped

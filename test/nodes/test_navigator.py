@@ -49,10 +49,10 @@ def test_without_an_explorer(
     assert operator.go(2) == 'reached 2 in 2 steps'
     assert operator.go(1) == 'reached 1 in 1 steps'
     assert operator.go(0) == 'reached 0 in 0 steps'
-    assert operator.go(-7) == 'refused -7: unknown state'
+    assert operator.go(-7) == 'refused -7: no policy leads there'
     assert actions(robot) == [RESET, EAST, EAST, RESET, EAST, RESET]
     late = Operator(peer)
-    assert late.result() == 'refused -7: unknown state'
+    assert late.result() == 'refused -7: no policy leads there'
 
 
 def test_restart_after_the_horizon(navigator: Callable, peer: Peer, operator: Operator) -> None:
@@ -148,7 +148,7 @@ def test_replaced(navigator: Callable, peer: Peer, operator: Operator) -> None:
     navigator()
     operator.send(2)
     peer.wait_for(lambda: robot.held, 'a step under way')
-    assert operator.go(99) == 'refused 99: unknown state'    # changes nothing
+    assert operator.go(99) == 'refused 99: no policy leads there'    # changes nothing
     assert operator.results == []
     operator.send(0)
     assert operator.go(1) == 'cancelled 0: goal 1 came'

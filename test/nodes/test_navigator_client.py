@@ -109,7 +109,7 @@ def test_who_asks_for_2_does_not_hear_of_1(
 def test_every_end(navigator: Callable, peer: Peer, client: NavigatorClient) -> None:
     robot = FaultyRobot(peer)
     navigator(max_steps=3)
-    assert result(peer, client.go(99)).text == 'refused 99: unknown state'
+    assert result(peer, client.go(99)).text == 'refused 99: no policy leads there'
     assert client.result.status is GoalStatus.REFUSED and not client.goal.reached
     robot.stuck = {EAST}
     assert result(peer, client.go(2)).text == 'failed 2: max_steps reached: 3 steps'

@@ -67,7 +67,8 @@ def test_by_way_of_home_after_a_stop(going: Going) -> None:
     going.peer.wait_for(
         lambda: going.operator.go(99).startswith('refused 99: the robot is stopped'), 'a stop')
     stopped.publish(Bool(data=False))
-    going.peer.wait_for(lambda: going.operator.go(99) == 'refused 99: unknown state', 'its end')
+    going.peer.wait_for(
+        lambda: going.operator.go(99) == 'refused 99: no policy leads there', 'its end')
     assert going.go(2) == BY_HOME
 
 

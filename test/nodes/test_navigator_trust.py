@@ -51,7 +51,7 @@ def test_as_far_as_they_may_be_trusted(
     assert operator.result().startswith('reached 2')
     publish(peer, KNOWN)
     peer.wait_for(lambda: operator.go(2).startswith('reached 2'), 'the hypothesis')
-    assert operator.go(3) == 'refused 3: unknown state'
+    assert operator.go(3) == 'refused 3: no policy leads there'
     tell(peer, trust(_0='proven', _1='proven', _2='doubted'))
     peer.wait_for(lambda: operator.go(2) == (
         'refused 2: its policy is doubted, expected certified (least_trust): so it is said'),

@@ -434,7 +434,7 @@ class Storm:
         def knows() -> bool:
             self.operator.send(99)
             self.peer.spin(0.1)
-            return 'refused 99: unknown state' in self.operator.results
+            return 'refused 99: no policy leads there' in self.operator.results
 
         self.peer.wait_for(knows, 'the navigator')
         self.peer.spin(0.3)    # for the results of what was sent in vain
@@ -547,7 +547,7 @@ def test_each_robot_of_several_takes_goals_of_its_own(
     def is_refused() -> bool:
         goals.publish(Int64(data=99))
         peer.spin(0.1)
-        return said('refused 99: unknown state')
+        return said('refused 99: no policy leads there')
 
     peer.wait_for(is_refused, 'the policies')
     goals.publish(Int64(data=2))

@@ -121,7 +121,7 @@ def test_who_says_late_what_was_called_is_told_of(world: World, what: str) -> No
     late, = world.after(0.0)
     service = first.partition(', by ')[2].partition(':')[0]
     assert late == (first.replace(service, f'mnm_ros {what} (anna)', 1)
-                    + f'{";" if what == "cancel" else ":"} told before as by {service}')
+                    + f'{";" if what == "cancel" else ":"} first reported as by {service}')
     world.say(what, 'panel')    # something else
     assert world.after(9.0) == ([f'{first.partition(", by")[0]}, by panel'] * (what != 'pause'))
 
@@ -302,7 +302,7 @@ def test_bare_calls_late_words_and_refusals_are_told(
     peer.call(SetBool, 'stop', SetBool.Request(data=True))
     assert 'told before' not in has('stop', 'service stop')['text']
     requests.publish(String(data=Request('stop', 'mnm_ros stop', ago=2.0).to_json()))
-    assert 'told before as by service stop' in has('stop', 'mnm_ros stop')['text']
+    assert 'first reported as by service stop' in has('stop', 'mnm_ros stop')['text']
 
 
 def test_it_is_told_logged_and_kept(

@@ -23,7 +23,7 @@ from rclpy.task import Future
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
-STOPPED = 'the robot is stopped, call stop with false first'
+STOPPED = 'the robot is stopped; mnm_ros go, or the service stop with false, frees it'
 """How a way is refused as long as the service ``stop`` keeps the robot at rest."""
 
 # A std_srvs/Trigger and a SetParametersResult have a text and no code: where an answer has to say

@@ -21,6 +21,8 @@ from mnm_ros.view.sentences import sentence
 from rcl_interfaces.srv import SetParametersAtomically
 from std_srvs.srv import SetBool, Trigger
 
+_EXPLORING = ('the explorer is exploring; mnm_ros pause, or the service explore with false, '
+              'pauses it')
 _FETCHED = 30.0     # s, within which the outcome of a call is asked for, by calling again
 _LOAD_WAIT = 0.7    # s, for the end of a load: with a beat, less than the heartbeat may be late
 
@@ -80,8 +82,8 @@ class Services:
         if session.exploration.state is not RunState.PAUSED:
             resting = sentence(session.resting)
             return True, f'going home: {resting}' if resting else 'exploring'
-        # A goal is played first.
-        return session.running, session.status
+        return (True, 'exploring, once the goal is over') if session.running else (
+            False, session.status)
 
     def _look(self, _: Trigger.Request) -> tuple[bool, str]:
         session = self._session
@@ -93,7 +95,7 @@ class Services:
     def _recover(self, _: Trigger.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
         if not session.fault:
-            return False, f'there is no fault; {session.status}'
+            return False, 'there is no fault'
         if not exploration.recoverable:
             return False, f'{session.status}; {way_back(exploration)}'
         if not session.active:
@@ -104,7 +106,7 @@ class Services:
     def _load(self, _: Trigger.Request) -> tuple[bool, str]:
         session = self._session
         if session.running:
-            return False, 'exploring: call explore with false first'
+            return False, _EXPLORING
         ends: list[Exception | None] = []
         answered = False
 
@@ -126,7 +128,7 @@ class Services:
                           'disk" or the log an error')
         if ends[0] is not None:
             return False, f'nothing loaded: {ends[0]}'
-        hint = '; call explore with true to go on' if session.active else ''
+        hint = '; mnm_ros resume goes on' if session.active else ''
         return True, f'step {session.exploration.steps}{hint}'
 
     def _answer_forget(self, request: SetParametersAtomically.Request,
@@ -149,7 +151,7 @@ class Services:
         if self._forgetting:
             return False, FORGETTING
         if session.running:
-            return False, 'exploring: call explore with false first'
+            return False, _EXPLORING
 
         def end(outcome: str | Exception) -> None:
             self._forgetting = False

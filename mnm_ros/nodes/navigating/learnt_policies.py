@@ -74,7 +74,7 @@ class LearntPolicies:
             return ''
         if told is None or told.trust is Trust.PROVEN or not there:
             if self._policies is not None:
-                return 'unknown state'
+                return 'no policy leads there'
             return 'no policy for it yet' if self._provisional else NO_POLICIES
         return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
                 f'{told.why}')

@@ -30,6 +30,7 @@ _WIDE = 132       # columns from which on map and events stand beside the figure
 _FIGURES = 76     # columns of the figures there
 _EVENTS = 26      # columns, at least, of the events where all stands below each other
 _BAR = 20         # columns of a bar
+_STOPPED = 'stopped; mnm_ros go frees the robot'
 _SILENT = 5.0     # s without diagnostics, which come once a second
 _TESTS = 6        # that are shown where there is room
 _ROBOTS = 6       # that are shown, of several
@@ -126,8 +127,8 @@ class View:
         yield 'phase', (f'{now.activity.within(now.phase) or "starting"}, round '
                         f'{words.whole(now.count("round"))}, {hypothesis}')
         yield 'status', words.clip(now.status or '-', 3 * room)
-        missed = now.late if self.silent <= _SILENT else (
-            f'nothing heard for {words.clock(self.silent)}')
+        missed = (f'nothing heard for {words.clock(self.silent)}' if self.silent > _SILENT else
+                  _STOPPED if now.all_stopped else now.late)
         yield from [('', Text(missed, 'bold red'))] * bool(missed)
         if now.activity.sentence not in ('', now.status):
             yield 'doing', words.clip(now.activity.sentence, 2 * room)

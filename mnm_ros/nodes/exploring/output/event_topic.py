@@ -89,7 +89,7 @@ class EventTopic:
 
         :param end: whether nothing follows.
         """
-        repeated = [replace(event, text=f'{event.text} ({event.count:,} times more)')
+        repeated = [replace(event, text=f'{event.text} ({_more(event.count or 0)})')
                     for event in self._repeats.due(math.inf if end else self._clock())]
         for event in repeated:
             self._publish(event)
@@ -130,3 +130,8 @@ class EventTopic:
             return None
         found = bisect_left(self._samples, (step, 0.0))
         return self._samples[found][1] if found < len(self._samples) else self._clock()
+
+
+def _more(count: int) -> str:
+    """Return how often something was asked for besides the first time."""
+    return 'once more' if count == 1 else f'{count:,} more times'

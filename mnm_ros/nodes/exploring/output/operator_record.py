@@ -279,7 +279,7 @@ class OperatorRecord:
             event = each.event
             self._now(replace(
                 event, by=request.by, user=request.user,
-                text='; '.join(filter(None, (event.text, f'told before as by {event.by}')))))
+                text='; '.join(filter(None, (event.text, f'first reported as by {event.by}')))))
         return bool(late)
 
     def _look(self, now: float) -> None:
