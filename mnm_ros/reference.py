@@ -60,7 +60,8 @@ OVERRIDES: Mapping[str, Mapping[str, Sequence[tuple[ParameterSpec, object]]]] = 
         (ParameterSpec('pause_timeout', 0.0, 's, as long as a step may take'), 60.0)],
 }, 'route.yaml': {
     '/**': [(ParameterSpec(
-        'step_timeout', 0.0, 's, more than an edge and the way back, or home, take'), 400.0)],
+        'step_timeout', 0.0, 's, more than an edge and the way back, or home, take'), 400.0), (
+        ParameterSpec('radius', 4.0, 'all places of the graph'), 0.0)],
     '/**/navigator': [
         (ParameterSpec('pause_timeout', 0.0, 's, as long as a step may take'), 400.0)],
 }}
