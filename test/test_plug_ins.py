@@ -61,6 +61,14 @@ def test_a_base_algorithm(own_parts: Any) -> None:
     assert not base.accepts(Parameter('base', value='nobody'))
 
 
+def test_a_base_without_a_policy_for_home_is_refused(
+        own_parts: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_parts.Homebody, 'policies', ())
+    with pytest.raises(InvalidValueError, match=(
+            r'base homebody has finished with policies for \[\], expected one for home, state 0')):
+        explored(50, base='homebody')
+
+
 @pytest.mark.parametrize('name', ['cautious', 'own_parts:CautiousPlanner'])
 def test_a_planner(name: str, own_parts: Any) -> None:
     exploration = explored(3000, planner=name)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 import inspect
 from itertools import chain
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -96,7 +97,7 @@ def settings(problem: Problem, preset: str = DEFAULT,
 
     :raises ValueError: with the option, its value and what is allowed.
     """
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise InvalidValueError(f'preset is {preset!r}, expected one of {", ".join(PRESETS)}')
     options = {option.name: option for option in OPTIONS}
     for name, value in overrides.items():
@@ -177,7 +178,7 @@ def settings_of_file(given: Mapping[str, Any]) -> Settings:
             raise InvalidValueError(
                 f'{kind} is {name!r}, which is not imported because a file says so; '
                 f'expected one of {", ".join(PARTS[kind])}'
-                + ', or the same as --base' * (kind == 'base'))
+                + ', or the same as --base, in Python base of Recording.load' * (kind == 'base'))
     return settings_by_name(given)
 
 
@@ -189,7 +190,7 @@ def check_option(option: Option, value: Value) -> None:
         elif value and value not in option.choices:
             raise InvalidValueError(
                 f'{option.name} is {value!r}, expected one of {", ".join(option.choices)}')
-    elif isinstance(value, (str, bool)) or not (
+    elif not isinstance(value, Real) or isinstance(value, bool) or not (
             value == option.default or option.minimum <= value <= option.maximum):
         raise InvalidValueError(
             f'{option.name} is {value!r}, expected a number in '
@@ -217,14 +218,14 @@ def _factory(kind: str, name: str) -> Any:
     """Return the factory of a part; ValueError if there is none that can be called as such."""
     found = part(kind, name)
     asked = [*inspect.signature(_FACTORIES[kind].__call__).parameters][1:]
-    if not _takes(found, len(asked)):
+    if not takes(found, len(asked)):
         raise InvalidValueError(
             f'{kind} is {name!r}, expected a module:factory to import: '
             f'{name.rpartition(":")[2]} cannot be called as factory({", ".join(asked)})')
     return found
 
 
-def _takes(found: Any, arguments: int) -> bool:
+def takes(found: Any, arguments: int) -> bool:
     """Whether an object can be called with so many arguments, as far as can be known."""
     if not callable(found):
         return False

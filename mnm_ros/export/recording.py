@@ -34,6 +34,7 @@ from mnm_ros.core.inputs import (
 )
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.core.presets import base_factory
 from mnm_ros.core.progress.events import Event
 from mnm_ros.export.libraries import data_frame, library
 from mnm_ros.view.sentences import sentence
@@ -81,14 +82,19 @@ class Recording:
         exploration.listeners.append(InputListener(self._hear))
 
     @classmethod
-    def load(cls, path: Union[str, Path]) -> Recording:
+    def load(cls, path: Union[str, Path], base: str = '') -> Recording:
         """
         Return the recording of a file: replay what ``save`` or an explorer has written.
 
         :param path: of a file of ``save``, a transition log or a checkpoint.
+        :param base: the ``module:factory`` of the file's base algorithm. ``load`` imports the
+            module, but no module that only the file names. Empty for a base with a name.
         :raises CheckpointError: if the file cannot be used, or if this version plays another
             action at any step.
+        :raises InvalidValueError: if ``base`` cannot be imported.
         """
+        if base:
+            base_factory(base)
         saved = SavedInputs(Path(path))
         with refusing(saved.path):
             recording = cls(begun(saved))
@@ -137,10 +143,14 @@ class Recording:
         """
         Return the actions that lead to ``target``, as a model of Stable-Baselines3 does.
 
-        :param observation: a state, or an array of states.
+        Actions count from 0. An environment with ``action_space.start`` plays the action plus
+        ``start``; RESET stays -1.
+
+        :param observation: a state, or an array of states. In unknown states the action is RESET.
         :param target: a known state.
         :param more: as for ``Policy.predict``.
         :raises UnknownStateError: if no policy leads to ``target``.
+        :raises InvalidTypeError: if ``observation`` holds anything but integers.
         """
         hypothesis = self.exploration.hypothesis
         if hypothesis is None:

@@ -18,8 +18,10 @@ from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import check_state, Declaration
+from mnm_ros.core.model.integers import as_int
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.core.presets import takes
+from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
 from mnm_ros.simulation.cmp import described
 import numpy as np
 
@@ -46,26 +48,31 @@ class GymRobot:
     :param discretize: makes states of observations, and has to give the same situation the same
         state in every process; None if they are states.
     :ivar home: the state that RESET leads to; None if it draws one.
-    :raises ValueError: if actions are not discrete, or observations without ``discretize``; here
-        and later, if that returns something else than a state.
+    :raises ValueError: if actions are not discrete, or observations without ``discretize``. Here
+        and later, if ``env`` answers otherwise than Gymnasium's, or if an observation, or what
+        ``discretize`` returns, is no state.
     """
 
     def __init__(self, env: Any, seed: int = 0, one_home: bool = True,
                  discretize: Discretize | None = None) -> None:
         check_discrete(env, discretize is not None)
+        if discretize is not None and not takes(discretize, 3):
+            raise InvalidValueError(
+                f'discretize is {shortened(discretize)}, expected a function '
+                'discretize(observation, over, env) that returns a state')
         self._env = env
         self._seed = seed
         self._discretize = discretize
         self._random = np.random.default_rng([seed, 1]) if one_home else None
         self._over = False
-        self._state = self._state_of(env.reset(seed=seed)[0])
+        self._state = self._begin(seed)
         self.home = self._state if one_home else None
 
     def reset(self) -> int:
         """Begin an episode and return the state it begins in."""
         seed = None if self._random is None else self._seed
         self._over = False
-        self._state = self._state_of(self._env.reset(seed=seed)[0])
+        self._state = self._begin(seed)
         if self._random is not None:
             # With the seed's own generator, every episode would slip in the same places.
             self._env.unwrapped.np_random = self._random
@@ -74,23 +81,42 @@ class GymRobot:
     def step(self, action: int) -> int:
         """Return the state that ``action``, counted from 0, leads to."""
         if not self._over:
-            observation, _, terminated, _, _ = self._env.step(
-                action + int(self._env.action_space.start))
+            observation, _, terminated, _, _ = _tuple(
+                self._env.step(action + int(self._env.action_space.start)), 'env.step', 5,
+                '(observation, reward, terminated, truncated, info)')
             self._over = bool(terminated)
-            self._state = self._state_of(observation)
+            self._state = self._state_of(observation, f'action {action}')
         return self._state
 
     def play(self, action: int) -> int:
         """Execute an action, RESET among them, and return the state it leads to."""
         return self.reset() if action == RESET else self.step(action)
 
-    def _state_of(self, observation: Any) -> int:
+    def _begin(self, seed: int | None) -> int:
+        observation, _ = _tuple(self._env.reset(seed=seed), 'env.reset', 2, '(observation, info)')
+        return self._state_of(observation, 'RESET')
+
+    def _state_of(self, observation: Any, after: str) -> int:
         if self._discretize is None:
-            return int(observation)
+            space, of_space = self._env.observation_space, as_int(observation)
+            first = int(space.start)
+            if of_space is None or not first <= of_space < first + int(space.n):
+                raise InvalidValueError(
+                    f'observation after {after} is {shortened(observation)}, expected a state of '
+                    f'{space}')
+            return of_space
         found: Any = self._discretize(observation, self._over, self._env)
         state: int = int(found) if isinstance(found, np.integer) else found
         check_state(state, f'what discretize returned for {shortened(observation)}')
         return state
+
+
+def _tuple(answer: Any, method: str, length: int, expected: str) -> tuple[Any, ...]:
+    """Return what a method of an environment has returned; ValueError if the length is wrong."""
+    if not isinstance(answer, tuple) or len(answer) != length:
+        raise InvalidValueError(
+            f'{method} returned {shortened(answer)}, expected {expected}, as in Gymnasium')
+    return answer
 
 
 def check_discrete(env: Any, discretized: bool = False) -> None:
@@ -106,6 +132,14 @@ def check_discrete(env: Any, discretized: bool = False) -> None:
                 'Gymnasium')
         if type(space).__name__ != 'Discrete':
             raise InvalidValueError(f'its {name} space is {space}, expected {what}')
+    for name in ('reset', 'step', 'spec', 'unwrapped'):
+        if not hasattr(env, name):
+            raise InvalidValueError(
+                f'env is {shortened(env)}, which has no {name}, expected an environment of '
+                'Gymnasium')
+    if env.action_space.n > MAX_ACTIONS:
+        raise InvalidValueError(
+            f'its action space is {env.action_space}, expected at most {MAX_ACTIONS} actions')
 
 
 def action_names(env: Any) -> tuple[str, ...]:

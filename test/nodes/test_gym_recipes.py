@@ -137,8 +137,8 @@ def test_the_node_takes_the_parameter(recipes: ModuleType, start: Callable, peer
 @pytest.mark.parametrize(('code', 'message'), [
     (None, "No module named 'recipes'"),
     ('', "has no attribute 'hand'"),
-    ('hand = 3', 'not callable'),
-    ('hand = len', 'len.. takes exactly one argument'),
+    ('hand = 3', r'discretize is 3, expected a function discretize\(observation, over, env\)'),
+    ('hand = len', 'discretize is <built-in function len>, expected a function'),
     ('hand = lambda *seen: seen[0]', r'returned for \(.*\) is \[.*\], expected a state'),
     ('hand = lambda *seen: True', 'is true, expected a state'),
     ('hand = lambda *seen: 1 << 64', 'is 18446744073709551616, expected a state'),

@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from enum import Enum
+from reprlib import repr as shortened
 from typing import Any
 
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
+from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
 from mnm_ros.core.mnm.capabilities import Recollects, Relearns, Steered
@@ -425,6 +427,10 @@ class Mnm(PhaseMachine):
         self.runs += 1
         run = self._new_base(replace(self._settings, problem=problem), self.home,
                              np.random.default_rng([self._seed, self.runs]), policies)
+        if not isinstance(run, BaseAlgorithm):
+            raise InvalidTypeError(
+                f'base {self._settings.base} has returned {shortened(run)}, expected a '
+                'BaseAlgorithm')
         if self.directives.preferred and isinstance(run, Steered):
             run.prefer(self.directives.preferred)
         return run
@@ -440,6 +446,11 @@ class Mnm(PhaseMachine):
     def _adopt(self, result: BaseAlgorithm) -> None:
         """Take the output of a stream as the hypothesis of the round."""
         assert self.building is not None
+        targets = [policy.target for policy in result.policies]
+        if targets[:1] != [self.home]:
+            raise InvalidValueError(
+                f'base {self._settings.base} has finished with policies for {shortened(targets)}, '
+                f'expected one for home, state {self.home}, first')
         self._steps_taken = self.building.steps_of(result)
         transitions = self.building.transitions_of(result)
         self.building = None

@@ -8,9 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
+from reprlib import repr as shortened
 from typing import Any
 
-from mnm_ros.core.errors import InvalidValueError, UnknownStateError
+from mnm_ros.core.errors import InvalidTypeError, InvalidValueError, UnknownStateError
 from mnm_ros.core.model.declaration import first_of
 from mnm_ros.core.model.problem import RESET
 
@@ -94,14 +95,23 @@ class Policy:
         goes by the step, as those of the preset ``paper`` do, returns the next step in place of
         None: give it back as ``state``, as to a recurrent policy.
 
-        :param observation: a state, or an array of them, of environments of the same kind.
+        :param observation: a state, or an array of states, of environments of the same kind.
+            In unknown states the action is RESET.
         :param state: what the last call returned beside the actions; None at home.
         :param episode_start: where an episode has just begun, in the shape of ``observation``.
         :param deterministic: of no effect, as these policies are.
+        :raises InvalidTypeError: if ``observation`` holds anything but integers.
         """
         import numpy as np  # what only asks for help does without
 
-        here = np.asarray(observation)
+        try:
+            here = np.asarray(observation)
+        except ValueError:    # the rows of a list differ in length
+            here = np.empty(1, dtype=object)
+        if here.size and here.dtype.kind not in 'iu':
+            raise InvalidTypeError(
+                f'observation is {shortened(observation)}, expected a state, or an array of '
+                'states')
         step = np.zeros(here.shape, dtype=np.int64) + (0 if state is None else state)
         if episode_start is not None:
             step = np.where(np.reshape(episode_start, here.shape), 0, step)
