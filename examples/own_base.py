@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Learn to write a base algorithm, which explores a world while that does not change.
+Learn to write a base algorithm, which explores a world that does not change.
 
 Run ``python3 examples/own_base.py``, without ROS. The base is for robots whose actions never fail:
-it tries each action once. The explorer takes it by its parameter ``base: own_base:SureSteps``.
+it tries each action once. The parameter ``base: own_base:SureSteps`` selects it for the explorer.
 """
 
 from pathlib import Path
@@ -19,7 +19,8 @@ from mnm_ros.core import BaseAlgorithm, Policy, RESET  # noqa: E402
 class SureSteps(BaseAlgorithm):
     """Try each action once in each state, the states nearest to home first."""
 
-    quantum, evaluating = 1, False
+    quantum = 1           # steps of one turn, when several runs share the robot
+    evaluating = False    # a turn is never one whole attempt of a policy
 
     def __init__(self, settings, home, rng, policies=()):
         self._actions, self._radius = settings.problem.actions, settings.problem.radius
@@ -38,6 +39,8 @@ class SureSteps(BaseAlgorithm):
         return self._untried() is None
 
     def step_bound(self, known):
+        # Each action of each known state costs a RESET, the way there and the action. A
+        # rediscovery that takes more steps is cut off.
         return int(known * self._actions * (self._radius + 2))
 
     def next_action(self):
