@@ -43,21 +43,28 @@ HOPS = (8, 12, 22)
 SAMPLES = 150
 
 
-def grid(side: int) -> Scenario:
-    """Return an open grid; a move slips and stays put, and one against the edge stays put."""
+def open_grid(side: int, slip: float, start: int, actions: int = len(GRID_MOVES),
+              pit: int = -1) -> TableCmp:
+    """
+    Return an open grid; a move that slips, or that is against the edge, stays put.
+
+    :param actions: with further ones, which stay put.
+    :param pit: a place in which each action stays put.
+    """
     table: dict[tuple[int, int], Outcomes] = {}
-    for row in range(side):
-        for column in range(side):
-            here = row * side + column
-            for action, (down, right) in enumerate(GRID_MOVES.values()):
-                there = row + down, column + right
-                inside = all(0 <= place < side for place in there)
-                after = there[0] * side + there[1]
-                table[here, action] = ((after, 1 - SLIP), (here, SLIP)) if inside else (
-                    (here, 1.0),)
+    for place in set(range(side * side)) - {pit}:
+        row, column = divmod(place, side)
+        for action, (down, right) in enumerate(GRID_MOVES.values()):
+            if 0 <= row + down < side and 0 <= column + right < side:
+                table[place, action] = ((place + down * side + right, 1 - slip), (place, slip))
+    return TableCmp(start, actions, table)
+
+
+def grid(side: int) -> Scenario:
+    """Return an open grid with home in the middle."""
     start = (side // 2) * (side + 1)
     return Scenario(f'grid {side}', tuple(GRID_MOVES), start,
-                    (Setting(TableCmp(start, len(GRID_MOVES), table), None),), Path())
+                    (Setting(open_grid(side, SLIP, start), None),), Path())
 
 
 def run(side: int, seed: int, configuration: Configuration,

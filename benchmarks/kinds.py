@@ -21,8 +21,9 @@ import sys
 from typing import NamedTuple
 
 from arguments import Arguments
+from grids import open_grid
 from mnm_ros.core import Exploration, play, Problem, settings
-from mnm_ros.simulation.cmp import GRID_MOVES, Outcomes, TableCmp
+from mnm_ros.simulation.cmp import Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
@@ -54,17 +55,6 @@ def spread() -> TableCmp:
     return TableCmp(0, 3, table)
 
 
-def grid(side: int, slip: float, start: int, actions: int = 4, pit: int = -1) -> TableCmp:
-    """Return an open grid; a move that slips stays put, and so does each in the pit."""
-    table: Table = {}
-    for place in set(range(side * side)) - {pit}:
-        row, column = divmod(place, side)
-        for action, (down, right) in enumerate(GRID_MOVES.values()):
-            if 0 <= row + down < side and 0 <= column + right < side:
-                table[place, action] = ((place + down * side + right, 1 - slip), (place, slip))
-    return TableCmp(start, actions, table)
-
-
 def tree(levels: int = 9) -> TableCmp:
     """Return a tree; the third action leads back, and from the leaves RESET alone."""
     table: Table = {}
@@ -77,10 +67,10 @@ def tree(levels: int = 9) -> TableCmp:
 
 KINDS = {
     'spread': Kind(spread(), 5.0, 2_228),
-    'pit': Kind(grid(4, 0.1, 0, pit=5), 5.0, 3_407),
+    'pit': Kind(open_grid(4, 0.1, 0, pit=5), 5.0, 3_407),
     'tree': Kind(tree(), 3.0, 1_884),
-    'noise': Kind(grid(3, 0.3, 4), 3.0, 906),
-    'dozen': Kind(grid(3, 0.1, 4, actions=12), 3.0, 1_844),
+    'noise': Kind(open_grid(3, 0.3, 4), 3.0, 906),
+    'dozen': Kind(open_grid(3, 0.1, 4, actions=12), 3.0, 1_844),
 }
 
 
