@@ -11,8 +11,8 @@ from __future__ import annotations
 import re
 
 WORDS = {
-    r'told|(?:tell|tells|telling) of': 'say who reports something, and to whom',
-    r'given(?! that)': '*declared*, *set*, *known*, or the verb with its agent',
+    r'told|tells?|telling of': 'say who reports something, and to whom',
+    r'given': '*declared*, *set*, *known*, or the verb with its agent',
     r'carried': '*kept*, *moved by hand*',
     r'look|looks|looked|looking': '*check*, *try again*, *see*; `look` the service is code',
     r'beyond': '*farther than*, *more than*, *outside*',
@@ -21,6 +21,7 @@ WORDS = {
     r'what leads where': '*transitions*',
     r'by the counts': '*by the counted transitions*',
     r'anew': '*again*, *from the start*',
+    r'is kept of': '*is recorded of*',
 }
 """Patterns of whole words that are not in use, each with words to use in place of them."""
 

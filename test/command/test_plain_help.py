@@ -7,21 +7,19 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from dialect import BEGINNINGS, WORDS
 from mnm_ros.command.main import COMMANDS, main
 from mnm_ros.parameters import NODES
 from mnm_ros.topics import DIAGNOSTICS, SERVICES, TOPICS
 from mnm_ros.view.sentences import LANGUAGES, table
 import pytest
 
-UNUSED = re.compile(
-    r'\b(told|tells?|given|carried|beyond|left alone|nats to begin|what leads where|by the counts'
-    r'|anew|is kept of|looks?|looked|looking)\b', re.IGNORECASE)
-"""Words that the project does not use, or that have had several meanings."""
+UNUSED = re.compile(rf'\b({"|".join(WORDS)})\b', re.IGNORECASE)
 
 NAMES = re.compile(r'mnm_ros look|^ *look  .*|\bservice look\b|`look`', re.MULTILINE)
 """The service ``look`` and its command."""
 
-BEGINNING = re.compile(r'(?:^|\. )(?:What|Which|That which|Whatever|Whoever)\b', re.MULTILINE)
+BEGINNING = re.compile(rf'(?:^|\. )(?:{BEGINNINGS})\b', re.MULTILINE)
 
 
 def unused(text: str) -> list[str]:
