@@ -291,7 +291,7 @@ class Exploration(PausableTask):
             for each in exploration.trust():
                 print(each.policy.target, each.trust.value,
                       each.expected_steps, each.at_most_steps)
-            # 2 proven 2.2 8.0: state 2 takes 2.2 steps by the counts, and proven at most 8
+            # 2 proven 2.2 8.0: state 2 takes about 2.2 steps, and proven at most 8
 
         :param at_most: the trust of how many policies to compute; None for all, which may take
             seconds.

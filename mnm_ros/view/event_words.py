@@ -96,13 +96,17 @@ def closed_way(pair: Pair, since: float | None, look: float, description: RobotD
     :param since: s since 1970; None if that is not known.
     :param look: when it is tried again, s since 1970; infinite for now, or for no known time.
     """
-    state, action = pair
-    door = description.door(state, action)
-    what = f'door {door}' if door else (
-        f'"{description.action_name(action, state)}" in {description.place(state)}')
+    door = description.door(*pair)
     began = '' if since is None else f' since {moment(since)}'
-    return f'{what} {"closed" if door else "blocked"}{began}' + (
+    return f'{_way(pair, door, description)} {"closed" if door else "blocked"}{began}' + (
         f', next try {moment(look)}' if math.isfinite(look) else '')
+
+
+def _way(pair: Pair, door: str, description: RobotDescription) -> str:
+    """Return the name of a way: of its door, or of its action if ``door`` is empty."""
+    state, action = pair
+    return f'door {door}' if door else (
+        f'"{description.action_name(action, state)}" in {description.place(state)}')
 
 
 def told(event: Event, description: RobotDescription) -> str:
@@ -158,9 +162,7 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
     stays, stayed = now == change.state, was == change.state
     door = description.door(change.state, change.action) if stays != stayed else ''
-    subject = f'door {door}' if door else (
-        f'"{description.action_name(change.action, change.state)}" in '
-        f'{description.place(change.state)}')
+    subject = _way(change.pair, door, description)
     leads = ('closed' if stays else 'open') if door else 'blocked' if stays else (
         f'leads to {description.place(now)}')
     if now == was:

@@ -88,7 +88,7 @@ def test_each_beginning_has_a_part_of_delta() -> None:
     detector, spent = PooledDetector(DELTA), 0.0
     for _ in range(100):
         spent += math.exp(-detector._threshold)
-        detector.begin_anew()
+        detector.start_again()
     assert 0.8 * DELTA < spent < DELTA
 
 

@@ -104,7 +104,7 @@ def test_all_moments_from_which_on_it_looks_share_one_delta() -> None:
     reach, given = Reach(4.0, 0.01), []
     for _ in range(200):
         given.append(reach._sets.delta)
-        reach.begin_anew()
+        reach.start_again()
     assert given[0] == 0.005 and sum(given) < 0.01
 
 

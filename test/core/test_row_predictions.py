@@ -101,7 +101,7 @@ def too_far(seed: int, begin: bool, nats: float) -> bool:
     if begin:
         for state in (0, 1, 2, 0, 1, 2):
             step(state)
-        world.rows.begin_anew()
+        world.rows.start_again()
     for _ in range(25):
         model = EmpiricalModel.for_ruling_out(world.rows, range(3))
         for state in (*[int(model.excess.unseen.argmax())] * 3, int(rng.integers(3))):
@@ -131,7 +131,7 @@ def test_where_moves_hardly_ever_fail_that_is_soon_known_of_all() -> None:
     for state in range(40):
         for _ in range(3):
             world.add(state, state if rng.random() < 0.1 else state + 1)
-    world.rows.begin_anew()
+    world.rows.start_again()
     for state in range(40):
         for _ in range(30):
             world.add(state, state if rng.random() < 0.1 else state + 1)
@@ -148,7 +148,7 @@ def test_begun_anew_only_what_follows_counts_and_what_was_forgotten_begins_again
     world = World(2)
     for after in (1, 1, 0):
         world.add(0, after)
-    world.rows.begin_anew()
+    world.rows.start_again()
     model = EmpiricalModel.for_ruling_out(world.rows, range(2))
     assert not model.visits.any() and not model.hits(1).any() and not world.paid
     assert EmpiricalModel.of(world.rows, range(2)).visits.tolist() == [3, 0]
@@ -164,7 +164,7 @@ def test_begun_anew_only_what_follows_counts_and_what_was_forgotten_begins_again
     model = EmpiricalModel.for_ruling_out(world.rows, range(2))
     assert model.hits(1).any() and not model.visits.any()    # the first one is not predicted
     late = World(1)
-    late.rows.begin_anew()
+    late.rows.start_again()
     late.counts.add(5, 0, 6)
     late.rows.enter(5)    # what was seen there before nobody asked for
     assert not EmpiricalModel.for_ruling_out(late.rows, (0, 5)).visits.any()

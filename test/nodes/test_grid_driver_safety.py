@@ -291,7 +291,7 @@ def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
         peer.call(GetParameters, 'grid_driver/get_parameters')
         peer.wait_for(lambda: told, 'what is told of it')
         assert [message.data for message in told] == [stopped]
-        # The warning is written when the topic is told already.
+        # The node publishes the topic before it writes the warning.
         warning = 'as before the restart, the robot is stopped'
         if stopped:
             peer.wait_for(lambda: warning in robot.process.output, 'the warning')

@@ -39,7 +39,7 @@ from dataclasses import dataclass, field
 import math
 
 from mnm_ros.core.detection.hints import in_a_row
-from mnm_ros.core.model.counts import Floats, Pair
+from mnm_ros.core.model.counts import chance, Floats, Pair
 from mnm_ros.core.progress.events import MovesChange
 from mnm_ros.core.statistics.delta_spending import share
 import numpy as np
@@ -50,7 +50,6 @@ _IN_A_ROW = 2    # failures of a move after which it does not count until it arr
 _EVERY, _SPLITS = 8, 64    # executions between two splits, and splits that are kept
 _LOOK_EVERY = 4    # executions
 _PER_EXECUTION = 2.0    # nats that one execution adds at most, as a rule
-PRIOR = 0.5    # executions that arrived, and that did not, beside those that were counted
 _AGAINST = 2.0    # nats by which the moves with one action may contradict the change of all
 _MOST = 2 / 3    # of the evidence that a single move may have, or the change is its own
 
@@ -76,15 +75,15 @@ class PooledDetector:
     Notices at any time that the moves have changed together.
 
     :param delta: the probability with which it ever raises the alarm without a change, however
-        often it is begun anew.
+        often it is restarted.
     """
 
     def __init__(self, delta: float) -> None:
         self._delta = delta
         self._begun = 0
-        self.begin_anew()
+        self.start_again()
 
-    def begin_anew(self) -> None:
+    def start_again(self) -> None:
         """Forget all that was recorded, as a change is relearnt."""
         self._begun += 1
         self._threshold = -math.log(self._delta * share(self._begun))
@@ -167,7 +166,7 @@ class PooledDetector:
             times, all_ = since.get(pair, (0, 0))
             since[pair] = times + arrived, all_ + 1
         after = sums(since.values())
-        now = (after[0] + PRIOR) / (after[1] + 2 * PRIOR)
+        now = chance(*after)
         before = {pair: (self._moves[pair].arrived - times, self._moves[pair].executed - all_)
                   for pair, (times, all_) in since.items()}
         found = {pair: speaks(now, before[pair], since[pair]) for pair in since}
@@ -191,7 +190,7 @@ def _largest(move: _Move) -> float:
 
 def speaks(now: float, before: tuple[int, int], since: tuple[int, int]) -> float:
     """Return the nats for a move that arrives with the chance ``now`` rather than as before."""
-    old = (before[0] + PRIOR) / (before[1] + 2 * PRIOR)
+    old = chance(*before)
     return since[0] * math.log(now / old) + (since[1] - since[0]) * math.log((1 - now) / (1 - old))
 
 

@@ -229,7 +229,7 @@ class Certifier:
         return True
 
     def interrupt(self) -> None:
-        """Count the attempt under way as broken off (*What is broken off*)."""
+        """Count the attempt under way as broken off (*Steps that are broken off*)."""
         broken = self.attempts.interrupt() if self.attempts else None
         if broken is not None:
             self._record_beside()

@@ -148,7 +148,7 @@ class Exclusion:
 
     def lacks(self, inside: Sequence[int]) -> bool:
         """Ask for the samples that ruling out all but these takes; False if they are ruled out."""
-        if not self._begun and self._begins_anew(inside):
+        if not self._begun and self._starts_again(inside):
             return True
         model, known = EmpiricalModel.for_ruling_out(self._rows, inside), set(inside)
         wanted = self._plan.samples(
@@ -184,18 +184,18 @@ class Exclusion:
             self._due = math.ceil(self._witnessed * LOOK_GROWTH)
             inside = (*known, *self.near(known))
             if not self._sampling.open:
-                self._begins_anew(inside)
+                self._starts_again(inside)
 
-    def _begins_anew(self, states: Sequence[int]) -> bool:
+    def _starts_again(self, states: Sequence[int]) -> bool:
         """
-        Take what seems near as given, once all of it has been tried (*Beginning anew*).
+        Take what seems near as given, once all of it has been tried (*Starting again*).
 
         :returns: whether something is to be tried again before, as it led nowhere.
         """
         for pair in self._rows.stayed(states, TRIES):
             self._sampling.want(pair, TRIES)
         if not self._sampling.open:
-            self._rows.begin_anew()
+            self._rows.start_again()
             self._planner.give(states)
             self._begun = True
         return not self._begun

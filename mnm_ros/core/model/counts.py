@@ -31,6 +31,11 @@ def usual(nexts: Mapping[int, float]) -> int | None:
     return max(nexts, key=nexts.__getitem__, default=None)
 
 
+def chance(arrived: int, executed: int) -> float:
+    """Return the estimate of Krichevsky and Trofimov 1981 of the chance to arrive."""
+    return (arrived + 0.5) / (executed + 1)
+
+
 class Counts:
     """
     Transition counts of the pairs (state, action) met so far; nothing is sized in advance.

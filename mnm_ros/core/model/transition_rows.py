@@ -130,7 +130,7 @@ class TransitionRows:
         """Return how many executions of a pair are carried."""
         return sum(self._carried.get(pair, {}).values())
 
-    def begin_anew(self) -> None:
+    def start_again(self) -> None:
         """Let states be ruled out only by what is counted from now on."""
         self.look()
         self.predictions.begin()

@@ -276,7 +276,7 @@ class WindowPhase(CheckingPhase):
         self._quiet_runs = self._quiet_runs + 1 if quiet else 0
         if self._quiet_runs >= self.tests.window:
             if self._round.log.open:
-                self._reach.begin_anew()
+                self._reach.start_again()
             self._round.log.settle()
 
 

@@ -72,7 +72,7 @@ a pair that is never executed.
 
 **What is given.** The processes may begin when there is a set ``C`` of states already, the moment
 and the set decided by the past: a rediscovery begins with what is known, and a run without a map
-begins anew, once, when all that seems near has been tried (*Beginning anew* in
+starts again, once, when all that seems near has been tried (*Starting again* in
 ``docs/explanation/disco.md``). Transitions from before that moment are left out. (Those of several
 robots count in the order in which they began, so that a slow one under way is as fresh as any, see
 ``docs/explanation/fleet.md``.) If ``s`` is outside of ``C``, it has a number ``j`` among the

@@ -16,7 +16,7 @@ from itertools import islice
 import math
 from typing import Annotated, Union
 
-from mnm_ros.core.model.counts import Pair, usual
+from mnm_ros.core.model.counts import chance, Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.json_values import (
     by_state,
@@ -216,8 +216,7 @@ class LastPairs:
         It may have begun at any step after the last execution that is likely to be older.
         """
         ends = {(state, action): end for state, action, end in change.moves}
-        before, after = ((arrived + 0.5) / (executed + 1)
-                         for arrived, executed in (change.before, change.after))
+        before, after = chance(*change.before), chance(*change.after)
         speaks, found = 0.0, []
         for state, action, end, step in reversed(self._last):
             usual_end = ends.get((state, action))    # type: ignore[arg-type]

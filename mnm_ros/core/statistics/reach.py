@@ -40,9 +40,9 @@ class Reach:
         self._radius = radius
         self._delta = delta
         self._begun = 0
-        self.begin_anew()
+        self.start_again()
 
-    def begin_anew(self) -> None:
+    def start_again(self) -> None:
         """Forget all, as it may be older than a change that was relearnt."""
         self._begun += 1
         self._counts = Counts()

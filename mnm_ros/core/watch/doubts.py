@@ -199,7 +199,7 @@ class Doubts:
         change is being relearnt, and a whole rediscovery has to follow.
         """
         parts, problem = self._parts, self._round.problem
-        parts.reach.begin_anew()
+        parts.reach.start_again()
         if not declared:
             if not parts.blocked.noticed:
                 parts.relearning.look_at(
@@ -236,8 +236,8 @@ class Doubts:
         parts, log = self._parts, self._round.log
         if parts.relearning.swept and not parts.checks.monitor.unproven:
             if log.open:
-                parts.reach.begin_anew()
-                parts.pooled_detector.begin_anew()
+                parts.reach.start_again()
+                parts.pooled_detector.start_again()
             log.settle()
             parts.relearning.settle()
             parts.blocked.settle()

@@ -6,7 +6,7 @@ Find out whether many moves share one change: those with one action, or all ther
 ``Doubts`` asks this after the alarms of single pairs. A move is a pair that led to another state;
 a pair that stayed may do so for a wall. The moves without an alarm are asked, by the likelihood of
 what they have done since the notice, whether they go on as before or as those with an alarm do.
-The answer changes what is told, and whether the next round begins. The promise does not need it.
+The answer changes the events, and whether the next round begins. The promise does not need it.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from mnm_ros.core.detection.pooled_detector import PRIOR, speaks, sums
+from mnm_ros.core.detection.pooled_detector import speaks, sums
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import chance, Pair
 from mnm_ros.core.progress.events import MovesChange, PairChange
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.rediscovery import Relearning
@@ -69,9 +69,7 @@ class SharedChange:
     @property
     def _now(self) -> float:
         """Return the chance with which the moves with an alarm arrive by now, as estimated."""
-        worked, executions = map(sum, zip(*map(
-            _arrived_since, self._relearning.changed.values())))
-        return (worked + PRIOR) / (executions + 2 * PRIOR)
+        return chance(*sums(map(_arrived_since, self._relearning.changed.values())))
 
     @property
     def _others(self) -> list[_Move]:

@@ -553,7 +553,7 @@ class WatchPhase(CheckingPhase):
         explained = all(policy.target in self._relearning.concerned for policy in failing)
         targets = self._checks.patrol.behind([policy.target for policy in failing])
         if not explained:
-            self._reach.begin_anew()
+            self._reach.start_again()
         left = tuple(policy for policy in self.policies if policy.target not in targets)
         # Where another one may come to their targets by chance, it plays a RESET from now on.
         if explained:
