@@ -41,6 +41,11 @@ Point = tuple[float, float]
 Wall = tuple[float, float, float, float]
 
 
+def numbered(actions: int) -> tuple[str, ...]:
+    """Return names for so many actions that have none."""
+    return tuple(f'a{action}' for action in range(actions))
+
+
 @dataclass(frozen=True)
 class RobotDescription:
     """

@@ -37,6 +37,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import base_factory
 from mnm_ros.core.progress.events import Event
 from mnm_ros.export.libraries import data_frame, library
+from mnm_ros.robot_description import numbered
 from mnm_ros.view.sentences import sentence
 
 
@@ -73,8 +74,8 @@ class Recording:
         self.inputs: list[Input] = []
         self.events: list[Event] = []
         self.hypotheses: list[tuple[int, Hypothesis]] = []
-        self.identity: dict[str, Any] = asked_for(exploration, actions or [
-            f'a{action}' for action in range(exploration.problem.actions)])
+        self.identity: dict[str, Any] = asked_for(
+            exploration, actions or numbered(exploration.problem.actions))
         self._begun = exploration.steps, exploration.last_state
         self._point: Mapping[str, Any] | None = None
         self._whole = not (exploration.steps or exploration.work or exploration.recollection

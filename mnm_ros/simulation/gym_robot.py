@@ -21,7 +21,7 @@ from mnm_ros.core.model.declaration import check_state, Declaration
 from mnm_ros.core.model.integers import as_int
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import takes
-from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
+from mnm_ros.robot_description import MAX_ACTIONS, numbered, RobotDescription
 from mnm_ros.simulation.cmp import described
 import numpy as np
 
@@ -149,7 +149,7 @@ def action_names(env: Any) -> tuple[str, ...]:
     if isinstance(meanings, type) and issubclass(meanings, IntEnum):
         names = tuple(each.name for each in sorted(meanings))
     count = int(env.action_space.n)
-    return names if len(names) == count else tuple(f'a{action}' for action in range(count))
+    return names if len(names) == count else numbered(count)
 
 
 def describe_gym(env: Any, actions: Sequence[str], home: int | None) -> RobotDescription:

@@ -20,7 +20,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import settings, takes
 from mnm_ros.core.task.step_task import play
 from mnm_ros.export.recording import Recording
-from mnm_ros.robot_description import MAX_ACTIONS, RobotDescription
+from mnm_ros.robot_description import MAX_ACTIONS, numbered, RobotDescription
 from mnm_ros.simulation.gym_robot import action_names, Discretize, GymRobot
 
 Robot = Callable[[int], int]
@@ -185,8 +185,8 @@ def _names(actions: Any) -> Sequence[str]:
     """Return the names of the actions of a function."""
     count = as_int(actions)
     if count is not None and 1 <= count <= MAX_ACTIONS:
-        actions = [f'a{action}' for action in range(count)]
-    elif isinstance(actions, (str, bytes)) or not isinstance(actions, Sequence):
+        return numbered(count)
+    if isinstance(actions, (str, bytes)) or not isinstance(actions, Sequence):
         raise InvalidValueError(
             f'actions is {shortened(actions)}, expected the names of the actions that the '
             f'function executes, or their number, 1 to {MAX_ACTIONS}')
