@@ -157,6 +157,12 @@ def _take_turns(items: list[pytest.Item], costs: tiers.Costs) -> None:
     items.sort(key=lambda item: turn[item.nodeid.split('::')[0]])
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Print a failure at once: of a run that does not end, nothing would tell of it."""
+    if report.failed and 'PYTEST_XDIST_WORKER' not in os.environ:
+        print(f'\n{report.nodeid} ({report.when}):\n{report.longreprtext}', flush=True)
+
+
 def _left_out(config: pytest.Config) -> Iterator[str]:
     if config.getoption('quick'):
         yield f'{", ".join(f"test/{folder}" for folder in tiers.WITH_NODES)} (not quick)'

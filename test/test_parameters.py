@@ -34,7 +34,8 @@ def make(context: Context) -> Iterator[object]:
     def make_node(specs: tuple[ParameterSpec, ...] = NODES['explorer'], locked: bool = False,
                   **given: object):
         overrides = [Parameter(name, value=value) for name, value in given.items()]
-        node = Node('n', context=context, parameter_overrides=overrides)
+        node = Node('n', context=context, parameter_overrides=overrides, enable_rosout=False,
+                    start_parameter_services=False)
         nodes.append(node)
         return node, Parameters(node, specs, lambda: locked)
 

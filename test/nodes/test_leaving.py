@@ -179,6 +179,7 @@ def test_a_robot_under_way_comes_to_rest_at_once(
         else:
             process.send(getattr(signal, how))
         peer.wait_for(lambda: driving.stopped_by, 'that it stops')
+        assert soon(time.monotonic() - began, 1.0)
     # Told by the end of the explorer itself, before its heartbeat is missed.
     assert driving.stopped_by == ['its commander is gone']
     if how != 'transition':

@@ -34,7 +34,7 @@ def test_a_robot_slower_than_the_timeout(start: Callable, explorer: Callable, pe
     """Every answer comes after the action was sent again; then the timeout is raised."""
     simulator = start('cmp_sim', scenario=scenario, latency=0.06,
                       record=str(tmp_path / 'simulator'))
-    process = explorer(step_timeout=0.02, step_retries=100, max_steps=strength(20, 60),
+    process = explorer(step_timeout=0.02, step_retries=1000, max_steps=strength(20, 60),
                        record=str(tmp_path / 'explorer'))
     phase = peer.listen(String, 'phase')
     peer.wait_for(lambda: phase[-1].data == 'done', 'done')

@@ -54,7 +54,7 @@ _FIND = 1.0    # s, to find a robot that is there, before it is called missing
 _JUST_NOW = 0.5    # s, in which a robot side says that it was called
 _REMEMBERED = 100    # reports that may come twice
 _WAITING = 1000    # reports that wait for the end of a plan: none is lost
-_REST = 1.0    # s, for a robot side to say that the robot has come to rest
+_REST = 2.0    # s, for a robot side to say that the robot has come to rest; it may be busy
 _BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
 
