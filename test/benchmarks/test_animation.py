@@ -7,25 +7,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+from late import late
 import pytest
 from tiers import strength
 
-pytest.importorskip('matplotlib')
-Image = pytest.importorskip('PIL.Image')
+late('matplotlib')
+images, animation = map(late, ('PIL.Image', 'animation'))
 
-import animation  # noqa: E402, I100
+SMALL = {'FLAT': ('...#...', '..S....', '...#...', '.......'), 'DOOR': (1, 3), 'RADIUS': 7.0}
+"""Two rooms with two doors between them."""
 
-# Two rooms with two doors between them; their number of places within reach, and L.
-SMALL = ('...#...', '..S....', '...#...', '.......'), (1, 3), 24, 7.0
-FLAT, DOOR, PLACES, RADIUS = strength(
-    SMALL, (animation.FLAT, animation.DOOR, 50, animation.RADIUS))
+PLACES = strength(24, 50)    # within reach
 
 
 @pytest.fixture(scope='module')
 def frames() -> Iterator[list]:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in (('FLAT', FLAT), ('DOOR', DOOR), ('RADIUS', RADIUS)):
-            patch.setattr(animation, name, value)
+        for name, value in strength(SMALL, {}).items():
+            patch.setattr(f'animation.{name}', value)
         yield list(animation.record(strength(100, 200), seed=3))
 
 
@@ -34,7 +33,7 @@ def test_a_picture_of_every_so_many_steps(
     path = tmp_path / 'moving.gif'
     assert animation.main(['--stride', '30', '--steps', '30', '--output', str(path)]) == 0
     assert '5 pictures' in capsys.readouterr().out
-    with Image.open(path) as picture:
+    with images.open(path) as picture:
         assert picture.is_animated and picture.info['loop'] == 0
 
 

@@ -15,14 +15,13 @@ from threading import Thread
 import time
 from types import SimpleNamespace
 
+from batch_table import BatchError
+from late import late
+import promise
 import pytest
 from tiers import thorough
 
-distributed = pytest.importorskip('distributed')
-
-import batch_cluster  # noqa: E402, I100
-from batch_table import BatchError  # noqa: E402, I100
-import promise  # noqa: E402, I100
+distributed, batch_cluster = map(late, ('distributed', 'batch_cluster'))
 
 RUN = ['--families', 'corridor', 'confusing_chain', '--trials', '6', '--radius', '2.5']
 
@@ -76,7 +75,7 @@ def test_a_worker_that_is_killed_changes_nothing(
 
 
 def test_other_code_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distributed, 'get_worker', lambda: SimpleNamespace(
+    monkeypatch.setattr('distributed.get_worker', lambda: SimpleNamespace(
         address='tcp://there:1'))
     work = batch_cluster.worker_function(
         {**batch_cluster.environment(), 'mnm_ros': 'abc'}, '9.9.9')
@@ -90,8 +89,8 @@ def test_a_worker_with_other_code_is_refused(
     cluster: distributed.LocalCluster, monkeypatch: pytest.MonkeyPatch, tmp_path: Path,
 ) -> None:
     here = batch_cluster.environment()
-    monkeypatch.setattr(batch_cluster, 'environment', lambda: {**here, 'mnm_ros': 'abc'})
-    monkeypatch.setattr(batch_cluster, 'package_version', lambda: '9.9.9')
+    monkeypatch.setattr('batch_cluster.environment', lambda: {**here, 'mnm_ros': 'abc'})
+    monkeypatch.setattr('batch_cluster.package_version', lambda: '9.9.9')
     output = tmp_path / 'none.csv'
     with pytest.raises(BatchError) as refused:
         promise.main([*RUN, '--cluster', cluster.scheduler_address, '--output', str(output)])
@@ -99,7 +98,7 @@ def test_a_worker_with_other_code_is_refused(
     assert told.startswith('worker tcp://') and '\n' not in told
     assert ' instead of 9.9.9; mnm_ros ' in told and ' instead of abc): start it with' in told
     # One that comes later is not asked beforehand, but by the task itself.
-    monkeypatch.setattr(batch_cluster, '_look_at_workers', lambda *_: None)
+    monkeypatch.setattr('batch_cluster._look_at_workers', lambda *_: None)
     with pytest.raises(BatchError, match='has other code'):
         promise.main([*RUN, '--cluster', cluster.scheduler_address, '--output', str(output)])
     assert lines(output) == 0
@@ -122,7 +121,7 @@ print(*pickle.load(sys.stdin.buffer)(b'never opened'))
 
 
 def test_no_scheduler_at_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch_cluster, 'ANSWER_WITHIN', 1)
+    monkeypatch.setattr('batch_cluster.ANSWER_WITHIN', 1)
     with pytest.raises(BatchError, match="no Dask scheduler answers at 'tcp://127.0.0.1:1'"):
         promise.main([*RUN, '--cluster', 'tcp://127.0.0.1:1'])
 

@@ -8,13 +8,13 @@ from collections import Counter
 from pathlib import Path
 
 import exploration_steps
+from late import late
 import pytest
 import references
 
-pytest.importorskip('matplotlib')
-pytest.importorskip('scipy')
-
-import figures  # noqa: E402, I100
+late('scipy')
+late('matplotlib')
+figures = late('figures')
 
 
 def test_figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from itertools import permutations
 
+from late import late
 from mnm_ros.core import Knowledge, RESET
 from mnm_ros.core.knowledge.direct_edges import bounds, DirectEdges
 from mnm_ros.core.knowledge.knowledge import nested
 import numpy as np
 import pytest
-from scipy.stats import binomtest
+
+stats = late('scipy.stats')
 
 HOME, HALL, ATTIC, YARD = range(4)
 ROWS = [(HOME, 0, HALL, 20), (HALL, 0, YARD, 20), (YARD, 0, ATTIC, 20),
@@ -63,5 +65,5 @@ def test_no_route_is_shorter(seed: int) -> None:
 def test_bounds_are_exact(times: int, tried: int) -> None:
     failed = [(0, 0, 0, tried - times)] if tried > times else []
     edge = Knowledge(counts=nested([*failed, (0, 0, 1, times)])).after(0, 0)[-1]
-    exact = binomtest(times, tried).proportion_ci(0.95, 'exact')
+    exact = stats.binomtest(times, tried).proportion_ci(0.95, 'exact')
     assert bounds(edge) == pytest.approx((exact.low, exact.high))

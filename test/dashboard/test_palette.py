@@ -6,9 +6,12 @@ from __future__ import annotations
 
 import re
 
-from mnm_ros.page.page_parts import STYLE
+from late import late
 from mnm_ros.view.scene import KINDS
 import pytest
+
+late('nicegui')
+parts = late('mnm_ros.page.page_parts')
 
 TEXT, GRAPHIC = 4.5, 3.0    # least ratios of contrast, success criteria 1.4.3 and 1.4.11
 
@@ -30,7 +33,7 @@ FIXED = {'#ffffff'}    # on the buttons, which have the same ground in both them
 def palette(theme: str) -> dict[str, str]:
     """Return the colours by name; the dark theme replaces some."""
     found: dict[str, str] = {}
-    for dark, body in re.findall(r'\bbody(\.body--dark)? \{(.*?)\}', STYLE, re.DOTALL):
+    for dark, body in re.findall(r'\bbody(\.body--dark)? \{(.*?)\}', parts.STYLE, re.DOTALL):
         if theme == 'dark' or not dark:
             found.update(re.findall(r'--([\w-]+): (#[0-9a-f]{6})', body))
     return found
@@ -68,9 +71,9 @@ def test_colours_are_far_enough_apart(
 
 
 def test_every_colour_of_a_text_is_tested() -> None:
-    used = {*re.findall(r'[{;\s]color: (?:var\(--([\w-]+)\)|#\w+)', STYLE)} - {''}
-    labels = re.findall(r'(?:label|text)[\w. -]* \{ fill: (?:var\(--([\w-]+)\)|#\w+)', STYLE)
+    used = {*re.findall(r'[{;\s]color: (?:var\(--([\w-]+)\)|#\w+)', parts.STYLE)} - {''}
+    labels = re.findall(r'(?:label|text)[\w. -]* \{ fill: (?:var\(--([\w-]+)\)|#\w+)', parts.STYLE)
     disabled = {'track'}    # buttons that cannot be pressed are exempt
     assert {*used, *labels} - disabled <= {*TEXTS}
-    fixed = {*re.findall(r'[{;\s](?:color|fill): (#\w+)', STYLE)}
+    fixed = {*re.findall(r'[{;\s](?:color|fill): (#\w+)', parts.STYLE)}
     assert fixed <= FIXED

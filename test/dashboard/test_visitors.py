@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from late import late
 import pytest
 
-pytest.importorskip('nicegui')
+SERVER = 'mnm_ros.page.web_server'
 
-from mnm_ros.page import web_server  # noqa: E402, I100
-from mnm_ros.page.web_server import Connection, WaitingPages  # noqa: E402
-import uvicorn  # noqa: E402
+late('nicegui')
+uvicorn, web_server = late('uvicorn'), late(SERVER)
 
 DEADLINE = 60.0    # s
 
@@ -44,13 +44,13 @@ def test_pages_without_a_socket_are_few_and_those_with_one_stay(
         monkeypatch: pytest.MonkeyPatch) -> None:
     """What they took is given back once, after the last of them."""
     given_back: list[int] = []
-    monkeypatch.setattr(web_server, 'Client', Page)
-    monkeypatch.setattr(web_server, '_SETTLE', 0.1)
-    monkeypatch.setattr(web_server, '_give_back', lambda: given_back.append(len(Page.instances)))
+    monkeypatch.setattr(f'{SERVER}.Client', Page)
+    monkeypatch.setattr(f'{SERVER}._SETTLE', 0.1)
+    monkeypatch.setattr(f'{SERVER}._give_back', lambda: given_back.append(len(Page.instances)))
     Page.instances.clear()
 
     async def visit() -> None:
-        pages = WaitingPages()
+        pages = web_server.WaitingPages()
         for number in range(1000):
             page = Page(number)
             pages.add(page)
@@ -80,7 +80,7 @@ async def answer(scope: Any, receive: Callable[[], Awaitable[Any]],
 async def served() -> AsyncIterator[int]:
     """Serve with such connections; the port."""
     server = uvicorn.Server(uvicorn.Config(
-        answer, port=0, http=Connection, log_level='warning', lifespan='off',
+        answer, port=0, http=web_server.Connection, log_level='warning', lifespan='off',
         timeout_keep_alive=60))
     running = asyncio.ensure_future(server.serve())
     while not server.started:
@@ -103,7 +103,7 @@ ASKED = b'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
 
 def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does a part of a request keep it; one that has asked is left alone."""
-    monkeypatch.setattr(web_server, '_PATIENCE', 1.0)
+    monkeypatch.setattr(f'{SERVER}._PATIENCE', 1.0)
 
     async def visit() -> None:
         async with served() as port:
@@ -115,14 +115,14 @@ def test_a_connection_that_asks_for_nothing_is_closed(monkeypatch: pytest.Monkey
             assert await ended(silent[0]) and await ended(slow[0])
             asked[1].write(ASKED)
             assert (await asked[0].readuntil(b'ok')).startswith(b'HTTP/1.1 200')
-            assert not Connection._silent
+            assert not web_server.Connection._silent
 
     asyncio.run(visit())
 
 
 def test_silent_connections_are_few_and_a_browser_is_served(
         monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web_server, '_CONNECTIONS', 20)
+    monkeypatch.setattr(f'{SERVER}._CONNECTIONS', 20)
 
     async def visit() -> None:
         async with served() as port:
@@ -130,7 +130,7 @@ def test_silent_connections_are_few_and_a_browser_is_served(
             reader, writer = await asyncio.open_connection('127.0.0.1', port)
             writer.write(ASKED)
             assert (await reader.readuntil(b'ok')).startswith(b'HTTP/1.1 200')
-            assert len(Connection._silent) <= 20
+            assert len(web_server.Connection._silent) <= 20
             assert await ended(silent[0][0])
             for _, each in silent:
                 each.close()

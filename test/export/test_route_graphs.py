@@ -17,6 +17,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from late import late
 from mnm_ros.command.knowledge import export
 from mnm_ros.core.errors import ExportError
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
@@ -30,8 +31,9 @@ from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.place_graph import PlaceGraph
 from mnm_ros.robot_description import RobotDescription
 import pytest
-from scipy.stats import binomtest
 import yaml
+
+stats = late('scipy.stats')
 
 EAST, WEST, NORTH, SOUTH = range(4)
 RESET = -1
@@ -122,7 +124,7 @@ def test_nav2_reads_nodes_and_edges() -> None:
     there = next(found for found in edges.values() if found.ways == (0, 1))
     assert there.line == [[[0.0, 0.0], [1, 0.5]]]
     bounds = [scored(there.least_probability), scored(there.most_probability)]
-    exact = binomtest(30, 40).proportion_ci(0.95)    # after Clopper and Pearson
+    exact = stats.binomtest(30, 40).proportion_ci(0.95)    # after Clopper and Pearson
     assert bounds == pytest.approx([exact.low, exact.high], abs=1e-6)
     assert there.probability == scored(0.75) and there.cost == pytest.approx(4 / 3, abs=1e-6)
     assert scored(there.expected_steps) == there.cost
@@ -298,7 +300,7 @@ def test_a_given_graph_gets_what_was_learnt_and_nothing_else(
     assert there['speed_limit'] == 80.0 and there['action'] == 'to 1'
     assert (there['class'], there['probability'], back['class']) == ('policy', 0.75, 'tested')
     assert once['expected_steps'] == pytest.approx(8 / 3, abs=1e-6)
-    exact = binomtest(0, 6).proportion_ci(0.95)
+    exact = stats.binomtest(0, 6).proportion_ci(0.95)
     assert never['most_probability'] == pytest.approx(exact.high, abs=1e-6)
     assert (never['probability'], never['least_probability'], never['expected_steps']) == (0, 0, 8)
     assert told[0]['state'] == '0' and load_text(written, graph).places == graph.places

@@ -22,6 +22,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from flats import DOOR, flat, saved
+from late import late
 from mnm_ros.command.main import main
 from mnm_ros.places.geojson import read_geojson
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
@@ -35,9 +36,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / 'benchmarks'))
 
 from browsing import browser, missing  # noqa: E402, I100
 
-nicegui = pytest.importorskip('nicegui', reason='NiceGUI is not installed')
-plan_page = pytest.importorskip('mnm_ros.page.plan_page')
-place_page = pytest.importorskip('mnm_ros.page.place_page')
+late('nicegui')
+plan_page, place_page = map(late, ('mnm_ros.page.plan_page', 'mnm_ros.page.place_page'))
 
 RADIUS = ('--radius', '1')    # what is told of exploring takes a second to be played
 HOME = ('--cells', '--home', '0.5', '0', '--robot-radius', '0.15', '--clearance', '0.02', '--cell',
