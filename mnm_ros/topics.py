@@ -73,7 +73,7 @@ class Topic(NamedTuple):
     A topic.
 
     :ivar type: ``package/Message``.
-    :ivar qos: the name of a profile in ``messages.py``.
+    :ivar qos: the name of a profile in ``messages``.
     :ivar publishers: nodes of this package, separated by spaces; others may publish, too.
     :ivar subscribers: nodes of this package, separated by spaces.
     :ivar content: what is published, as Markdown.

@@ -47,7 +47,7 @@ TESTS = {
     'mnm_ros/study': 'test/study',
     'mnm_ros/trial': 'test/trial',
     'mnm_ros/view': 'test/dashboard test/test_telemetry_parts.py test/test_layout.py',
-    'mnm_ros/messages.py': 'test/test_messages.py',
+    'mnm_ros/messages': 'test/test_messages.py',
 }
 """What has quick tests without nodes, and which; of several that fit, the longest counts."""
 

@@ -37,7 +37,7 @@ _POOLED = 'core/detection/pooled_detector.py'
 _REDISCOVERY, _REACH = 'core/watch/rediscovery.py', 'core/statistics/reach.py'
 _MONITOR, _PLAUSIBLE = 'core/watch/policy_monitor.py', 'core/planning/plausible.py'
 _LOG, _GENERATIONS = 'checkpoint/input_log.py', 'checkpoint/generations.py'
-_FILES, _MESSAGES = 'files.py', 'messages.py'
+_FILES, _PROFILES = 'files.py', 'messages/profiles.py'
 
 _OF_SPENDING = 'core/test_promised_deltas.py core/test_delta_spending.py'
 _OF_CERTIFICATE = 'core/test_certificate.py'
@@ -157,29 +157,29 @@ INEQUALITIES = (
 """Of ``docs/explanation/guarantees.md``: the table of the delta, and tests of the promise."""
 
 PROFILES = (
-    Promise('LATCHED: a late subscriber gets the value', _MESSAGES,
+    Promise('LATCHED: a late subscriber gets the value', _PROFILES,
             'LATCHED = _reliable(1, _LATCHED)', 'LATCHED = _reliable(1, _VOLATILE)', _OF_QOS),
-    Promise('LATCHED_BY_MANY: that of each publisher', _MESSAGES,
+    Promise('LATCHED_BY_MANY: that of each publisher', _PROFILES,
             'LATCHED_BY_MANY = _reliable(10, _LATCHED)', 'LATCHED_BY_MANY = LATCHED', _OF_QOS),
-    Promise('EVENTS: the last 50', _MESSAGES,
+    Promise('EVENTS: the last 50', _PROFILES,
             'EVENTS = _reliable(50, _LATCHED)', 'EVENTS = LATCHED', _OF_QOS),
-    Promise('STEP: a late subscriber gets no old step', _MESSAGES,
+    Promise('STEP: a late subscriber gets no old step', _PROFILES,
             'STEP = _reliable(10, _VOLATILE)', 'STEP = _reliable(10, _LATCHED)', _OF_QOS),
-    Promise('TRANSFORMS: a burst is heard', _MESSAGES,
+    Promise('TRANSFORMS: a burst is heard', _PROFILES,
             'TRANSFORMS = _reliable(100, _VOLATILE)', 'TRANSFORMS = STEP', _OF_QOS),
-    Promise('STATIC_TRANSFORMS: all that is latched', _MESSAGES,
+    Promise('STATIC_TRANSFORMS: all that is latched', _PROFILES,
             'STATIC_TRANSFORMS = _reliable(100, _LATCHED)', 'STATIC_TRANSFORMS = LATCHED',
             _OF_QOS),
-    Promise('HEARTBEAT: a node that hangs is noticed', _MESSAGES,
+    Promise('HEARTBEAT: a node that hangs is noticed', _PROFILES,
             'LivelinessPolicy.MANUAL_BY_TOPIC', 'LivelinessPolicy.AUTOMATIC', _OF_QOS),
-    Promise('HEARTBEATS: no heart hides another one', _MESSAGES,
+    Promise('HEARTBEATS: no heart hides another one', _PROFILES,
             'HEARTBEATS = _reliable(10, _VOLATILE)', 'HEARTBEATS = _reliable(1, _VOLATILE)',
             _OF_QOS),
-    Promise('REQUESTS: no flood hides a stop', _MESSAGES,
+    Promise('REQUESTS: no flood hides a stop', _PROFILES,
             'REQUESTS = _reliable(1000, _VOLATILE)', 'REQUESTS = _reliable(1, _VOLATILE)',
             _OF_QOS),
 )
-"""One for each QoS profile of ``messages.py``."""
+"""One for each QoS profile of ``messages/profiles.py``."""
 
 DURABILITY = (
     Promise('an input that was written is on the disk', _LOG,

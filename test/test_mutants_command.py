@@ -25,7 +25,7 @@ def test_every_path_of_the_table_exists() -> None:
 @pytest.mark.parametrize('module, tests', [
     ('mnm_ros/core/mnm/mnm.py', 'test/core'),
     ('mnm_ros/core/task/navigation.py', 'test/core/test_navigation.py'),
-    ('mnm_ros/messages.py', 'test/test_messages.py'), ('mnm_ros/nodes/explorer.py', None)])
+    ('mnm_ros/messages/goals.py', 'test/test_messages.py'), ('mnm_ros/nodes/explorer.py', None)])
 def test_the_nearest_tests_are_taken(module: str, tests: str | None) -> None:
     assert mutants.tests_of(module) == tests
 
@@ -51,9 +51,8 @@ def test_the_code_that_keeps_a_promise_stands_once(promise: Promise) -> None:
 
 
 def test_each_profile_has_a_mutant() -> None:
-    profiles = re.findall(r'^([A-Z_]+) = _reliable\(',
-                          (ROOT / 'mnm_ros' / 'messages.py').read_text(encoding='utf-8'),
-                          re.MULTILINE)
+    code = (ROOT / 'mnm_ros' / 'messages' / 'profiles.py').read_text(encoding='utf-8')
+    profiles = re.findall(r'^([A-Z_]+) = _reliable\(', code, re.MULTILINE)
     assert {promise.promise.split(':')[0] for promise in PROFILES} == {*profiles} > {'STEP'}
 
 
