@@ -61,7 +61,7 @@ class Explored:
         return wrong
 
 
-@pytest.mark.parametrize('seed', range(strength(2, 10)))
+@pytest.mark.parametrize('seed', range(strength(1, 10)))
 def test_a_door_that_opens_and_closes_again_and_again_costs_less_each_time(seed: int) -> None:
     world = Explored(*[OPEN, CLOSED] * strength(4, 8), seed=seed)
     world.step(FIRST)
@@ -91,7 +91,7 @@ def test_a_change_of_all_moves_is_relearnt_as_one(before: float, now: float, see
     assert shared.reliable == pytest.approx(expected, abs=0.1)
 
 
-@pytest.mark.parametrize('seed', range(strength(2, 10)))
+@pytest.mark.parametrize('seed', range(strength(1, 10)))
 def test_a_change_of_one_action_is_told_as_one(seed: int) -> None:
     before, = (grid_cmp(['...', '.S.', '...'], 0.1, MOVES),)
     broken = TableCmp(before.start, before.actions, {
@@ -170,7 +170,7 @@ def test_a_change_that_stays_open_for_too_long_begins_the_next_round() -> None:
     assert 500 < told[-1].steps < 600 and told[-1].next_round == 2
 
 
-@pytest.mark.parametrize('seed', strength((1, 6), range(20)))
+@pytest.mark.parametrize('seed', strength((6,), range(20)))
 def test_a_door_that_is_left_alone_until_a_look_holds_nothing_up(seed: int) -> None:
     """The example of Getting Started, where a way to and fro once took 60,000 steps."""
     open_, blocked = (grid_cmp(rows, 0.1, MOVES) for rows in (
@@ -186,7 +186,7 @@ def test_a_door_that_is_left_alone_until_a_look_holds_nothing_up(seed: int) -> N
         assert steps < 5_500, f'seed {seed}'
 
 
-@pytest.mark.parametrize('seed', strength((0, 6), range(8)))
+@pytest.mark.parametrize('seed', strength((0,), range(8)))
 def test_what_is_certified_before_the_first_hypothesis_is_watched(seed: int) -> None:
     """A run that is far away for hundreds of steps once left it certified for 1,000 steps."""
     arm = frozenset([(12, 1)])    # to the west
@@ -278,7 +278,7 @@ def test_what_is_held_while_the_next_round_is_built_follows_memory() -> None:
 
 
 def test_without_a_change_no_round_begins() -> None:
-    for seed in range(strength(3, 40)):
+    for seed in range(strength(2, 40)):
         world = Explored(OPEN, seed=seed)
         world.step(strength(3_000, 30_000))
         assert world.mnm.round == 1 and not world.mnm.log.noticed, f'seed {seed}'
