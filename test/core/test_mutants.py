@@ -73,7 +73,7 @@ def test_attempts_have_as_many_turns_as_rediscovery_while_policies_are_doubted()
     assert phase.parts.rediscovery.turn == 4 * phase.base.quantum
     schedule = WatchSchedule(round_, phase.transitions, phase.parts.checks,
                              phase.parts.relearning, phase.parts.rediscovery,
-                             phase.parts.closed, 4)
+                             phase.parts.pairs, 4)
     phase.doubts.notice(phase.policies)
     assert schedule.quanta == 4
     phase.doubts.doubt_all()    # anything may have changed, and is found by the rediscovery

@@ -38,8 +38,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 import math
 
-from mnm_ros.core.detection.hints import in_a_row
-from mnm_ros.core.model.counts import chance, Floats, Pair
+from mnm_ros.core.model.counts import chance, Floats, in_a_row, Pair
 from mnm_ros.core.progress.events import MovesChange
 from mnm_ros.core.statistics.delta_spending import share
 import numpy as np

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.core.detection.hints import in_a_row
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import provisional_of
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import in_a_row, Pair
 from mnm_ros.core.model.policy import usually_leads
 
 WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps

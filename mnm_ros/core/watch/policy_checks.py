@@ -11,7 +11,7 @@ from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.watch.closed import ClosedWays
+from mnm_ros.core.watch.pair_watch import PairWatch
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
 from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
@@ -158,12 +158,12 @@ class WatchSchedule:
     what is new is to be found meanwhile. All of it is heuristic, see ``patrol``.
 
     :param round_: of the phase.
-    :param closed: the ways that are left alone.
+    :param pairs: with those that no attempt may pass.
     :param quanta: of rediscovery between two patrols.
     """
 
     def __init__(self, round_: Round, transitions: TransitionMonitor, checks: PolicyChecks,
-                 relearning: Relearning, rediscovery: Rediscovery, closed: ClosedWays,
+                 relearning: Relearning, rediscovery: Rediscovery, pairs: PairWatch,
                  quanta: int) -> None:
         self._round = round_
         self._quanta = quanta
@@ -171,7 +171,7 @@ class WatchSchedule:
         self._checks = checks
         self._relearning = relearning
         self._rediscovery = rediscovery
-        self._closed = closed
+        self._pairs = pairs
 
     @property
     def quanta(self) -> int:
@@ -217,7 +217,7 @@ class WatchSchedule:
     @property
     def _left_alone(self) -> Collection[int]:
         """Return the targets of the policies that would have to pass what is closed."""
-        return self._checks.patrol.passing(self._closed.alone)
+        return self._checks.patrol.passing(self._pairs.shut)
 
     @property
     def _lacking(self) -> dict[int, float]:

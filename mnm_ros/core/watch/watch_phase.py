@@ -79,7 +79,6 @@ class WatchPhase(CheckingPhase):
     :param new_detector: makes the detector of a policy.
     :param new_background: makes what is done at rest beside checking; None for nothing.
     :ivar transitions: the detectors of the pairs.
-    :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
@@ -95,14 +94,13 @@ class WatchPhase(CheckingPhase):
         self._begun_with = len(policies)
         self._parts = parts = WatchParts.of(
             round_, self.policies, look_again, new_detector, new_background)
-        self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
+        self.transitions, self._pairs, self._reach = parts.transitions, parts.pairs, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
-        self._pauses, self._closed = parts.pauses, parts.closed
         self._background, self._in_background = parts.background, False
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
-                                       parts.rediscovery, parts.closed, quanta)
+                                       parts.rediscovery, parts.pairs, quanta)
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
@@ -227,9 +225,9 @@ class WatchPhase(CheckingPhase):
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
         self._checks.patrol.executed(pair)
-        if self._pauses.step():
+        if self._pairs.step():
             self.doubts.heed_pauses()
-        self._blocked.executed(self.base, pair, self._closed.alone)
+        self._blocked.executed(self.base, pair, self._pairs.shut)
         self._relearning.steps += self._round.log.open
 
     def interrupt(self) -> None:
@@ -264,7 +262,7 @@ class WatchPhase(CheckingPhase):
 
     @property
     def closed(self) -> Mapping[Pair, int]:
-        return self._closed.looks
+        return self._pairs.closed
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         if isinstance(wish, Prefer):
@@ -274,7 +272,7 @@ class WatchPhase(CheckingPhase):
             self.doubts.leave_closed()
         elif isinstance(wish, Look):
             self.doubts.look(wish.pair)
-            if self._closed.due:    # a restarted run would have another order
+            if self._pairs.closed:    # a restarted run would have another order
                 self._rediscovery.fresh = False
         else:
             self._rediscovery.fresh = False    # a restarted run would not know the wish
@@ -342,7 +340,7 @@ class WatchPhase(CheckingPhase):
         self._relearning.begin_rediscovery()
         self._checks.patrol.change(self.policies, self.transitions.following)
         self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
-            pair for pair in self._closed.alone if not self._checks.patrol.passing([pair])])
+            pair for pair in self._pairs.shut if not self._checks.patrol.passing([pair])])
         self.doubts.heed_pauses()
         self._begin_quantum()
 
@@ -351,13 +349,12 @@ class WatchPhase(CheckingPhase):
         self.rediscovering, self._in_background = True, False
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
-            pair for pair in self.transitions.raised
-            if pair not in self._pauses.resting and pair not in self._closed.alone))
+            pair for pair in self.transitions.raised if not self._pairs.avoids(pair)))
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
         if not self._rediscovery.turn_over() and not self._would_not_wait():
-            if self._closed.alone:    # asked where no interruption follows on what was asked
+            if self._pairs.shut:    # asked where no interruption follows on what was asked
                 self._delete_cut_off()
             return
         too_long = self._rediscovery.too_long
@@ -412,7 +409,7 @@ class WatchPhase(CheckingPhase):
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
-        stopping = self._pauses.stopping
+        stopping = self._pairs.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
 
     def _add_new_states(self) -> None:
@@ -466,9 +463,9 @@ class WatchPhase(CheckingPhase):
 
     def _delete_cut_off(self) -> None:
         """Delete the policies through what is closed, once the run has nothing else to do."""
-        if (self._here, self.base.next_action()) not in self._closed.alone:
+        if (self._here, self.base.next_action()) not in self._pairs.shut:
             return
-        cut_off = self._checks.patrol.passing(self._closed.looks)
+        cut_off = self._checks.patrol.passing(self._pairs.closed)
         if cut_off:
             self._relearning.concern(cut_off)    # by what was noticed of the pair
             self._delete([policy for policy in self.policies if policy.target in cut_off])
@@ -487,7 +484,7 @@ class WatchPhase(CheckingPhase):
 
     def _attempt(self, target: int | None) -> None:
         """Let the policy for a target make an attempt, or others go on if None."""
-        if target is None or self._checks.patrol.passes(target, self._pauses.resting):
+        if target is None or self._checks.patrol.passes(target, self._pairs.resting):
             self._checks.turns.prefer(() if target is None else (target,))
             self._begin_background()
             return
@@ -515,7 +512,7 @@ class WatchPhase(CheckingPhase):
         assert self._background is not None
         goes_on = self._background.executed(self, pair)
         ahead = self._here, self._background.action(self._here)
-        if not goes_on or not self._at_rest or ahead in self._pauses.stopping:
+        if not goes_on or not self._at_rest or ahead in self._pairs.stopping:
             self._begin_quantum()
 
     def _tell_background(self, anew: bool = False) -> None:
@@ -528,7 +525,7 @@ class WatchPhase(CheckingPhase):
         ended = self._checks.observe(state, proving=self._round.log.open)
         if ended is None:
             pair = state, self._checks.attempts.action(state)
-            if pair in self._pauses.stopping or pair in self._closed.alone:
+            if pair in self._pairs.stopping or pair in self._pairs.shut:
                 self._checks.interrupt()
                 self._attempt(self._schedule.go_on())
             return
@@ -563,7 +560,7 @@ class WatchPhase(CheckingPhase):
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
         self.adopt(left)
         self.transitions.leave(targets)
-        self._closed.leave(targets)
+        self._pairs.leave(targets)
         for target in targets:
             self._round.log.outdate(target)
         if explained:    # what the change does not concern works as before
