@@ -98,7 +98,7 @@ class Doubts:
             self.sample(pair)
         avoided = parts.pairs.avoids(pair)
         if pair in parts.pairs.resting:
-            self.heed_pauses()
+            self.steer()
         elif pair in raised and not avoided:
             parts.rediscovery.follow_up(pair, was_raised and not opens)
         # Policies through a suspicious pair make attempts, as they execute it, too.
@@ -186,9 +186,9 @@ class Doubts:
             log.tell(HintWithdrawn(number, *pair), 'hint')
         elif news is not None:
             log.tell((WayOpen if news is News.OPEN else WayStillClosed)(number, *pair))
-            self.heed_pauses()
+            self.steer()
         elif pair in pairs.due:    # for one more try of a re-check
-            self.heed_pauses()
+            self.steer()
         return ()
 
     def notice(self, policies: Sequence[Policy], *, declared: bool = False) -> None:
@@ -208,7 +208,7 @@ class Doubts:
                     if not problem.support.forbids(policy.target, action))
             parts.blocked.notice(parts.rediscovery.base)
         parts.pairs.end_pauses()
-        self.heed_pauses()
+        self.steer()
         parts.relearning.notice()
         parts.checks.monitor.notice()
         self._round.log.notice()
@@ -247,7 +247,7 @@ class Doubts:
         for pair in self._parts.relearning.unseen:
             self.sample(pair)
 
-    def heed_pauses(self) -> None:
+    def steer(self) -> None:
         """Let the run avoid pairs that rest or are closed, and try first those that are due."""
         rediscovery, pairs = self._parts.rediscovery, self._parts.pairs
         if isinstance(rediscovery.base, Steered):
@@ -255,16 +255,6 @@ class Doubts:
             if pairs.scheduled:
                 rediscovery.base.leave_closed(pairs.shut)
         rediscovery.sample(*pairs.due)
-
-    def look(self, pair: Pair | None) -> None:
-        """Look at a pair that is closed, or at all that are if None."""
-        self._parts.pairs.recheck(pair)
-        self.leave_closed()
-
-    def leave_closed(self) -> None:
-        """Leave what is closed alone from now on, until it is told to look."""
-        self._parts.pairs.scheduled = True
-        self.heed_pauses()
 
     def sample(self, pair: Pair) -> None:
         """Have a pair tried soon, unless it is closed."""

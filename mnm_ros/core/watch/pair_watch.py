@@ -218,11 +218,12 @@ class PairWatch:
             if row.status is Status.FAILING:
                 del self._rows[pair]
 
-    def recheck(self, pair: Pair | None) -> None:
-        """Let a pair be executed soon if it is closed, or all that are if None."""
-        for each in self._of(Status.CLOSED):
-            if pair in (None, each):
-                self._rows[each].tries = _TRIES
+    def recheck(self, pair: Pair | None) -> bool:
+        """Have a closed pair executed soon, or all if None; return whether there is any."""
+        found = [each for each in self._of(Status.CLOSED) if pair in (None, each)]
+        for each in found:
+            self._rows[each].tries = _TRIES
+        return bool(found)
 
     def leave(self, states: Collection[int]) -> None:
         """Drop the closed pairs of states to which the robot does not go any more."""

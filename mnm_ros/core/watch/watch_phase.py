@@ -99,8 +99,7 @@ class WatchPhase(CheckingPhase):
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._background, self._in_background = parts.background, False
         self.doubts = Doubts(round_, parts)
-        self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
-                                       parts.rediscovery, parts.pairs, quanta)
+        self._schedule = WatchSchedule(round_, parts, quanta)
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
@@ -226,7 +225,7 @@ class WatchPhase(CheckingPhase):
         """Take note of a step; None is a RESET, or one from where it is not known."""
         self._checks.patrol.executed(pair)
         if self._pairs.step():
-            self.doubts.heed_pauses()
+            self.doubts.steer()
         self._blocked.executed(self.base, pair, self._pairs.shut)
         self._relearning.steps += self._round.log.open
 
@@ -268,12 +267,11 @@ class WatchPhase(CheckingPhase):
         if isinstance(wish, Prefer):
             self._checks.turns.prefer([
                 state for state in directives.preferred[-1:] if state in self.doubted])
-        elif isinstance(wish, LeaveClosed):
-            self.doubts.leave_closed()
-        elif isinstance(wish, Look):
-            self.doubts.look(wish.pair)
-            if self._pairs.closed:    # a restarted run would have another order
-                self._rediscovery.fresh = False
+        elif isinstance(wish, (LeaveClosed, Look)):
+            self._pairs.scheduled = True
+            if isinstance(wish, Look) and self._pairs.recheck(wish.pair):
+                self._rediscovery.fresh = False    # a restarted run would have another order
+            self.doubts.steer()
         else:
             self._rediscovery.fresh = False    # a restarted run would not know the wish
             if self._background:
@@ -341,7 +339,7 @@ class WatchPhase(CheckingPhase):
         self._checks.patrol.change(self.policies, self.transitions.following)
         self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
             pair for pair in self._pairs.shut if not self._checks.patrol.passing([pair])])
-        self.doubts.heed_pauses()
+        self.doubts.steer()
         self._begin_quantum()
 
     def _begin_quantum(self) -> None:
