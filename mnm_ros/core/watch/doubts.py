@@ -184,10 +184,11 @@ class Doubts:
             return concerned
         if news is News.WORKS:
             log.tell(HintWithdrawn(number, *pair), 'hint')
-        elif news is not None:
-            log.tell((WayOpen if news is News.OPEN else WayStillClosed)(number, *pair))
-            self.steer()
-        elif pair in pairs.due:    # for one more try of a re-check
+        elif news is News.OPEN:
+            log.tell(WayOpen(number, *pair))
+        elif news is News.STILL_CLOSED:
+            log.tell(WayStillClosed(number, *pair))
+        if news in (News.OPEN, News.STILL_CLOSED) or pair in pairs.due:
             self.steer()
         return ()
 
