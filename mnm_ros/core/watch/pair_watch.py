@@ -6,16 +6,14 @@ The pairs that fail, are suspected or closed: one row for each, with one status 
 ``Doubts`` records each execution here, and the phase asks which pairs to avoid, and which are due.
 ``docs/explanation/algorithm.md`` has the table of all changes of a status. All of it is outside of
 the promise: nothing is forgotten, deleted or begun again by a status. The next pair and the next
-attempt depend on the past alone, which the tests and confidence sets allow. A pair *works* if it
-leads to its usual successor.
+attempt depend on the past alone, which the tests and confidence sets allow.
 
 *Failing.* Somebody who stands in a doorway is there for all tries of half a minute, so that these
 tell hardly more than one. A pair that nearly always worked, and has failed more often in a row
-than once in fifty times, rests for 4 steps, and after each further failure for 8. While it rests,
-all else comes first; then the pair is due, and comes first itself. If the failures would hardly
-come once in a thousand times, an attempt is broken off before the pair: a test has to count it as
-failed. While a change is open no pair rests. What has changed for good is noticed later by the
-pauses (``benchmarks/doors``).
+than once in fifty times, rests for 4 steps, and after each further failure for 8; then it is due.
+If the failures would hardly come once in a thousand times, an attempt is broken off before the
+pair: a test has to count it as failed. No pair rests while a change is open. What has changed for
+good is noticed later by the pauses (``benchmarks/doors``).
 
 *Suspected.* A hint comes within some failures; an alarm takes more. After ``f`` failures in ``n``
 executions the next one is predicted to fail with the chance ``(f + 0.3) / (n + 1)``, then it is
@@ -26,14 +24,11 @@ chances of its successors. ``test_hints`` works this out exactly, with hints tha
 after they were withdrawn. The failures of a suspected pair are spread over some time, so that a
 pause of 4 steps is enough.
 
-*Closed.* The pair led on until a change was noticed, and stays since then. A door that has closed
-stays closed for long. So no attempt is begun that has to pass the pair, an attempt that comes to
-it is broken off, and it is sampled last, until it is due for a re-check. The core has no clock: a
-caller schedules the re-checks. Without one, the pair is tried as any other. The policies through
-it cannot prove any more that they work; the phase deletes them once the run has nothing else to do
-than to sample the pair: time enough to find other ways. In a CMP at rest that is wrong only if the
-alarm of the pair was, which has its part of the delta. From the next rediscovery on, the samples
-since the pair closed are kept (``blocked``), and it is executed by re-checks alone.
+*Closed.* A door that has closed stays closed for long. The core has no clock: a caller schedules
+the re-checks. Without one, the pair is tried as any other. The policies through it cannot prove
+any more that they work; the phase deletes them once the run has nothing else to do than to sample
+the pair: time enough to find other ways. In a CMP at rest that is wrong only if the alarm of the
+pair was, which has its part of the delta.
 """
 
 from __future__ import annotations
