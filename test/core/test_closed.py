@@ -41,7 +41,8 @@ def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
     assert execute(watch, 4) is None
     watch.scheduled = True
     for other in (PairChange(3, 1, {3: 40}, {4: 9}), PairChange(3, 1, {4: 40}, {5: 9}),
-                  PairChange(3, 1, {4: 40}, {3: 8, 4: 2})):
+                  PairChange(3, 1, {4: 40}, {3: 8, 4: 2}), PairChange(3, 1, {4: 40}, {}),
+                  PairChange(3, 1, {3: 40, 4: 9}, {3: 9})):
         watch.change(other)
         assert not watch.closed
     watch.change(CLOSED)

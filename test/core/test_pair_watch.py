@@ -94,3 +94,37 @@ def test_what_is_avoided_is_due_after_its_pause_but_for_closed_pairs(
     assert (PAIR in watch.due) == due and watch.avoids(PAIR) == (avoided and not due)
     watch.recheck(None)
     assert (PAIR in watch.due) == (status is not Status.NORMAL) and not watch.avoids(PAIR)
+
+
+def test_no_pair_rests_while_a_change_is_open() -> None:
+    watch = PairWatch()
+    INTO[Status.SUSPECTED](watch)
+    assert watch.resting
+    watch.end_pauses()
+    watch.record(PAIR, HERE, (THERE, 50, 55), rests=False)
+    assert watch.suspected and not watch.avoids(PAIR) and not watch.due and not watch.step()
+
+
+def test_failures_are_counted_until_the_pair_is_known_to_lead_elsewhere_or_not_to_matter() -> None:
+    for forget in (withdraw, lambda watch: alarm(watch, ELSEWHERE)):
+        watch = PairWatch()
+        INTO[Status.SUSPECTED](watch)
+        assert watch.failures(PAIR) == 4
+        forget(watch)
+        assert watch.failures(PAIR) == 0
+
+
+def test_a_pause_is_over_once_failures_are_to_be_expected() -> None:
+    watch = PairWatch()
+    INTO[Status.FAILING](watch)
+    watch.record(PAIR, HERE, (ELSEWHERE, 26, 53), rests=True)    # it leads to two other states
+    assert not watch.resting and not watch.due
+
+
+def test_the_pair_that_has_waited_longest_is_due_first() -> None:
+    watch, other = PairWatch(), (6, 0)
+    for state, action in (PAIR, other, PAIR):
+        watch.record((state, action), state, (THERE, 50, 51), rests=True)
+    for _ in range(8):
+        watch.step()
+    assert [*watch.due] == [other, PAIR]

@@ -31,6 +31,7 @@ def after_failures(watch: PairWatch, times: int, before: int, worked: int) -> li
 
 @pytest.mark.parametrize(('before', 'worked', 'steps'), [
     (20, 20, [4, 8, 8, 8, 8]), (100, 90, [0, 4, 8, 8, 8]), (9, 9, [0] * 5),
+    (10, 10, [0, 4, 8, 8, 8]),
     (100, 60, [0] * 5)])
 def test_pauses_grow_after_what_is_not_expected(before: int, worked: int, steps: list[int],
                                                 ) -> None:

@@ -138,10 +138,14 @@ class TransitionMonitor:
         detector = self._detectors.get(pair)
         return (*detector.usual, detector.executions) if detector else (None, 0, 0)
 
-    def following(self, pair: Pair) -> tuple[int, ...]:
+    def following(self, state: int, action: int) -> tuple[int, ...]:
         """Return the next states that a pair has shown so far, the most frequent first."""
-        detector = self._detectors.get(pair)
+        detector = self._detectors.get((state, action))
         return detector.following if detector else ()
+
+    def leads(self, state: int, action: int) -> int | None:
+        """Return the other state that has followed a pair most often, for ``usual_way``."""
+        return next((after for after in self.following(state, action) if after != state), None)
 
     def concerned(self, pair: Pair, policies: Sequence[Policy]) -> tuple[int, ...]:
         """
@@ -163,7 +167,7 @@ class TransitionMonitor:
                      if any(here == state for here, _ in self._plays(policy, home)))
 
     def _plays(self, policy: Policy, home: int) -> Iterator[Pair]:
-        return policy.may_play(home, lambda *pair: self.following(pair), len(policy.actions))
+        return policy.may_play(home, self.following, len(policy.actions))
 
     def _new_detector(self) -> TransitionDetector:
         self._made += 1

@@ -249,7 +249,7 @@ class WatchPhase(CheckingPhase):
         """
         ends, home = self._round.problem.support.ends, self.policies[0].target
         plays = {policy.target: {*policy.may_play(home, lambda *pair: (
-            *self.transitions.following(pair), *(ends(*pair) or ())), len(policy.actions))}
+            *self.transitions.following(*pair), *(ends(*pair) or ())), len(policy.actions))}
             for policy in self.policies[1:]}
         concerned = [*dict.fromkeys(
             target for pair in pairs for target, played in plays.items() if pair in played)]
@@ -328,7 +328,7 @@ class WatchPhase(CheckingPhase):
         before = self.policies
         self.policies = over_own_targets(policies)
         self._checks.change(before, self.policies[1:], doubted=self._round.log.open)
-        self._checks.patrol.change(self.policies, self.transitions.following)
+        self._checks.patrol.change(self.policies, self.transitions)
         self._relearning.keep(self._checks.monitor.detectors)
 
     def _rediscover_again(self) -> None:
@@ -336,7 +336,7 @@ class WatchPhase(CheckingPhase):
         self.base = self._rediscovery.base
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
-        self._checks.patrol.change(self.policies, self.transitions.following)
+        self._checks.patrol.change(self.policies, self.transitions)
         self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
             pair for pair in self._pairs.shut if not self._checks.patrol.passing([pair])])
         self.doubts.steer()
@@ -477,7 +477,7 @@ class WatchPhase(CheckingPhase):
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
         if not self._checks.patrol.complete:
-            self._checks.patrol.change(self.policies, self.transitions.following)
+            self._checks.patrol.change(self.policies, self.transitions)
         self._attempt(None if self._blocked.opening else self._schedule.begin())
 
     def _attempt(self, target: int | None) -> None:
