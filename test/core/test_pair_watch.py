@@ -125,6 +125,23 @@ def test_the_pair_that_has_waited_longest_is_due_first() -> None:
     watch, other = PairWatch(), (6, 0)
     for state, action in (PAIR, other, PAIR):
         watch.record((state, action), state, (THERE, 50, 51), rests=True)
-    for _ in range(8):
-        watch.step()
+    over = [number for number in range(1, 10) if watch.step()]
+    assert over == [4, 8]
     assert [*watch.due] == [other, PAIR]
+
+
+def test_an_attempt_is_broken_off_before_failures_that_hardly_come_once_in_a_thousand_times(
+        ) -> None:
+    watch = PairWatch()
+    execute(watch, HERE)
+    assert [*watch.resting] == [PAIR] and not watch.stopping
+    execute(watch, HERE)
+    assert [*watch.stopping] == [PAIR]
+
+
+def test_a_closed_pair_is_tried_as_any_other_if_nobody_schedules_re_checks() -> None:
+    watch = PairWatch()
+    INTO[Status.CLOSED](watch)
+    assert not watch.avoids(PAIR) and not watch.shut
+    watch.scheduled = True
+    assert watch.avoids(PAIR) and [*watch.shut] == [PAIR]

@@ -262,7 +262,7 @@ class PairWatch:
             return
         row = self._rows.pop(pair, None) or _Row(Status.FAILING)
         self._rows[pair] = row    # last, as the pair that has waited longest is due first
-        row.breaks_off = row.breaks_off or unexpected >= _HARDLY
+        row.breaks_off = unexpected >= _HARDLY
         row.pause = row.left = _FIRST if row.status is Status.SUSPECTED else min(
             2 * (row.pause or _FIRST // 2), _LONGEST)
 
