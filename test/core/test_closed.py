@@ -57,6 +57,8 @@ def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
     assert execute(resumed, 3) is None and [*resumed.due] == [(3, 1)]
     assert execute(resumed, 3) is News.STILL_CLOSED and resumed.closed == {(3, 1): 1}
     assert execute(resumed, 4) is News.OPEN and not resumed.closed
+    watch.leave([9])
+    assert watch.closed
     watch.leave([3])
     assert not watch.closed and not watch.due
 

@@ -78,6 +78,8 @@ class WatchPhase(CheckingPhase):
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
     :param new_background: makes what is done at rest beside checking; None for nothing.
+    :ivar round: what the phase is made from.
+    :ivar parts: what the phase consists of; only the phase changes them.
     :ivar transitions: the detectors of the pairs.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
@@ -87,12 +89,12 @@ class WatchPhase(CheckingPhase):
                  new_background: Callable[[], BackgroundTask] | None = None) -> None:
         self.refuted = False
         self.rediscovering = True
-        self._round = round_
+        self.round = round_
         self.policies = over_own_targets(policies)
         self._here: int | None = None
         self._asked: int | None = None
         self._begun_with = len(policies)
-        self._parts = parts = WatchParts.of(
+        self.parts = parts = WatchParts.of(
             round_, self.policies, look_again, new_detector, new_background)
         self.transitions, self._pairs, self._reach = parts.transitions, parts.pairs, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
@@ -103,16 +105,6 @@ class WatchPhase(CheckingPhase):
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
-
-    @property
-    def parts(self) -> WatchParts:
-        """Return what the phase consists of; all but the phase only looks at it."""
-        return self._parts
-
-    @property
-    def round(self) -> Round:    # noqa: A003
-        """Return what the phase is made from."""
-        return self._round
 
     @property
     def cut_offs(self) -> int:
@@ -176,8 +168,8 @@ class WatchPhase(CheckingPhase):
             self.base.add_transition(*seen)
         change = self.doubts.observe(*seen, self.policies) if seen else None
         if all_moves := self.doubts.all_moves:
-            self._round.log.notice()
-            self._round.log.outdate()
+            self.round.log.notice()
+            self.round.log.outdate()
             self._end_round(self._everything_changed, all_moves)
             return
         if self.rediscovering:
@@ -207,19 +199,19 @@ class WatchPhase(CheckingPhase):
         """Delete, and take back, what memory says of a change."""
         if change is None or self.refuted:
             return
-        if lost := self._round.memory.lost(change, self.policies[1:]):
+        if lost := self.round.memory.lost(change, self.policies[1:]):
             self._checks.interrupt()
             self._delete(lost)
         self._recall()
 
     def _recall(self) -> None:
         """Take back the policies whose pairs lead again where they did."""
-        recalled = self._round.memory.recall({policy.target for policy in self.policies})
+        recalled = self.round.memory.recall({policy.target for policy in self.policies})
         if recalled:
             self.adopt((*self.policies, *recalled))
             targets = [policy.target for policy in recalled]
             self.doubts.doubt(targets)
-            self._round.log.tell(StatesRecalled(self._round.number, tuple(targets)))
+            self.round.log.tell(StatesRecalled(self.round.number, tuple(targets)))
 
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
@@ -227,7 +219,7 @@ class WatchPhase(CheckingPhase):
         if self._pairs.step():
             self.doubts.steer()
         self._blocked.executed(self.base, pair, self._pairs.shut)
-        self._relearning.steps += self._round.log.open
+        self._relearning.steps += self.round.log.open
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -247,7 +239,7 @@ class WatchPhase(CheckingPhase):
 
         That is by what was seen, and by what is declared now of other pairs, too.
         """
-        ends, home = self._round.problem.support.ends, self.policies[0].target
+        ends, home = self.round.problem.support.ends, self.policies[0].target
         plays = {policy.target: {*policy.may_play(home, lambda *pair: (
             *self.transitions.following(*pair), *(ends(*pair) or ())), len(policy.actions))}
             for policy in self.policies[1:]}
@@ -311,7 +303,7 @@ class WatchPhase(CheckingPhase):
     def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
         """Return how many steps it may take to relearn a change, for display."""
         since, likely = self.sweep
-        monitor, limit = self._checks.monitor, self._round.problem.limit
+        monitor, limit = self._checks.monitor, self.round.problem.limit
         proofs = steps_until_proven(monitor.unproven_targets, len(monitor.detectors),
                                     expected_steps, limit, self.policies[0].horizon)
         return (0 if self._relearning.swept else likely - since) + proofs
@@ -327,7 +319,7 @@ class WatchPhase(CheckingPhase):
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
-        self._checks.change(before, self.policies[1:], doubted=self._round.log.open)
+        self._checks.change(before, self.policies[1:], doubted=self.round.log.open)
         self._checks.patrol.change(self.policies, self.transitions)
         self._relearning.keep(self._checks.monitor.detectors)
 
@@ -368,11 +360,11 @@ class WatchPhase(CheckingPhase):
             self._rediscover_again()
         elif too_long:
             if self._rediscovery.limit.cut_off(self._rediscovery.number):
-                self._round.log.notice()
-                self._round.log.outdate()
+                self.round.log.notice()
+                self.round.log.outdate()
                 self._end_round(RediscoveryTooLong(
-                    self._round.number, self.check_steps, self._rediscovery.limit.in_a_row,
-                    self._round.number + 1))
+                    self.round.number, self.check_steps, self._rediscovery.limit.in_a_row,
+                    self.round.number + 1))
                 return
             self._rediscover_again()
         if why := self._dearer_than_a_round:
@@ -387,23 +379,23 @@ class WatchPhase(CheckingPhase):
 
         With the change of all moves, if that is why.
         """
-        if not self._round.log.open:
+        if not self.round.log.open:
             return None
-        number = self._round.number
+        number = self.round.number
         if everywhere := self.doubts.shared.of_all:
             return self._everything_changed, everywhere
-        if self._relearning.steps > self._round.patience * max(
+        if self._relearning.steps > self.round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
             return ChangeTooLong(number, self._relearning.steps, number + 1), None
         return None
 
     @property
     def _everything_changed(self) -> Said:
-        return MostHasChanged(self._round.number, self._round.number + 1)
+        return MostHasChanged(self.round.number, self.round.number + 1)
 
     def _end_round(self, why: Said, moves: MovesChange | None = None) -> None:
         self.refuted = True
-        self._round.log.tell(why, 'change', moves)
+        self.round.log.tell(why, 'change', moves)
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
@@ -429,21 +421,21 @@ class WatchPhase(CheckingPhase):
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
         estimates = self.base.estimates if isinstance(self.base, Reports) else {}
-        if self._round.log.open and any(
-                estimates.get(target, 0.0) <= self._round.problem.radius
+        if self.round.log.open and any(
+                estimates.get(target, 0.0) <= self.round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
             self.doubts.notice_all(self.policies)
-        self._round.log.tell(StatesAdded(self._round.number, tuple(targets)))
-        self._round.memory.reached(targets)
+        self.round.log.tell(StatesAdded(self.round.number, tuple(targets)))
+        self.round.memory.reached(targets)
         self._recall()
 
     def _judge_new_states(self) -> None:
         """Notice a change where a new state is within the radius; others may come and go."""
-        within = [] if self._round.log.open else self._reach.found(self.policies)
+        within = [] if self.round.log.open else self._reach.found(self.policies)
         if within:
             self.doubts.notice_all(self.policies)
             self.doubts.look_around()
-            self._round.log.tell(StatesNearer(self._round.number, tuple(within)), 'change')
+            self.round.log.tell(StatesNearer(self.round.number, tuple(within)), 'change')
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow, and take the better ways that they know."""
@@ -472,7 +464,7 @@ class WatchPhase(CheckingPhase):
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
         self.adopt(tuple(better if policy is old else policy for policy in self.policies))
-        self._round.log.tell(WayReplaced(self._round.number, old.target))
+        self.round.log.tell(WayReplaced(self.round.number, old.target))
 
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
@@ -503,7 +495,7 @@ class WatchPhase(CheckingPhase):
     @property
     def _at_rest(self) -> bool:
         """Whether nothing is suspected."""
-        return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
+        return not (self.round.log.open or self.transitions.suspected or self._blocked.opening)
 
     def _go_on_in_background(self, pair: Pair | None) -> None:
         """Judge a step that was made in the background."""
@@ -520,7 +512,7 @@ class WatchPhase(CheckingPhase):
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
         self._checks.patrol.left -= 1
-        ended = self._checks.observe(state, proving=self._round.log.open)
+        ended = self._checks.observe(state, proving=self.round.log.open)
         if ended is None:
             pair = state, self._checks.attempts.action(state)
             if pair in self._pairs.stopping or pair in self._pairs.shut:
@@ -552,7 +544,7 @@ class WatchPhase(CheckingPhase):
         left = tuple(policy for policy in self.policies if policy.target not in targets)
         # Where another one may come to their targets by chance, it plays a RESET from now on.
         if explained:
-            self._round.memory.keep(
+            self.round.memory.keep(
                 [policy for policy in self.policies if policy.target in targets],
                 self._relearning.changed)
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
@@ -560,14 +552,14 @@ class WatchPhase(CheckingPhase):
         self.transitions.leave(targets)
         self._pairs.leave(targets)
         for target in targets:
-            self._round.log.outdate(target)
+            self.round.log.outdate(target)
         if explained:    # what the change does not concern works as before
             self._relearning.notice()
             self.doubts.doubt(strayed)
         else:
             self.doubts.notice_all(self.policies)
         self._relearning.deleted.update(dict.fromkeys(targets))
-        self._round.log.tell(StatesDeleted(self._round.number, tuple(targets)), 'change')
+        self.round.log.tell(StatesDeleted(self.round.number, tuple(targets)), 'change')
         if (explained and not self.base.finished and isinstance(self.base, Relearns)
                 and self.base.revise(self.policies)):
             self._begin_quantum()
