@@ -262,11 +262,6 @@ class Doubts:
         if pair not in self._parts.pairs.shut:
             self._parts.rediscovery.sample(pair)
 
-    @property
-    def models_are_due(self) -> bool:
-        """Whether enough was learnt to look again at what models say."""
-        return self._round.log.open and self._parts.reach.is_due
-
     def too_slow(self, policies: Sequence[Policy]) -> list[Policy]:
         """Return the policies through changed pairs that are too slow for sure."""
         parts, limit, refuted = self._parts, self._round.problem.limit, []

@@ -439,7 +439,7 @@ class WatchPhase(CheckingPhase):
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow, and take the better ways that they know."""
-        if not self.doubts.models_are_due:
+        if not (self.round.log.open and self._reach.take_turn()):
             return False
         refuted = self.doubts.too_slow(self.policies)
         found = self.doubts.better(self.policies, refuted)
