@@ -34,8 +34,8 @@ class Reach:
 
     :param radius: ``L``.
     :param delta: the probability with which a state is ever found to be within and is not.
-    :ivar begun: the number of the last moment from which on it looks.
-    :ivar counts: the transitions since then, and sets: over these.
+    :ivar begun: the number of the last of the moments.
+    :ivar counts: the transitions since then; sets: the confidence sets over them.
     """
 
     def __init__(self, radius: float, delta: float) -> None:
@@ -93,7 +93,7 @@ class Reach:
         self.sets.forget(state, action)
 
     def take_turn(self) -> bool:
-        """Return whether enough was learnt in an open change to look again, and look then."""
+        """Take a turn if the open change has shown enough to check again; return whether."""
         due = self._seen >= self._due
         if due:
             self._due = int(_GROWTH_OF_A_CHANGE * self._seen) + 1

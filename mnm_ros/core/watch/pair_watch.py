@@ -8,12 +8,12 @@ The pairs that fail, are suspected or closed: one row for each, with one status 
 the promise: nothing is forgotten, deleted or begun again by a status. The next pair and the next
 attempt depend on the past alone, which the tests and confidence sets allow.
 
-*Failing.* Somebody who stands in a doorway is there for all tries of half a minute, so that these
-tell hardly more than one. A pair that nearly always worked, and has failed more often in a row
-than once in fifty times, rests for 4 steps, and after each further failure for 8; then it is due.
-If the failures would hardly come once in a thousand times, an attempt is broken off before the
-pair: a test has to count it as failed. No pair rests while a change is open. What has changed for
-good is noticed later by the pauses (``benchmarks/doors``).
+*Failing.* A person in a doorway is there for all tries of half a minute: they show hardly more
+than one. A pair that nearly always worked, and has failed more often in a row than it would once
+in fifty times, rests for 4 steps, and after each further failure for 8; then it is due. If the
+failures would hardly come once in a thousand times, an attempt is broken off before the pair: a
+test has to count it as failed. No pair rests while a change is open. What has changed for good is
+noticed later by the pauses (``benchmarks/doors``).
 
 *Suspected.* A hint comes within some failures; an alarm takes more. After ``f`` failures in ``n``
 executions the next one is predicted to fail with the chance ``(f + 0.3) / (n + 1)``, then it is
@@ -63,7 +63,7 @@ class Status(Enum):
 
 
 class News(Enum):
-    """What an execution has shown of a pair."""
+    """The outcome of an execution that the phase reports."""
 
     SUSPECTED = 'suspected'
     WORKS = 'works'    # after it was suspected
@@ -93,7 +93,7 @@ class _Row:
     tries: int = 0
 
     def end_pauses(self) -> None:
-        """Have the pair tried as any other."""
+        """Let the pair be tried as any other."""
         self.pause, self.left, self.breaks_off = 0, None, False
 
 
@@ -207,7 +207,7 @@ class PairWatch:
         self._rows[pair].status = Status.FAILING
 
     def end_pauses(self) -> None:
-        """Have all pairs tried as any other, but closed ones."""
+        """Let all pairs be tried as any other, but closed ones."""
         for pair, row in [*self._rows.items()]:
             row.end_pauses()
             if row.status is Status.FAILING:
