@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from heapq import heappop, heappush
 import math
 
 from mnm_ros.core.knowledge.expected_plays import Following
@@ -15,7 +16,6 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import Progress
-from mnm_ros.core.progress.distance import steps_away
 from mnm_ros.core.progress.events import difference, ways, WaysChange
 from mnm_ros.core.progress.prediction import (
     factors_left,
@@ -145,3 +145,34 @@ class ProgressEstimator:
 def _progress(aim: str, done: int, left: Prediction) -> Progress:
     return Progress(aim, done, done + math.ceil(left.steps), done + math.floor(left.low),
                     done + math.ceil(left.high))
+
+
+def steps_away(home: int, targets: Iterable[int], actions: int,
+               following: Following) -> dict[int, float]:
+    """
+    Return how many steps states are from home, if each move is made until it does what it can.
+
+    If moves fail by staying, that is at least what the best policy takes by what was counted, and
+    close to it. States to which no way was seen are left out.
+
+    :param actions: how many there are, without RESET.
+    :param following: says how often each next state followed an action in a state.
+    """
+    wanted, found = {*targets}, {}
+    reached: set[int] = set()
+    border = [(0.0, home)]
+    while border and wanted:
+        steps, state = heappop(border)
+        if state in reached:
+            continue
+        reached.add(state)
+        if state in wanted:
+            wanted.discard(state)
+            found[state] = steps
+        for action in range(actions):
+            led = following(state, action)
+            times = sum(led.values())
+            for after, count in led.items():
+                if after not in reached and count > 0:
+                    heappush(border, (steps + times / count, after))
+    return found

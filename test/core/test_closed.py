@@ -20,7 +20,7 @@ from mnm_ros.core import (
 )
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.watch.closed import ClosedWays
+from mnm_ros.core.watch.pair_watch import News, PairWatch
 from mnm_ros.core.watch.policy_checks import Turns
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
@@ -35,29 +35,37 @@ CLOSED = PairChange(3, 1, {4: 40, 3: 1}, {3: 9})
 
 
 def test_what_led_on_and_stays_now_is_closed_until_it_leads_on() -> None:
-    ways = ClosedWays()
-    ways.notice(CLOSED)
-    assert [*ways.looks] == [(3, 1)] and not ways.alone    # as nobody has a clock
-    assert ways.executed((3, 1), 4) is None
-    ways.told = True
+    watch = PairWatch()
+    watch.change(CLOSED)
+    assert [*watch.closed] == [(3, 1)] and not watch.shut    # as nobody has a clock
+    assert execute(watch, 4) is None
+    watch.scheduled = True
     for other in (PairChange(3, 1, {3: 40}, {4: 9}), PairChange(3, 1, {4: 40}, {5: 9}),
-                  PairChange(3, 1, {4: 40}, {3: 8, 4: 2})):
-        ways.notice(other)
-        assert not ways.looks
-    ways.notice(CLOSED)
-    assert ways.looks == {(3, 1): 0} and [*ways.alone] == [(3, 1)] and not ways.due
+                  PairChange(3, 1, {4: 40}, {3: 8, 4: 2}), PairChange(3, 1, {4: 40}, {}),
+                  PairChange(3, 1, {3: 40, 4: 9}, {3: 9})):
+        watch.change(other)
+        assert not watch.closed
+    watch.change(CLOSED)
+    assert watch.closed == {(3, 1): 0} and [*watch.shut] == [(3, 1)] and not watch.due
     for _ in range(3):
-        assert ways.executed((3, 1), 3) is None    # nobody wanted to look
-    ways.look((2, 0))
-    assert not ways.due
-    ways.look((3, 1))
-    assert [*ways.due] == [(3, 1)] and not ways.alone
-    resumed = again(ways)
-    assert resumed.executed((3, 1), 3) is None and [*resumed.due] == [(3, 1)]
-    assert resumed.executed((3, 1), 3) is False and resumed.looks == {(3, 1): 1}
-    assert resumed.executed((3, 1), 4) is True and not resumed.looks
-    ways.leave([3])
-    assert not ways.looks and not ways.due
+        assert execute(watch, 3) is None    # nobody wanted a re-check
+    watch.recheck((2, 0))
+    assert not watch.due
+    watch.recheck((3, 1))
+    assert [*watch.due] == [(3, 1)] and not watch.shut
+    resumed = again(watch)
+    assert execute(resumed, 3) is None and [*resumed.due] == [(3, 1)]
+    assert execute(resumed, 3) is News.STILL_CLOSED and resumed.closed == {(3, 1): 1}
+    assert execute(resumed, 4) is News.OPEN and not resumed.closed
+    watch.leave([9])
+    assert watch.closed
+    watch.leave([3])
+    assert not watch.closed and not watch.due
+
+
+def execute(watch: PairWatch, next_state: int) -> News | None:
+    """Record an execution of the pair after its alarm, since when it mostly stays."""
+    return watch.record((3, 1), next_state, (3, 9, 10), rests=True)
 
 
 def row(policy: Policy | None = None) -> Sampling:
@@ -251,4 +259,4 @@ def test_a_new_round_leaves_closed_ways_alone_as_well() -> None:
     while exploration.hypothesis is None:
         exploration.observe(exploration.next_action(), 0)
     checking: Any = exploration._mnm.checking
-    assert checking.parts.closed.told and exploration.closed == {}
+    assert checking.parts.pairs.scheduled and exploration.closed == {}

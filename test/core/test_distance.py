@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from mnm_ros.core.progress.distance import steps_away
+from mnm_ros.core.progress_estimator import steps_away
 import pytest
 
 

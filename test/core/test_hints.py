@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 from mnm_ros.core import RESET, Trust
-from mnm_ros.core.detection.hints import Hints
 from mnm_ros.core.model.counts import Floats
 from mnm_ros.core.progress.said import Hinted, HintRaised, HintWithdrawn, NotProvenSince
+from mnm_ros.core.watch.pair_watch import News, PairWatch
 import numpy as np
 import pytest
 from scripted import HOME
@@ -26,19 +26,21 @@ class Pairs:
     """One pair, and what it has done so far."""
 
     def __init__(self, worked: int, failed: int) -> None:
-        self.hints = Hints()
+        self.watch = PairWatch()
         self.worked, self.executions = worked, worked + failed
 
-    def execute(self, *, works: bool) -> bool | None:
+    def execute(self, *, works: bool) -> News | None:
         self.worked += works
         self.executions += 1
-        return self.hints.record(PAIR, works, self.executions, self.worked)
+        return self.watch.record(
+            PAIR, 4 if works else 3, (4, self.worked, self.executions), rests=False)
 
 
 def times_until_hint(worked: int, failed: int, most: int) -> int | None:
     """Return how many failures in a row raise a hint, of at most so many."""
     pair = Pairs(worked, failed)
-    return next((times for times in range(1, most + 1) if pair.execute(works=False)), None)
+    return next((times for times in range(1, most + 1)
+                 if pair.execute(works=False) is News.SUSPECTED), None)
 
 
 @pytest.mark.parametrize(('worked', 'failed', 'times'), [
@@ -49,16 +51,16 @@ def test_so_many_failures_in_a_row_that_come_once_in_a_million(
     assert times_until_hint(worked, failed, 30) == times
     pair = Pairs(worked, failed)
     told = [pair.execute(works=False) for _ in range(30)]
-    assert told.count(True) == pair.hints.raised == (times is not None)
+    assert told.count(News.SUSPECTED) == (times is not None)
 
 
 def test_what_works_again_is_no_longer_suspected_and_failures_in_between_count() -> None:
     pair = Pairs(50, 0)
     for _ in range(4):
         pair.execute(works=False)
-    assert [*pair.hints.open] == [PAIR] and pair.hints.failures(PAIR) == 4
+    assert [*pair.watch.suspected] == [PAIR] and pair.watch.failures(PAIR) == 4
     told = [pair.execute(works=works) for works in (True, True, False, True, True)]
-    assert told == [None, None, None, None, False] and not pair.hints.open
+    assert told == [None, None, None, None, News.WORKS] and not pair.watch.suspected
     assert not any(pair.execute(works=False) for _ in range(2))
 
 
@@ -104,7 +106,7 @@ def test_at_rest_hints_come_as_rarely_as_worked_out() -> None:
         rng = np.random.default_rng(seed)
         pair, fails = Pairs(0, 0), rng.choice([0.2, 0.3, 0.4])
         wrong += [seed for works in rng.random(executions) >= fails
-                  if pair.execute(works=bool(works))]
+                  if pair.execute(works=bool(works)) is News.SUSPECTED]
     mean = 1e-6 * pairs * executions    # of a binomial distribution, which is nearly Poisson's
     fewer = sum(math.exp(-mean) * mean ** count / math.factorial(count)
                 for count in range(len(wrong)))
@@ -119,7 +121,7 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
         checking.observe(action := checking.next_action(), world.step(action))
     assert not events and not checking.doubted
     world.closed = {5}
-    run(checking, world, lambda: bool(checking.hints.raised))
+    run(checking, world, lambda: bool(checking.parts.pairs.suspected))
     base, policies = checking.base, checking.policies
     (said, kind, change), = events
     assert isinstance(said, HintRaised) and kind == 'hint'
@@ -129,7 +131,7 @@ def test_a_hint_makes_the_robot_try_again_and_changes_nothing_that_is_known() ->
     assert not log.open and not base.forgotten    # type: ignore[attr-defined]
     assert base.wanted[-1] == (HOME, 5)           # type: ignore[attr-defined]
     world.closed = set()
-    run(checking, world, lambda: not checking.hints.open)
+    run(checking, world, lambda: not checking.parts.pairs.suspected)
     (said, kind), = events[1:]
     assert said == HintWithdrawn(1, 0, 5) and kind == 'hint'
     assert not checking.doubted and not log.noticed and checking.policies is policies

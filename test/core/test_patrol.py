@@ -5,10 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 import random
 
 from binomial import binomial_tail
 from mnm_ros.core import Detector, Policy, Problem, RESET, Round
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import ChangeLog
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.delta_spending import share
@@ -27,9 +29,15 @@ TREE = {0: (1, 2), 1: (3, 4), 2: (5, 6), 3: (7, 8), 6: (9, 10), 9: (11, 12)}
 """Two actions lead to two other states, with a slip of 0.1; elsewhere they stay."""
 
 
-def following(pair: Pair) -> tuple[int, ...]:
-    ends = TREE.get(pair[0])
-    return (ends[pair[1]], pair[0]) if ends else (pair[0],)
+@lru_cache(maxsize=1)
+def transitions() -> TransitionMonitor:
+    """Return what was seen of the tree."""
+    seen = TransitionMonitor(0.01)
+    for state in range(13):
+        for action in range(2):
+            for end in (TREE.get(state, (state, state))[action],) * 2 + (state,):
+                seen.record(state, action, end)
+    return seen
 
 
 def policy(target: int, detour: Mapping[int, int] | None = None) -> Policy:
@@ -44,7 +52,7 @@ def policy(target: int, detour: Mapping[int, int] | None = None) -> Policy:
 
 def patrol(*policies: Policy) -> Patrol:
     made = Patrol()
-    made.change((policy(HOME), *policies), following)
+    made.change((policy(HOME), *policies), transitions())
     return made
 
 

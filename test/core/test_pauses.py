@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from mnm_ros.core import Counts, Exploration, Problem, settings, TransitionRows
-from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.disco.sample import Sampling
+from mnm_ros.core.watch.pair_watch import PairWatch
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from saved import again
@@ -16,36 +16,41 @@ from tiers import strength
 PAIR = (3, 1)
 
 
-def after_failures(pauses: Pauses, times: int, before: int, usual: int, *,
-                   hinted: int = 99) -> list[int]:
+def after_failures(watch: PairWatch, times: int, before: int, worked: int) -> list[int]:
     """Return the steps that each failure is followed by until the pair is due."""
     found = []
     for failures in range(1, times + 1):
-        pauses.record(PAIR, failures, before + failures, usual, hinted=failures >= hinted)
+        watch.record(PAIR, 3, (4, worked, before + failures), rests=True)
         steps = 0
-        while PAIR in pauses.resting:
-            pauses.step()
+        while PAIR in watch.resting:
+            watch.step()
             steps += 1
         found.append(steps)
     return found
 
 
-@pytest.mark.parametrize(('before', 'usual', 'steps'), [
-    (100, 100, [4, 8, 8, 8, 8]), (100, 90, [0, 4, 8, 8, 8]), (9, 9, [0] * 5),
+@pytest.mark.parametrize(('before', 'worked', 'steps'), [
+    (20, 20, [4, 8, 8, 8, 8]), (100, 90, [0, 4, 8, 8, 8]), (9, 9, [0] * 5),
+    (10, 10, [0, 4, 8, 8, 8]),
     (100, 60, [0] * 5)])
-def test_pauses_grow_after_what_is_not_expected(before: int, usual: int, steps: list[int]) -> None:
-    assert after_failures(Pauses(), 5, before, usual) == steps
+def test_pauses_grow_after_what_is_not_expected(before: int, worked: int, steps: list[int],
+                                                ) -> None:
+    assert after_failures(PairWatch(), 5, before, worked) == steps
 
 
 def test_a_hint_shortens_them_and_what_works_is_tried_as_any_other() -> None:
-    pauses = Pauses()
-    assert after_failures(pauses, 5, 100, 100, hinted=4) == [4, 8, 8, 4, 4]
-    assert [*pauses.due] == [PAIR] and not pauses.step()
-    resumed = again(pauses)
+    watch = PairWatch()
+    assert after_failures(watch, 5, 50, 50) == [4, 8, 8, 4, 4]
+    assert [*watch.suspected] == [PAIR]
+    assert [*watch.due] == [PAIR] and not watch.step()
+    resumed = again(watch)
     assert [*resumed.due] == [PAIR]
-    resumed.record(PAIR, 0, 106, 101, hinted=True)
+    resumed.record(PAIR, 4, (4, 51, 56), rests=True)
     assert not resumed.resting and not resumed.due
-    assert after_failures(resumed, 2, 100, 100) == [4, 8]
+    assert after_failures(resumed, 2, 900, 895) == [4, 4]
+    for _ in range(3):
+        resumed.record(PAIR, 4, (4, 900, 905), rests=True)
+    assert not resumed.suspected and after_failures(resumed, 2, 905, 900) == [4, 8]
 
 
 def corridor(avoided: bool) -> Sampling:

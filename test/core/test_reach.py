@@ -103,7 +103,7 @@ def test_steps_that_were_broken_off_may_have_led_anywhere() -> None:
 def test_all_moments_from_which_on_it_looks_share_one_delta() -> None:
     reach, given = Reach(4.0, 0.01), []
     for _ in range(200):
-        given.append(reach._sets.delta)
+        given.append(reach.sets.delta)
         reach.start_again()
     assert given[0] == 0.005 and sum(given) < 0.01
 

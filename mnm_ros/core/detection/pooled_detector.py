@@ -38,7 +38,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 import math
 
-from mnm_ros.core.detection.hints import in_a_row
 from mnm_ros.core.model.counts import chance, Floats, Pair
 from mnm_ros.core.progress.events import MovesChange
 from mnm_ros.core.statistics.delta_spending import share
@@ -62,12 +61,17 @@ _LOG_ARRIVES, _LOG_FAILS = np.log(_AFTER), np.log1p(-_AFTER)
 
 @dataclass
 class _Move:
-    """The end that a move usually leads to, and how often it was executed and arrived."""
+    """
+    The end that a move usually leads to, and how often it was executed and arrived.
+
+    :ivar failing: times in a row.
+    """
 
     shown: dict[int, int] = field(default_factory=dict)    # in the first executions
     end: int | None = None    # None until these are over
     executed: int = 0
     arrived: int = 0
+    failing: int = 0
 
 
 class PooledDetector:
@@ -88,7 +92,6 @@ class PooledDetector:
         self._begun += 1
         self._threshold = -math.log(self._delta * share(self._begun))
         self._moves: dict[Pair, _Move] = {}
-        self._failing: dict[Pair, int] = {}    # times in a row
         self._mixture: Floats = np.full(len(_MEAN), 1 / len(_MEAN))
         self._log_first = self._log_likelihood = 0.0
         self._executed = self._arrived = self._look = 0
@@ -107,8 +110,8 @@ class PooledDetector:
             return None
         if move.end == pair[0]:
             return None
-        counts = self._failing.get(pair, 0) < _IN_A_ROW
-        in_a_row(self._failing, pair, end == move.end)
+        counts = move.failing < _IN_A_ROW
+        move.failing = 0 if end == move.end else move.failing + 1
         if not counts:
             return None
         if self._executed % _EVERY == 0:

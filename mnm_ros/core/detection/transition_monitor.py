@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 import math
 
 from mnm_ros.core.detection.transition_detector import TransitionDetector
@@ -37,23 +37,19 @@ class TransitionMonitor:
     the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
 
     :param delta: the probability with which any of them ever raises the alarm without a change.
-    :ivar alarms: raised so far.
+    :ivar raised: the pairs whose evidence is raised, but not enough for an alarm, with the
+        executions wanted for an unexpected outcome.
+    :ivar alarms: so far.
     """
 
     def __init__(self, delta: float) -> None:
         self._delta = delta
         self._made = 0
         self._detectors: dict[Pair, TransitionDetector] = {}
-        # What is worth another look, with the executions wanted for an unexpected outcome.
-        self._raised: dict[Pair, int] = {}
+        self.raised: dict[Pair, int] = {}
         # The suspicious pairs, with the targets of the policies that execute them.
         self._suspected: dict[Pair, tuple[int, ...]] = {}
         self.alarms = 0
-
-    @property
-    def raised(self) -> Iterable[Pair]:
-        """Return the pairs whose evidence is raised, but not enough for an alarm."""
-        return self._raised
 
     @property
     def suspected(self) -> set[int]:
@@ -79,15 +75,15 @@ class TransitionMonitor:
             change = self.change(pair)
             self.alarms += 1
             self._detectors[pair] = self._new_detector()
-            self._raised.pop(pair, None)
+            self.raised.pop(pair, None)
             self._suspected.pop(pair, None)
             return change
         if detector.surprised:
-            self._raised[pair] = _FOLLOW_UPS
-        elif pair in self._raised or detector.suspicious:
-            wanted = self._raised[pair] = max(0, self._raised.get(pair, 0) - 1)
+            self.raised[pair] = _FOLLOW_UPS
+        elif pair in self.raised or detector.suspicious:
+            wanted = self.raised[pair] = max(0, self.raised.get(pair, 0) - 1)
             if not wanted and not detector.suspicious:
-                del self._raised[pair]
+                del self.raised[pair]
         return None
 
     def change(self, pair: Pair) -> PairChange:
@@ -110,7 +106,7 @@ class TransitionMonitor:
         the ``share`` of that.
         """
         for pair, detector in self._detectors.items():
-            if detector.executions >= _FEWEST and pair not in self._raised and (
+            if detector.executions >= _FEWEST and pair not in self.raised and (
                     not detector.suspicious):
                 tally = detector.tally
                 if (tally.get(pair[0], 0) >= _STAYS * detector.executions
@@ -130,7 +126,7 @@ class TransitionMonitor:
         """
         for pair in [pair for pair in self._detectors if pair[0] in states]:
             del self._detectors[pair]
-            self._raised.pop(pair, None)
+            self.raised.pop(pair, None)
             self._suspected.pop(pair, None)
 
     def usual(self, pair: Pair) -> tuple[int | None, int, int]:
@@ -138,10 +134,14 @@ class TransitionMonitor:
         detector = self._detectors.get(pair)
         return (*detector.usual, detector.executions) if detector else (None, 0, 0)
 
-    def following(self, pair: Pair) -> tuple[int, ...]:
+    def following(self, state: int, action: int) -> tuple[int, ...]:
         """Return the next states that a pair has shown so far, the most frequent first."""
-        detector = self._detectors.get(pair)
+        detector = self._detectors.get((state, action))
         return detector.following if detector else ()
+
+    def leads(self, state: int, action: int) -> int | None:
+        """Return the other state that has followed a pair most often, for ``usual_way``."""
+        return next((after for after in self.following(state, action) if after != state), None)
 
     def concerned(self, pair: Pair, policies: Sequence[Policy]) -> tuple[int, ...]:
         """
@@ -163,7 +163,7 @@ class TransitionMonitor:
                      if any(here == state for here, _ in self._plays(policy, home)))
 
     def _plays(self, policy: Policy, home: int) -> Iterator[Pair]:
-        return policy.may_play(home, lambda *pair: self.following(pair), len(policy.actions))
+        return policy.may_play(home, self.following, len(policy.actions))
 
     def _new_detector(self) -> TransitionDetector:
         self._made += 1

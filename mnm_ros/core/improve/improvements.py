@@ -217,9 +217,9 @@ class Improvements(BackgroundTask):
 
 
 def _closed(phase: WatchPhase) -> Collection[Pair]:
-    """Return the pairs that are closed, where looks are told."""
-    closed = phase.parts.closed
-    return tuple(closed.looks) if closed.told else ()
+    """Return the pairs that are closed, if a caller schedules re-checks."""
+    pairs = phase.parts.pairs
+    return tuple(pairs.closed) if pairs.scheduled else ()
 
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:

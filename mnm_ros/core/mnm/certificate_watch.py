@@ -15,12 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from mnm_ros.core.detection.hints import in_a_row
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import provisional_of
-from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.policy import usually_leads
+from mnm_ros.core.model.counts import in_a_row, Pair
 
 WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
 
@@ -60,9 +58,9 @@ class CertificateWatch:
     def _look(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> Pair | None:
         """Look at one more certificate; return the move that has waited too long, if any."""
         found, self._memory = provisional_of(run, self._memory, 1)
-        home, leads = run.policies[0].target, usually_leads(transitions.following)
+        home = run.policies[0].target
         place = {move: moves for each in found if each.certified
-                 for moves, move in enumerate(each.policy.usual_way(home, leads), 1)}
+                 for moves, move in enumerate(each.policy.usual_way(home, transitions.leads), 1)}
         self._last = {move: self._last.get(move, self._step) for move in place}
         longest = min(self._last, key=self._last.__getitem__, default=None)
         if longest is None or self._step < self._next or (

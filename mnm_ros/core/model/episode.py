@@ -59,6 +59,7 @@ class Episode:
 
     :ivar length: steps so far; at the end, those that count.
     :ivar over: whether it has ended; failed: whether it has ended without arriving.
+    :ivar left: after how many steps it has left the states that count; 0 if it has not.
     """
 
     def __init__(self, policy: Policy, ends_outside: bool, certify: float = 0.0,
@@ -70,12 +71,7 @@ class Episode:
         self.failed = False
         self._ends_outside = ends_outside
         self._certify = certify
-        self._left = 0    # after so many steps; 0 as long as it has not
-
-    @property
-    def left(self) -> int:
-        """After how many steps it has left the states that count; 0 as long as it has not."""
-        return self._left
+        self.left = 0
 
     def action(self, here: int) -> int:
         """Return what the policy plays next in ``here``."""
@@ -85,10 +81,10 @@ class Episode:
         """Take note of the state after the action: one more step."""
         self.length += 1
         if state == self.policy.target:
-            self._end(self._left or self.length, failed=self._left > 0)
+            self._end(self.left or self.length, failed=self.left > 0)
         elif self.length >= self.policy.horizon:
-            self._end(math.ceil(self._left + self._certify) if self._left else self.length)
-        elif self._ends_outside and not self._left and not self.policy.covers(state):
+            self._end(math.ceil(self.left + self._certify) if self.left else self.length)
+        elif self._ends_outside and not self.left and not self.policy.covers(state):
             self._leave()
 
     def _leave(self) -> None:
@@ -97,7 +93,7 @@ class Episode:
         elif self.length + self._certify > self.most or len(self.policy.actions) > 1:
             self._end(self.most)
         else:
-            self._left = self.length
+            self.left = self.length
 
     def _end(self, length: int, failed: bool = True) -> None:
         self.over, self.failed, self.length = True, failed, length

@@ -212,17 +212,6 @@ class Policy:
         return other.on(self.states) == self and self.on(other.states) == other
 
 
-def usually_leads(following: Callable[[tuple[int, int]], Sequence[int]],
-                  ) -> Callable[[int, int], int | None]:
-    """
-    Return ``leads`` for ``Policy.usual_way``.
-
-    :param following: returns the next states that a pair has shown, the most frequent first.
-    """
-    return lambda state, action: next(
-        (after for after in following((state, action)) if after != state), None)
-
-
 def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
     """Return the policies, all over the states that they lead to, with one order for all."""
     policies = tuple(policies)

@@ -61,13 +61,13 @@ class IncrementalBase(
     :param policies: known from the start, home first; empty for home alone.
     """
 
-    _parts: BaseParts
+    parts: BaseParts
 
     def __init__(self, problem: Problem, home: int, parts: BaseParts,
                  policies: tuple[Policy, ...]) -> None:
         self.quantum = parts.horizon
         self._problem = problem
-        self._parts = parts
+        self.parts = parts
         self._known = {policy.target: policy for policy in policies or (
             Policy(home, parts.horizon, (home,), ((RESET,),)),)}
         self._candidates: dict[int, None] = {}
@@ -76,11 +76,6 @@ class IncrementalBase(
         self._news: dict[int, None] | None = None
         self._here: int | None = None
         self._sample(tuple(self._known))
-
-    @property
-    def parts(self) -> BaseParts:
-        """Return what the run is put together from."""
-        return self._parts
 
     @property
     def policies(self) -> tuple[Policy, ...]:
@@ -95,10 +90,10 @@ class IncrementalBase(
         return self._estimates
 
     def step_bound(self, known: int) -> int:
-        return self._parts.step_bound(known)
+        return self.parts.step_bound(known)
 
     def next_action(self) -> int:
-        return RESET if self._here is None else self._parts.discovery.action(self._here)
+        return RESET if self._here is None else self.parts.discovery.action(self._here)
 
     def observe(self, action: int, state: int) -> None:
         here, self._here = self._here, state
@@ -116,25 +111,25 @@ class IncrementalBase(
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         self._learn(state, action, next_state)
         if not self.evaluating:
-            self._parts.discovery.observe_elsewhere(state)
+            self.parts.discovery.observe_elsewhere(state)
 
     def add_censored(self, state: int, action: int) -> None:
         """Leave it out: what is promised rests on attempts of this run alone."""
 
     def request_sample(self, state: int, action: int) -> None:
         if state in self._known and not self.finished:
-            self._parts.discovery.request(state, action)
+            self.parts.discovery.request(state, action)
 
     def forget(self, state: int, action: int) -> bool:
         """Forget the transitions of the pair, but not which policies were evaluated through it."""
-        if self._parts.discovery.learns_everywhere:
-            self._parts.counts.forget(state, action)
+        if self.parts.discovery.learns_everywhere:
+            self.parts.counts.forget(state, action)
             self._news = self._news or {}
             self._start_over()
         return False
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
-        if not self._parts.discovery.learns_everywhere:
+        if not self.parts.discovery.learns_everywhere:
             return False
         kept = {policy.target: policy for policy in policies}
         # No detector watches the transitions of states that were deleted, so they may be stale.
@@ -142,7 +137,7 @@ class IncrementalBase(
             if target not in kept:
                 self._estimates.pop(target, None)
                 for action in range(self._problem.actions):
-                    self._parts.counts.forget(target, action)
+                    self.parts.counts.forget(target, action)
         self._known = kept
         self._candidates = {}
         for target in kept:
@@ -163,7 +158,7 @@ class IncrementalBase(
 
     def _step(self, here: int | None, action: int, state: int) -> None:
         """Make a step of state discovery; plan once there is nothing left to sample."""
-        discovery = self._parts.discovery
+        discovery = self.parts.discovery
         if here is None:
             discovery.restart()
         else:
@@ -174,12 +169,12 @@ class IncrementalBase(
 
     def _plan(self) -> None:
         """Pursue the plan for a candidate, or find out what else is left to do."""
-        known, early = tuple(self._known), not self._parts.discovery.done()
+        known, early = tuple(self._known), not self.parts.discovery.done()
         candidates = self._first_candidates() if early else self.candidates
         self._news = None if self._news is None else {}
         plan = None
         if candidates:
-            plan = self._parts.optimism.plan(self._parts.counts, known, candidates)
+            plan = self.parts.optimism.plan(self.parts.counts, known, candidates)
         if plan is not None:
             self._pursue(plan)
             return
@@ -187,14 +182,14 @@ class IncrementalBase(
             self.trigger('undersampled')
             return
         # The quota grows with the known states: those sampled early may lack some by now.
-        pending = self._parts.discovery.pending(known)
+        pending = self.parts.discovery.pending(known)
         if pending:
             self._sample(pending)
         self.trigger('undersampled' if pending else 'nothing_left')
 
     def _sample(self, states: Sequence[int]) -> None:
         """Set out to sample some known states."""
-        self._parts.discovery.begin(tuple(self._known), states, self._known[states[-1]])
+        self.parts.discovery.begin(tuple(self._known), states, self._known[states[-1]])
 
     def _first_candidates(self) -> tuple[int, ...]:
         """Return the candidates that do not wait until all known states are sampled."""
@@ -211,11 +206,11 @@ class IncrementalBase(
         self._known[target] = policy
         self._estimates[target] = steps
         self._candidates.pop(target, None)
-        if self._parts.discovery.learns_everywhere:
+        if self.parts.discovery.learns_everywhere:
             self._meet_all(target)
 
     def _meet_all(self, target: int) -> None:
         """Make candidates of what has followed a known state."""
         for action in range(self._problem.actions):
-            for state in self._parts.counts.next_states(target, action):
+            for state in self.parts.counts.next_states(target, action):
                 self._meet(target, state)

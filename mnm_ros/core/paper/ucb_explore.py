@@ -58,7 +58,7 @@ class UcbExplore(IncrementalBase):
     """One run of UcbExplore, driven step by step; the arguments are those of its base class."""
 
     state: UcbPhase
-    _parts: UcbParts
+    parts: UcbParts
 
     def __init__(self, problem: Problem, home: int, parts: UcbParts,
                  policies: tuple[Policy, ...] = ()) -> None:
@@ -106,7 +106,7 @@ class UcbExplore(IncrementalBase):
             self._given_up = True
         elif not self.finished:
             known = tuple(self._known)
-            self._sample(self._parts.discovery.pending(known) or known[:1])
+            self._sample(self.parts.discovery.pending(known) or known[:1])
 
     @property
     def between_attempts(self) -> bool:
@@ -122,10 +122,10 @@ class UcbExplore(IncrementalBase):
             self._evaluation.break_off(broken.length, broken.most)
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
-        _, before = self._parts.counts.add(state, action, next_state)
+        _, before = self.parts.counts.add(state, action, next_state)
         if self._news is not None and before + 1 == _SIGHTS and next_state not in self._known:
             self._news[next_state] = None
-        if self._parts.discovery.learns_everywhere or self.state is UcbPhase.DISCOVERY:
+        if self.parts.discovery.learns_everywhere or self.state is UcbPhase.DISCOVERY:
             self._meet(state, next_state)
 
     def _step(self, here: int | None, action: int, state: int) -> None:
@@ -157,7 +157,7 @@ class UcbExplore(IncrementalBase):
                 and self._attempts and plan.policy == self._attempts.policy):
             return
         self._rounds += 1
-        self._evaluation = self._parts.evaluate(len(self._known), self._rounds)
+        self._evaluation = self.parts.evaluate(len(self._known), self._rounds)
         # The policy will be published over states that become known later, too.
         self._attempts = Attempts(plan.policy, self._evaluation.ends_outside,
                                   certify=self._problem.limit,
@@ -187,7 +187,7 @@ class UcbExplore(IncrementalBase):
             decision = evaluation.record(episode.length, episode.failed)
         if decision is Decision.BAD:
             self._evaluation = None
-            self._parts.optimism.round_failed()
+            self.parts.optimism.round_failed()
             self.trigger('round_failed')
             self._plan()
         elif decision is Decision.GOOD and (evaluation.continues or not skipped):
@@ -205,7 +205,7 @@ class UcbExplore(IncrementalBase):
         """Count an execution in this round; return whether it doubles those before the round."""
         executed = self._executed[pair] = self._executed.get(pair, 0) + 1
         if executed == 1:
-            self._before[pair] = self._parts.counts.visits(*pair) - 1
+            self._before[pair] = self.parts.counts.visits(*pair) - 1
         return executed >= max(1, self._before[pair])
 
 

@@ -74,8 +74,8 @@ class ConfidenceSets:
     _support: Support | None = None
 
     def __init__(self, delta: float, counts: Counts, support: Support | None = None) -> None:
-        self._delta = delta
-        self._counts = counts
+        self.delta = delta
+        self.counts = counts
         if support is not None:    # without, a snapshot is as it was before there was any
             self._support = support
             self._bets: dict[Pair, tuple[float, float]] = {}
@@ -84,27 +84,17 @@ class ConfidenceSets:
         self._lost: dict[Pair, int] = {}
         self._begun = 0
 
-    @property
-    def delta(self) -> float:
-        """Return the probability with which any of the sets is wrong."""
-        return self._delta
-
-    @property
-    def counts(self) -> Counts:
-        """Return what they are over."""
-        return self._counts
-
     def add(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition, and add it to the counts."""
         pair = (state, action)
         if self._support is not None and state in self._support.declared.successors:
             self._foretell(pair, next_state)
         if self._lost or self._support is not None and self._bets or pair not in self._price:
-            count = self._counts.next_states(state, action).get(next_state, 0)
+            count = self.counts.next_states(state, action).get(next_state, 0)
             self._predict(pair, count, next_state)
-            self._counts.add(state, action, next_state)
+            self.counts.add(state, action, next_state)
         else:    # as _predict, by what is counted anyway
-            visits, count = self._counts.add(state, action, next_state)
+            visits, count = self.counts.add(state, action, next_state)
             self._price[pair] += _paid(visits, count)
 
     def add_censored(self, state: int, action: int) -> None:
@@ -145,7 +135,7 @@ class ConfidenceSets:
         While nothing is known, ``f`` is all zero and the radius infinite.
         """
         pair = (state, action)
-        counts = [*self._counts.next_states(*pair).values(), self._lost.get(pair, 0)]
+        counts = [*self.counts.next_states(*pair).values(), self._lost.get(pair, 0)]
         weights = [max(0, count - 1) for count in counts]
         total = sum(weights)
         if not total:
@@ -156,10 +146,10 @@ class ConfidenceSets:
 
     def _predict(self, pair: Pair, count: int, came: int | None = None) -> None:
         """Pay for the prediction of what came, made before it came, ``count`` times seen."""
-        visits = self._counts.by_pair.get(pair, 0) + self._lost.get(pair, 0)
+        visits = self.counts.by_pair.get(pair, 0) + self._lost.get(pair, 0)
         if visits == 0:
             self._begun += 1
-            self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self._delta)
+            self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self.delta)
             if self._support is not None and came is not None and self._support.chances(*pair):
                 self._bets[pair] = 0.0, 0.0
             return
@@ -168,7 +158,7 @@ class ConfidenceSets:
             self._price[pair] += paid
             return
         chances = self._support.chances(*pair)
-        shown = self._counts.next_states(*pair)
+        shown = self.counts.next_states(*pair)
         chance = (0.0 if came is None else chances.get(came, 0.0) if count else
                   1 - math.fsum(chances.get(state, 0.0) for state in shown))
         learnt, bet = self._bets[pair]

@@ -39,24 +39,24 @@ class Evaluation(ABC):
     :ivar ends_outside: whether an episode is over when it leaves the policy's states.
     :ivar continues: whether it may go on if a new round chooses the same policy for the same
         target.
-    :ivar played: episodes so far, those that were broken off included.
+    :ivar played: episodes so far, those that were broken off included; arrived: those of them
+        that have arrived.
     """
 
     ends_outside: bool
     continues: bool
 
     def __init__(self) -> None:
-        self.played = 0
+        self.played = self.arrived = 0
         self._lengths = 0
         self._failures = 0
-        self._arrived = 0
 
     def record(self, length: int, failed: bool) -> Decision:
         """Take note of an episode of ``length`` steps and return the decision so far."""
         self.played += 1
         self._lengths += length
         self._failures += failed
-        self._arrived += not failed
+        self.arrived += not failed
         return self._judge(length, failed)
 
     def break_off(self, length: int, horizon: int) -> None:
@@ -72,13 +72,8 @@ class Evaluation(ABC):
     @property
     def mean_steps(self) -> float:
         """Return the plain estimate of ``tau`` from the episodes that were recorded."""
-        failed, arrived = self._failures, self._arrived
+        failed, arrived = self._failures, self.arrived
         return (self._lengths + failed) / arrived if arrived else math.inf
-
-    @property
-    def arrived(self) -> int:
-        """How many episodes have arrived."""
-        return self._arrived
 
     @property
     def evidence(self) -> tuple[float, float]:

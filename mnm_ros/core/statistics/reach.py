@@ -34,32 +34,34 @@ class Reach:
 
     :param radius: ``L``.
     :param delta: the probability with which a state is ever found to be within and is not.
+    :ivar begun: the number of the last of the moments.
+    :ivar counts: the transitions since then; sets: the confidence sets over them.
     """
 
     def __init__(self, radius: float, delta: float) -> None:
         self._radius = radius
         self._delta = delta
-        self._begun = 0
+        self.begun = 0
         self.start_again()
 
     def start_again(self) -> None:
         """Forget all, as it may be older than a change that was relearnt."""
-        self._begun += 1
-        self._counts = Counts()
-        self._sets = ConfidenceSets(
-            self._delta / (self._begun * (self._begun + 1)), self._counts)
+        self.begun += 1
+        self.counts = Counts()
+        self.sets = ConfidenceSets(
+            self._delta / (self.begun * (self.begun + 1)), self.counts)
         self._within: dict[int, None] = {}
         self._new: dict[int, None] = {}
         self._seen = self._due = 0
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         """Take note of a transition."""
-        self._sets.add(state, action, next_state)
+        self.sets.add(state, action, next_state)
         self._seen += 1
 
     def add_censored(self, state: int, action: int) -> None:
         """Take note of a step that was broken off: it may have led anywhere."""
-        self._sets.add_censored(state, action)
+        self.sets.add_censored(state, action)
 
     def enter(self, targets: Iterable[int]) -> None:
         """Take note of states that were added."""
@@ -87,27 +89,11 @@ class Reach:
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of a pair, as it leads elsewhere than before."""
-        self._counts.forget(state, action)
-        self._sets.forget(state, action)
+        self.counts.forget(state, action)
+        self.sets.forget(state, action)
 
-    @property
-    def counts(self) -> Counts:
-        """Return the transitions since the last moment from which on it looks."""
-        return self._counts
-
-    @property
-    def sets(self) -> ConfidenceSets:
-        """Return the sets over these."""
-        return self._sets
-
-    @property
-    def begun(self) -> int:
-        """Return the number of that moment."""
-        return self._begun
-
-    @property
-    def is_due(self) -> bool:
-        """Whether so much was learnt while a change is open that it is time to look again."""
+    def take_turn(self) -> bool:
+        """Take a turn if the open change has shown enough to check again; return whether."""
         due = self._seen >= self._due
         if due:
             self._due = int(_GROWTH_OF_A_CHANGE * self._seen) + 1
@@ -119,7 +105,7 @@ class Reach:
 
         Of one that goes by the step nothing is sure, as its first row alone has a model.
         """
-        model = PolicyModel(self._counts, self._sets, policy, limit)
+        model = PolicyModel(self.counts, self.sets, policy, limit)
         likely = model.lower_bound(doubt=False)
         return (len(policy.actions) == 1 and likely > limit
                 and model.lower_bound() > limit), likely
@@ -130,7 +116,7 @@ class Reach:
 
     def _bounded(self, policy: Policy, limit: float) -> bool:
         return PolicyModel(
-            self._counts, self._sets, policy, limit).certify().bound <= limit
+            self.counts, self.sets, policy, limit).certify().bound <= limit
 
     def _concerned(self, policies: Sequence[Policy]) -> dict[int, Policy]:
         """Return the policies for new states and all on the way there that are not within yet."""
@@ -140,7 +126,7 @@ class Reach:
         todo = list(found)
         while todo:
             # What the policy has been seen to pass on its way from home.
-            for state, _ in known[todo.pop()].may_play(home, self._counts.next_states):
+            for state, _ in known[todo.pop()].may_play(home, self.counts.next_states):
                 if state in known and state not in found and state not in self._within:
                     found[state] = known[state]
                     todo.append(state)

@@ -29,6 +29,7 @@ from mnm_ros.core.progress.said import (
     WayOpen,
     WayStillClosed,
 )
+from mnm_ros.core.watch.pair_watch import News
 from mnm_ros.core.watch.shared_change import SharedChange
 from mnm_ros.core.watch.watch_parts import WatchParts
 
@@ -57,8 +58,8 @@ class Doubts:
     def doubted(self, policies: Sequence[Policy]) -> dict[int, Said]:
         """Return why a policy is doubted, by target."""
         parts = self._parts
-        hinted = {target: Hinted(*pair, parts.hints.failures(pair))
-                  for pair in parts.hints.open
+        hinted = {target: Hinted(*pair, parts.pairs.failures(pair))
+                  for pair in parts.pairs.suspected
                   for target in parts.transitions.concerned(pair, policies)}
         unproven = parts.checks.monitor.unproven_targets if self._round.log.open else ()
         return {**hinted, **{
@@ -89,23 +90,22 @@ class Doubts:
             pair, next_state)
         change = transitions.record(state, action, next_state)
         opens = parts.blocked.opens(pair, next_state)
-        self._look(pair, next_state)
         if change:
             self._changed(change, policies)
             return change
+        concerned = self._record(pair, next_state, policies)
         if parts.relearning.unseen and parts.relearning.seen(pair):
             self.sample(pair)
-        concerned = self._hint(pair, next_state, policies)
-        resting = pair in parts.pauses.resting or pair in parts.closed.alone
-        if pair in parts.pauses.resting:
-            self.heed_pauses()
-        elif pair in raised and not resting:
+        avoided = parts.pairs.avoids(pair)
+        if pair in parts.pairs.resting:
+            self.steer()
+        elif pair in raised and not avoided:
             parts.rediscovery.follow_up(pair, was_raised and not opens)
         # Policies through a suspicious pair make attempts, as they execute it, too.
         transitions.suspect(pair, policies)
         if concerned:
             parts.checks.turns.prefer(concerned)
-        if pair in parts.hints.open and not resting:    # it is tried again first
+        if pair in parts.pairs.suspected and not avoided:    # it is tried again first
             parts.rediscovery.sample(pair)
         return None
 
@@ -116,7 +116,7 @@ class Doubts:
         concerned = parts.transitions.concerned(pair, policies)
         if not log.open:
             parts.rediscovery.renew()
-        parts.closed.notice(change)
+        parts.pairs.change(change)
         self._round.memory.note(change)
         if self._joins(change):
             self._join(concerned)
@@ -128,7 +128,6 @@ class Doubts:
             parts.relearning.changed[pair] = change
         log.tell_changed(self._round.number, change)
         self._tell_action(pair[1])
-        parts.hints.forget(pair)
         parts.reach.forget(*pair)
         if isinstance(base, Relearns):
             base.forget(*pair)
@@ -169,27 +168,29 @@ class Doubts:
         unproven = parts.checks.monitor.unproven_targets
         parts.checks.turns.prefer([target for target in concerned if target in unproven])
 
-    def _hint(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
-        """Take note of where a pair has led; return the targets that a new hint concerns."""
-        hints, transitions, log = self._parts.hints, self._parts.transitions, self._round.log
-        usual, worked, executions = transitions.usual(pair)
-        raised = hints.record(pair, next_state == usual, executions, worked)
-        # What leads on at last is tried at once again, and all is while a change is relearnt.
-        if usual != pair[0] and not log.open:
-            self._parts.pauses.record(pair, hints.failures(pair), executions, worked,
-                                      hinted=pair in hints.open)
+    def _record(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
+        """Record where a pair has led; return the targets that a new hint concerns."""
+        pairs, transitions, log = self._parts.pairs, self._parts.transitions, self._round.log
         number = self._round.number
-        if raised is False:
+        # While a change is relearnt, all pairs are tried again at once.
+        news = pairs.record(pair, next_state, transitions.usual(pair), rests=not log.open)
+        if news is News.SUSPECTED:
+            concerned = transitions.concerned(pair, policies)
+            if concerned:
+                log.tell(HintRaised(number, *pair, pairs.failures(pair)), 'hint',
+                         transitions.change(pair))
+            else:
+                pairs.withdraw(pair)
+            return concerned
+        if news is News.WORKS:
             log.tell(HintWithdrawn(number, *pair), 'hint')
-        if not raised:
-            return ()
-        concerned = transitions.concerned(pair, policies)
-        if concerned:
-            log.tell(HintRaised(number, *pair, hints.failures(pair)), 'hint',
-                     transitions.change(pair))
-        else:
-            hints.forget(pair)
-        return concerned
+        elif news is News.OPEN:
+            log.tell(WayOpen(number, *pair))
+        elif news is News.STILL_CLOSED:
+            log.tell(WayStillClosed(number, *pair))
+        if news in (News.OPEN, News.STILL_CLOSED) or pair in pairs.due:
+            self.steer()
+        return ()
 
     def notice(self, policies: Sequence[Policy], *, declared: bool = False) -> None:
         """
@@ -207,8 +208,8 @@ class Doubts:
                     for action in range(problem.actions)
                     if not problem.support.forbids(policy.target, action))
             parts.blocked.notice(parts.rediscovery.base)
-        parts.pauses.clear()
-        self.heed_pauses()
+        parts.pairs.end_pauses()
+        self.steer()
         parts.relearning.notice()
         parts.checks.monitor.notice()
         self._round.log.notice()
@@ -247,44 +248,19 @@ class Doubts:
         for pair in self._parts.relearning.unseen:
             self.sample(pair)
 
-    def heed_pauses(self) -> None:
-        """Let the run leave alone what rests or is closed, and try first what has rested."""
-        rediscovery, pauses, closed = (
-            self._parts.rediscovery, self._parts.pauses, self._parts.closed)
+    def steer(self) -> None:
+        """Let the run avoid pairs that rest or are closed, and try first those that are due."""
+        rediscovery, pairs = self._parts.rediscovery, self._parts.pairs
         if isinstance(rediscovery.base, Steered):
-            rediscovery.base.avoid(pauses.resting)
-            if closed.told:
-                rediscovery.base.leave_closed(closed.alone)
-        rediscovery.sample(*pauses.due, *closed.due)
-
-    def look(self, pair: Pair | None) -> None:
-        """Look at a pair that is closed, or at all that are if None."""
-        self._parts.closed.look(pair)
-        self.leave_closed()
-
-    def leave_closed(self) -> None:
-        """Leave what is closed alone from now on, until it is told to look."""
-        self._parts.closed.told = True
-        self.heed_pauses()
-
-    def _look(self, pair: Pair, next_state: int) -> None:
-        """Take note of what a look at a closed pair has shown."""
-        opened = self._parts.closed.executed(pair, next_state)
-        if opened is not None:
-            self._round.log.tell(
-                (WayOpen if opened else WayStillClosed)(self._round.number, *pair))
-        if opened is not None or pair in self._parts.closed.due:
-            self.heed_pauses()
+            rediscovery.base.avoid(pairs.resting)
+            if pairs.scheduled:
+                rediscovery.base.leave_closed(pairs.shut)
+        rediscovery.sample(*pairs.due)
 
     def sample(self, pair: Pair) -> None:
         """Have a pair tried soon, unless it is closed."""
-        if pair not in self._parts.closed.alone:
+        if pair not in self._parts.pairs.shut:
             self._parts.rediscovery.sample(pair)
-
-    @property
-    def models_are_due(self) -> bool:
-        """Whether enough was learnt to look again at what models say."""
-        return self._round.log.open and self._parts.reach.is_due
 
     def too_slow(self, policies: Sequence[Policy]) -> list[Policy]:
         """Return the policies through changed pairs that are too slow for sure."""

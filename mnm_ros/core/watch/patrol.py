@@ -10,13 +10,11 @@ heuristic: what is played depends on the past alone, whatever the tests make of 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.model.policy import Policy, usually_leads
-
-Following = Callable[[Pair], Sequence[int]]
-"""Returns the next states that a pair has shown, the most frequent first."""
+from mnm_ros.core.model.policy import Policy
 
 
 class Patrol:
@@ -37,19 +35,20 @@ class Patrol:
         self._step = 0
         self._last: dict[Pair, int] = {}
 
-    def change(self, policies: Sequence[Policy], following: Following) -> None:
+    def change(self, policies: Sequence[Policy], transitions: TransitionMonitor) -> None:
         """Patrol the ways of these policies, that for home first."""
         home, others = policies[0].target, {policy.target: policy for policy in policies[1:]}
-        self._ways = {target: tuple(policy.usual_way(home, usually_leads(following)))
+        self._ways = {target: tuple(policy.usual_way(home, transitions.leads))
                       for target, policy in others.items()}
-        plays = {target: dict(policy.may_play(home, lambda *pair: following(pair)))
+        plays = {target: dict(policy.may_play(home, transitions.following))
                  for target, policy in others.items()}
         self.passed = {target: tuple(
             state for place, (state, _) in enumerate(self._ways[target])
             if place and self._ways.get(state) == self._ways[target][:place]
             and _does(policy, plays[state])) for target, policy in others.items()}
         self.complete = all(
-            way and target in following(way[-1]) for target, way in self._ways.items())
+            way and target in transitions.following(*way[-1])
+            for target, way in self._ways.items())
         self._last = {pair: self._last.get(pair, self._step)
                       for way in self._ways.values() for pair in way}
 

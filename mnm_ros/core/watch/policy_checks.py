@@ -6,15 +6,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
-from mnm_ros.core.watch.closed import ClosedWays
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
-from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
+
+if TYPE_CHECKING:
+    from mnm_ros.core.watch.watch_parts import WatchParts
 
 _RING, _RING_IF_DECIDING = 2, 16    # attempts, of which one has its turn whatever is urgent
 _WORTH = 100    # times the steps to the hypothesis: a verdict that takes more can wait
@@ -158,36 +159,30 @@ class WatchSchedule:
     what is new is to be found meanwhile. All of it is heuristic, see ``patrol``.
 
     :param round_: of the phase.
-    :param closed: the ways that are left alone.
+    :param parts: of the phase.
     :param quanta: of rediscovery between two patrols.
     """
 
-    def __init__(self, round_: Round, transitions: TransitionMonitor, checks: PolicyChecks,
-                 relearning: Relearning, rediscovery: Rediscovery, closed: ClosedWays,
-                 quanta: int) -> None:
+    def __init__(self, round_: Round, parts: WatchParts, quanta: int) -> None:
         self._round = round_
+        self._parts = parts
         self._quanta = quanta
-        self._transitions = transitions
-        self._checks = checks
-        self._relearning = relearning
-        self._rediscovery = rediscovery
-        self._closed = closed
 
     @property
     def quanta(self) -> int:
         """Return how many the rediscovery has in its next turn."""
         # Attempts get as many turns while policies that a change concerns may fail, when nothing
         # but proofs is left to do, and to find out whether a pair has changed.
-        checking = bool(self._transitions.suspected) or self._round.log.open and (
-            self._checks.monitor.doubtful(self._relearning.concerned)
-            or self._relearning.swept)
+        checking = bool(self._parts.transitions.suspected) or self._round.log.open and (
+            self._parts.checks.monitor.doubtful(self._parts.relearning.concerned)
+            or self._parts.relearning.swept)
         return 1 if checking else self._quanta
 
     def begin(self) -> int | None:
         """Begin a patrol; return the target whose policy is attempted first."""
-        turn = self._quanta * self._rediscovery.base.quantum
+        turn = self._quanta * self._parts.rediscovery.base.quantum
         # What is new since a change is found by the rediscovery: one attempt is enough until then.
-        self._checks.patrol.left = (
+        self._parts.checks.patrol.left = (
             turn // 2 if not self._round.log.open
             else turn if self._is_deciding else 0)
         return self._next()
@@ -199,39 +194,39 @@ class WatchSchedule:
         At rest it attempts what has waited since the rediscovery began its turn; while something
         is suspected, or nothing but verdicts is left of a change, what decides.
         """
-        patrol = self._checks.patrol
+        patrol = self._parts.checks.patrol
         if patrol.left <= 0:
             return None
-        if self._round.log.open or self._transitions.suspected:
+        if self._round.log.open or self._parts.transitions.suspected:
             return self._next()
-        return patrol.next(self._rediscovery.turn, self._left_alone)
+        return patrol.next(self._parts.rediscovery.turn, self._left_alone)
 
     def _next(self) -> int | None:
         """Return whose turn it is: what is suspected, or closest to a verdict, before others."""
-        urgent = dict.fromkeys(self._transitions.suspected, 0.0)
+        urgent = dict.fromkeys(self._parts.transitions.suspected, 0.0)
         if self._round.log.open:
             urgent = {**self._lacking, **urgent}
-        return self._checks.turns.next(urgent, _RING_IF_DECIDING if self._is_deciding else _RING,
-                                       self._left_alone)
+        return self._parts.checks.turns.next(
+            urgent, _RING_IF_DECIDING if self._is_deciding else _RING, self._left_alone)
 
     @property
     def _left_alone(self) -> Collection[int]:
         """Return the targets of the policies that would have to pass what is closed."""
-        return self._checks.patrol.passing(self._closed.alone)
+        return self._parts.checks.patrol.passing(self._parts.pairs.shut)
 
     @property
     def _lacking(self) -> dict[int, float]:
         """Return by target the attempts to a verdict, in units of the variance of one."""
         left_alone = self._left_alone
-        return {target: lacking for target, lacking in self._checks.monitor.attempts_lacking(
-            self._relearning.likely, self._round.problem.limit).items()
+        return {target: lacking for target, lacking in self._parts.checks.monitor.attempts_lacking(
+            self._parts.relearning.likely, self._round.problem.limit).items()
             if target not in left_alone}
 
     @property
     def _is_deciding(self) -> bool:
         """Whether nothing but verdicts seems to be left of a change, and one of them is near."""
         lacking = self._lacking
-        if not self._round.log.open or not self._relearning.swept or not lacking:
+        if not self._round.log.open or not self._parts.relearning.swept or not lacking:
             return False
         built = self._round.steps_taken
         # The variance is some square of the limit, and a step of an attempt takes a step.

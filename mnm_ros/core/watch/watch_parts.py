@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mnm_ros.core.detection.detector import Detector
-from mnm_ros.core.detection.hints import Hints
-from mnm_ros.core.detection.pauses import Pauses
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.detection.pooled_detector import PooledDetector
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
@@ -19,7 +17,7 @@ from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.blocked import BlockedPairs
-from mnm_ros.core.watch.closed import ClosedWays
+from mnm_ros.core.watch.pair_watch import PairWatch
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
@@ -33,27 +31,23 @@ class WatchParts:
 
     :ivar transitions: the detectors of the pairs.
     :ivar checks: the detectors of the policies, and the attempt under way.
-    :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar pooled_detector: of a change of all moves.
+    :ivar pairs: those that fail, are suspected or closed, outside of the promise.
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
-    :ivar pauses: the pairs that are left alone after failures.
     :ivar blocked: the pairs that are known to lead nowhere.
-    :ivar closed: those of them that led on until a change was noticed.
     :ivar background: what is done at rest beside all that; None for nothing.
     """
 
     transitions: TransitionMonitor
     checks: PolicyChecks
-    hints: Hints
     pooled_detector: PooledDetector
-    pauses: Pauses
+    pairs: PairWatch
     relearning: Relearning
     rediscovery: Rediscovery
     reach: Reach
     blocked: BlockedPairs
-    closed: ClosedWays
     background: BackgroundTask | None
 
     @classmethod
@@ -73,13 +67,11 @@ class WatchParts:
                 PolicyMonitor(problem.limit, policies[0].horizon, delta['deletion'],
                               delta['proofs'], targets, new_detector),
                 Turns(targets), Patrol(), policies[0]),
-            Hints(),
             PooledDetector(delta['pooled']),
-            Pauses(),
+            PairWatch(),
             Relearning(),
             Rediscovery(round_, delta['addition'], delta['restart']),
             Reach(problem.radius, delta['reach']),
             BlockedPairs(transitions, problem.support, look_again, delta['blocked'],
                          round_.log.open),
-            ClosedWays(),
             new_background() if new_background else None)

@@ -78,8 +78,9 @@ class WatchPhase(CheckingPhase):
     :param look_again: the share of the steps for pairs that are known to be blocked.
     :param new_detector: makes the detector of a policy.
     :param new_background: makes what is done at rest beside checking; None for nothing.
+    :ivar round: what the phase is made from.
+    :ivar parts: what the phase consists of; only the phase changes them.
     :ivar transitions: the detectors of the pairs.
-    :ivar hints: the pairs that are suspected, outside of the promise.
     :ivar doubts: what a change, or a hint of one, puts in doubt.
     """
 
@@ -88,34 +89,22 @@ class WatchPhase(CheckingPhase):
                  new_background: Callable[[], BackgroundTask] | None = None) -> None:
         self.refuted = False
         self.rediscovering = True
-        self._round = round_
+        self.round = round_
         self.policies = over_own_targets(policies)
         self._here: int | None = None
         self._asked: int | None = None
         self._begun_with = len(policies)
-        self._parts = parts = WatchParts.of(
+        self.parts = parts = WatchParts.of(
             round_, self.policies, look_again, new_detector, new_background)
-        self.transitions, self.hints, self._reach = parts.transitions, parts.hints, parts.reach
+        self.transitions, self._pairs, self._reach = parts.transitions, parts.pairs, parts.reach
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
-        self._pauses, self._closed = parts.pauses, parts.closed
         self._background, self._in_background = parts.background, False
         self.doubts = Doubts(round_, parts)
-        self._schedule = WatchSchedule(round_, parts.transitions, parts.checks, parts.relearning,
-                                       parts.rediscovery, parts.closed, quanta)
+        self._schedule = WatchSchedule(round_, parts, quanta)
         if round_.log.open:
             self.doubts.doubt_all()
         self._rediscover_again()
-
-    @property
-    def parts(self) -> WatchParts:
-        """Return what the phase consists of; all but the phase only looks at it."""
-        return self._parts
-
-    @property
-    def round(self) -> Round:    # noqa: A003
-        """Return what the phase is made from."""
-        return self._round
 
     @property
     def cut_offs(self) -> int:
@@ -179,8 +168,8 @@ class WatchPhase(CheckingPhase):
             self.base.add_transition(*seen)
         change = self.doubts.observe(*seen, self.policies) if seen else None
         if all_moves := self.doubts.all_moves:
-            self._round.log.notice()
-            self._round.log.outdate()
+            self.round.log.notice()
+            self.round.log.outdate()
             self._end_round(self._everything_changed, all_moves)
             return
         if self.rediscovering:
@@ -210,27 +199,27 @@ class WatchPhase(CheckingPhase):
         """Delete, and take back, what memory says of a change."""
         if change is None or self.refuted:
             return
-        if lost := self._round.memory.lost(change, self.policies[1:]):
+        if lost := self.round.memory.lost(change, self.policies[1:]):
             self._checks.interrupt()
             self._delete(lost)
         self._recall()
 
     def _recall(self) -> None:
         """Take back the policies whose pairs lead again where they did."""
-        recalled = self._round.memory.recall({policy.target for policy in self.policies})
+        recalled = self.round.memory.recall({policy.target for policy in self.policies})
         if recalled:
             self.adopt((*self.policies, *recalled))
             targets = [policy.target for policy in recalled]
             self.doubts.doubt(targets)
-            self._round.log.tell(StatesRecalled(self._round.number, tuple(targets)))
+            self.round.log.tell(StatesRecalled(self.round.number, tuple(targets)))
 
     def _count(self, pair: Pair | None) -> None:
         """Take note of a step; None is a RESET, or one from where it is not known."""
         self._checks.patrol.executed(pair)
-        if self._pauses.step():
-            self.doubts.heed_pauses()
-        self._blocked.executed(self.base, pair, self._closed.alone)
-        self._relearning.steps += self._round.log.open
+        if self._pairs.step():
+            self.doubts.steer()
+        self._blocked.executed(self.base, pair, self._pairs.shut)
+        self._relearning.steps += self.round.log.open
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
@@ -250,9 +239,9 @@ class WatchPhase(CheckingPhase):
 
         That is by what was seen, and by what is declared now of other pairs, too.
         """
-        ends, home = self._round.problem.support.ends, self.policies[0].target
+        ends, home = self.round.problem.support.ends, self.policies[0].target
         plays = {policy.target: {*policy.may_play(home, lambda *pair: (
-            *self.transitions.following(pair), *(ends(*pair) or ())), len(policy.actions))}
+            *self.transitions.following(*pair), *(ends(*pair) or ())), len(policy.actions))}
             for policy in self.policies[1:]}
         concerned = [*dict.fromkeys(
             target for pair in pairs for target, played in plays.items() if pair in played)]
@@ -264,18 +253,17 @@ class WatchPhase(CheckingPhase):
 
     @property
     def closed(self) -> Mapping[Pair, int]:
-        return self._closed.looks
+        return self._pairs.closed
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         if isinstance(wish, Prefer):
             self._checks.turns.prefer([
                 state for state in directives.preferred[-1:] if state in self.doubted])
-        elif isinstance(wish, LeaveClosed):
-            self.doubts.leave_closed()
-        elif isinstance(wish, Look):
-            self.doubts.look(wish.pair)
-            if self._closed.due:    # a restarted run would have another order
-                self._rediscovery.fresh = False
+        elif isinstance(wish, (LeaveClosed, Look)):
+            self._pairs.scheduled = True
+            if isinstance(wish, Look) and self._pairs.recheck(wish.pair):
+                self._rediscovery.fresh = False    # a restarted run would have another order
+            self.doubts.steer()
         else:
             self._rediscovery.fresh = False    # a restarted run would not know the wish
             if self._background:
@@ -315,7 +303,7 @@ class WatchPhase(CheckingPhase):
     def steps_to_relearn(self, expected_steps: Mapping[int, float | None]) -> int:
         """Return how many steps it may take to relearn a change, for display."""
         since, likely = self.sweep
-        monitor, limit = self._checks.monitor, self._round.problem.limit
+        monitor, limit = self._checks.monitor, self.round.problem.limit
         proofs = steps_until_proven(monitor.unproven_targets, len(monitor.detectors),
                                     expected_steps, limit, self.policies[0].horizon)
         return (0 if self._relearning.swept else likely - since) + proofs
@@ -331,8 +319,8 @@ class WatchPhase(CheckingPhase):
         """Make ``policies`` the hypothesis; each keeps its detector unless it has changed."""
         before = self.policies
         self.policies = over_own_targets(policies)
-        self._checks.change(before, self.policies[1:], doubted=self._round.log.open)
-        self._checks.patrol.change(self.policies, self.transitions.following)
+        self._checks.change(before, self.policies[1:], doubted=self.round.log.open)
+        self._checks.patrol.change(self.policies, self.transitions)
         self._relearning.keep(self._checks.monitor.detectors)
 
     def _rediscover_again(self) -> None:
@@ -340,10 +328,10 @@ class WatchPhase(CheckingPhase):
         self.base = self._rediscovery.base
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
-        self._checks.patrol.change(self.policies, self.transitions.following)
+        self._checks.patrol.change(self.policies, self.transitions)
         self._blocked.begin(self.base, {policy.target for policy in self.policies}, [
-            pair for pair in self._closed.alone if not self._checks.patrol.passing([pair])])
-        self.doubts.heed_pauses()
+            pair for pair in self._pairs.shut if not self._checks.patrol.passing([pair])])
+        self.doubts.steer()
         self._begin_quantum()
 
     def _begin_quantum(self) -> None:
@@ -351,13 +339,12 @@ class WatchPhase(CheckingPhase):
         self.rediscovering, self._in_background = True, False
         self._here = None
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
-            pair for pair in self.transitions.raised
-            if pair not in self._pauses.resting and pair not in self._closed.alone))
+            pair for pair in self.transitions.raised if not self._pairs.avoids(pair)))
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
         if not self._rediscovery.turn_over() and not self._would_not_wait():
-            if self._closed.alone:    # asked where no interruption follows on what was asked
+            if self._pairs.shut:    # asked where no interruption follows on what was asked
                 self._delete_cut_off()
             return
         too_long = self._rediscovery.too_long
@@ -373,11 +360,11 @@ class WatchPhase(CheckingPhase):
             self._rediscover_again()
         elif too_long:
             if self._rediscovery.limit.cut_off(self._rediscovery.number):
-                self._round.log.notice()
-                self._round.log.outdate()
+                self.round.log.notice()
+                self.round.log.outdate()
                 self._end_round(RediscoveryTooLong(
-                    self._round.number, self.check_steps, self._rediscovery.limit.in_a_row,
-                    self._round.number + 1))
+                    self.round.number, self.check_steps, self._rediscovery.limit.in_a_row,
+                    self.round.number + 1))
                 return
             self._rediscover_again()
         if why := self._dearer_than_a_round:
@@ -392,27 +379,27 @@ class WatchPhase(CheckingPhase):
 
         With the change of all moves, if that is why.
         """
-        if not self._round.log.open:
+        if not self.round.log.open:
             return None
-        number = self._round.number
+        number = self.round.number
         if everywhere := self.doubts.shared.of_all:
             return self._everything_changed, everywhere
-        if self._relearning.steps > self._round.patience * max(
+        if self._relearning.steps > self.round.patience * max(
                 1.0, len(self.policies) / self._begun_with) ** _GROWTH:
             return ChangeTooLong(number, self._relearning.steps, number + 1), None
         return None
 
     @property
     def _everything_changed(self) -> Said:
-        return MostHasChanged(self._round.number, self._round.number + 1)
+        return MostHasChanged(self.round.number, self.round.number + 1)
 
     def _end_round(self, why: Said, moves: MovesChange | None = None) -> None:
         self.refuted = True
-        self._round.log.tell(why, 'change', moves)
+        self.round.log.tell(why, 'change', moves)
 
     def _would_not_wait(self) -> bool:
         """Return whether the run has nothing to do but what is left alone; attempts may have."""
-        stopping = self._pauses.stopping
+        stopping = self._pairs.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
 
     def _add_new_states(self) -> None:
@@ -434,25 +421,25 @@ class WatchPhase(CheckingPhase):
         targets = [policy.target for policy in found]
         self._reach.enter(targets)
         estimates = self.base.estimates if isinstance(self.base, Reports) else {}
-        if self._round.log.open and any(
-                estimates.get(target, 0.0) <= self._round.problem.radius
+        if self.round.log.open and any(
+                estimates.get(target, 0.0) <= self.round.problem.radius
                 for target in targets if target not in self._relearning.deleted):
             self.doubts.notice_all(self.policies)
-        self._round.log.tell(StatesAdded(self._round.number, tuple(targets)))
-        self._round.memory.reached(targets)
+        self.round.log.tell(StatesAdded(self.round.number, tuple(targets)))
+        self.round.memory.reached(targets)
         self._recall()
 
     def _judge_new_states(self) -> None:
         """Notice a change where a new state is within the radius; others may come and go."""
-        within = [] if self._round.log.open else self._reach.found(self.policies)
+        within = [] if self.round.log.open else self._reach.found(self.policies)
         if within:
             self.doubts.notice_all(self.policies)
             self.doubts.look_around()
-            self._round.log.tell(StatesNearer(self._round.number, tuple(within)), 'change')
+            self.round.log.tell(StatesNearer(self.round.number, tuple(within)), 'change')
 
     def _delete_refuted(self) -> bool:
         """Delete what models say is too slow, and take the better ways that they know."""
-        if not self.doubts.models_are_due:
+        if not (self.round.log.open and self._reach.take_turn()):
             return False
         refuted = self.doubts.too_slow(self.policies)
         found = self.doubts.better(self.policies, refuted)
@@ -466,9 +453,9 @@ class WatchPhase(CheckingPhase):
 
     def _delete_cut_off(self) -> None:
         """Delete the policies through what is closed, once the run has nothing else to do."""
-        if (self._here, self.base.next_action()) not in self._closed.alone:
+        if (self._here, self.base.next_action()) not in self._pairs.shut:
             return
-        cut_off = self._checks.patrol.passing(self._closed.looks)
+        cut_off = self._checks.patrol.passing(self._pairs.closed)
         if cut_off:
             self._relearning.concern(cut_off)    # by what was noticed of the pair
             self._delete([policy for policy in self.policies if policy.target in cut_off])
@@ -477,17 +464,17 @@ class WatchPhase(CheckingPhase):
         """Take another way to a state."""
         self._relearning.concerned.pop(old.target, None)
         self.adopt(tuple(better if policy is old else policy for policy in self.policies))
-        self._round.log.tell(WayReplaced(self._round.number, old.target))
+        self.round.log.tell(WayReplaced(self.round.number, old.target))
 
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""
         if not self._checks.patrol.complete:
-            self._checks.patrol.change(self.policies, self.transitions.following)
+            self._checks.patrol.change(self.policies, self.transitions)
         self._attempt(None if self._blocked.opening else self._schedule.begin())
 
     def _attempt(self, target: int | None) -> None:
         """Let the policy for a target make an attempt, or others go on if None."""
-        if target is None or self._checks.patrol.passes(target, self._pauses.resting):
+        if target is None or self._checks.patrol.passes(target, self._pairs.resting):
             self._checks.turns.prefer(() if target is None else (target,))
             self._begin_background()
             return
@@ -508,14 +495,14 @@ class WatchPhase(CheckingPhase):
     @property
     def _at_rest(self) -> bool:
         """Whether nothing is suspected."""
-        return not (self._round.log.open or self.transitions.suspected or self._blocked.opening)
+        return not (self.round.log.open or self.transitions.suspected or self._blocked.opening)
 
     def _go_on_in_background(self, pair: Pair | None) -> None:
         """Judge a step that was made in the background."""
         assert self._background is not None
         goes_on = self._background.executed(self, pair)
         ahead = self._here, self._background.action(self._here)
-        if not goes_on or not self._at_rest or ahead in self._pauses.stopping:
+        if not goes_on or not self._at_rest or ahead in self._pairs.stopping:
             self._begin_quantum()
 
     def _tell_background(self, anew: bool = False) -> None:
@@ -525,10 +512,10 @@ class WatchPhase(CheckingPhase):
     def _check(self, state: int) -> None:
         """Make a step of the attempt, and judge the policies at its end."""
         self._checks.patrol.left -= 1
-        ended = self._checks.observe(state, proving=self._round.log.open)
+        ended = self._checks.observe(state, proving=self.round.log.open)
         if ended is None:
             pair = state, self._checks.attempts.action(state)
-            if pair in self._pauses.stopping or pair in self._closed.alone:
+            if pair in self._pairs.stopping or pair in self._pairs.shut:
                 self._checks.interrupt()
                 self._attempt(self._schedule.go_on())
             return
@@ -557,22 +544,22 @@ class WatchPhase(CheckingPhase):
         left = tuple(policy for policy in self.policies if policy.target not in targets)
         # Where another one may come to their targets by chance, it plays a RESET from now on.
         if explained:
-            self._round.memory.keep(
+            self.round.memory.keep(
                 [policy for policy in self.policies if policy.target in targets],
                 self._relearning.changed)
         strayed = [target for state in targets for target in self.transitions.passing(state, left)]
         self.adopt(left)
         self.transitions.leave(targets)
-        self._closed.leave(targets)
+        self._pairs.leave(targets)
         for target in targets:
-            self._round.log.outdate(target)
+            self.round.log.outdate(target)
         if explained:    # what the change does not concern works as before
             self._relearning.notice()
             self.doubts.doubt(strayed)
         else:
             self.doubts.notice_all(self.policies)
         self._relearning.deleted.update(dict.fromkeys(targets))
-        self._round.log.tell(StatesDeleted(self._round.number, tuple(targets)), 'change')
+        self.round.log.tell(StatesDeleted(self.round.number, tuple(targets)), 'change')
         if (explained and not self.base.finished and isinstance(self.base, Relearns)
                 and self.base.revise(self.policies)):
             self._begin_quantum()

@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The pairs that fail, are suspected or closed: one row for each, with one status and its timers.
+
+``Doubts`` records each execution here, and the phase asks which pairs to avoid, and which are due.
+``docs/explanation/algorithm.md`` has the table of all changes of a status. All of it is outside of
+the promise: nothing is forgotten, deleted or begun again by a status. The next pair and the next
+attempt depend on the past alone, which the tests and confidence sets allow.
+
+*Failing.* A person in a doorway is there for all tries of half a minute: they show hardly more
+than one. A pair that nearly always worked, and has failed more often in a row than it would once
+in fifty times, rests for 4 steps, and after each further failure for 8; then it is due. If the
+failures would hardly come once in a thousand times, an attempt is broken off before the pair: a
+test has to count it as failed. No pair rests while a change is open. What has changed for good is
+noticed later by the pauses (``benchmarks/doors``).
+
+*Suspected.* A hint comes within some failures; an alarm takes more. After ``f`` failures in ``n``
+executions the next one is predicted to fail with the chance ``(f + 0.3) / (n + 1)``, then it is
+counted, and so on. By that, so many in a row have a chance of at most one in a million. A fixed
+chance would be too sure of what few executions have shown. In a world at rest, ``N`` executions of
+a pair are expected to raise at most ``N`` in a million hints, for every ``N``, whatever the
+chances of its successors. ``test_hints`` works this out exactly, with hints that are raised again
+after they were withdrawn. The failures of a suspected pair are spread over some time, so that a
+pause of 4 steps is enough.
+
+*Closed.* A door that has closed stays closed for long. The core has no clock: a caller schedules
+the re-checks. Without one, the pair is tried as any other. The policies through it cannot prove
+any more that they work; the phase deletes them once the run has nothing else to do than to sample
+the pair: time enough to find other ways. In a CMP at rest that is wrong only if the alarm of the
+pair was, which has its part of the delta.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from enum import Enum
+import math
+
+from mnm_ros.core.model.counts import in_a_row, Pair
+from mnm_ros.core.progress.events import PairChange
+
+_EXECUTIONS = 10      # before the failures, of a pair that nearly always worked
+_MOST_FAILING = 0.3   # of these
+_PRIOR = 0.3          # failures, of one execution, that are counted beside those before
+_FIRST, _LONGEST = 4, 8    # steps of a pause
+_UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
+_FEWEST = 3           # failures in a row that raise a hint
+_RARE = math.log(1e6)
+_TO_WITHDRAW = 3      # executions that work, more than those that do not
+_STAYS = 0.9          # the part of the executions since the change that stayed
+_TRIES = 2            # of a re-check, as what is open may fail once
+
+
+class Status(Enum):
+    """The status of a pair."""
+
+    NORMAL = 'normal'
+    FAILING = 'failing'
+    SUSPECTED = 'suspected'
+    CLOSED = 'closed'
+
+
+class News(Enum):
+    """The outcome of an execution that the phase reports."""
+
+    SUSPECTED = 'suspected'
+    WORKS = 'works'    # after it was suspected
+    OPEN = 'open'
+    STILL_CLOSED = 'still closed'
+
+
+@dataclass
+class _Row:
+    """
+    A pair that is not normal.
+
+    :ivar worked: executions that worked, less the others, since it is suspected.
+    :ivar pause: steps of its last pause, and left: of these, still to come; None if it is over,
+        and the pair was executed since.
+    :ivar breaks_off: whether an attempt is broken off before the pair while it rests.
+    :ivar rechecks: in vain, since it is closed.
+    :ivar tries: of the re-check under way that are left; 0 if there is none.
+    """
+
+    status: Status
+    worked: int = 0
+    pause: int = 0
+    left: int | None = None
+    breaks_off: bool = False
+    rechecks: int = 0
+    tries: int = 0
+
+    def end_pauses(self) -> None:
+        """Let the pair be tried as any other."""
+        self.pause, self.left, self.breaks_off = 0, None, False
+
+
+class PairWatch:
+    """
+    The rows of all pairs that are not normal.
+
+    :ivar scheduled: whether a caller schedules re-checks of closed pairs.
+    """
+
+    def __init__(self) -> None:
+        self.scheduled = False
+        self._failing: dict[Pair, int] = {}    # times in a row, of all pairs
+        self._rows: dict[Pair, _Row] = {}
+
+    def status(self, pair: Pair) -> Status:
+        """Return the status of a pair."""
+        return self._rows[pair].status if pair in self._rows else Status.NORMAL
+
+    def failures(self, pair: Pair) -> int:
+        """Return how often a pair has failed in a row."""
+        return self._failing.get(pair, 0)
+
+    @property
+    def suspected(self) -> Collection[Pair]:
+        """Return the pairs for which there is a hint."""
+        return self._of(Status.SUSPECTED)
+
+    @property
+    def closed(self) -> Mapping[Pair, int]:
+        """Return the pairs that are closed, and how often a re-check has found them so."""
+        return {pair: self._rows[pair].rechecks for pair in self._of(Status.CLOSED)}
+
+    @property
+    def shut(self) -> Collection[Pair]:
+        """Return the closed pairs that are not executed until a re-check."""
+        return [pair for pair in self._of(Status.CLOSED)
+                if not self._rows[pair].tries] if self.scheduled else ()
+
+    @property
+    def resting(self) -> Collection[Pair]:
+        """Return the pairs that have a pause."""
+        return [pair for pair, row in self._rows.items() if row.left]
+
+    @property
+    def stopping(self) -> Collection[Pair]:
+        """Return the pairs with a pause before which an attempt is broken off."""
+        return [pair for pair, row in self._rows.items() if row.left and row.breaks_off]
+
+    @property
+    def due(self) -> Collection[Pair]:
+        """Return the pairs to execute first: those whose pause is over, then re-checks."""
+        return [*(pair for pair, row in self._rows.items() if row.left == 0),
+                *(pair for pair, row in self._rows.items() if row.tries)]
+
+    def avoids(self, pair: Pair) -> bool:
+        """Return whether all else comes before a pair: it has a pause, or waits for a re-check."""
+        row = self._rows.get(pair)
+        return row is not None and bool(row.left or (
+            self.scheduled and row.status is Status.CLOSED and not row.tries))
+
+    def step(self) -> bool:
+        """Count a step; return whether a pause is over with it."""
+        over = False
+        for row in self._rows.values():
+            if row.left:
+                row.left -= 1
+                over = over or not row.left
+        return over
+
+    def record(self, pair: Pair, next_state: int, usual: tuple[int | None, int, int], *,
+               rests: bool) -> News | None:
+        """
+        Record an execution that has raised no alarm.
+
+        :param usual: the usual successor of the pair, how often it has followed, and the
+            executions in all, this one among them.
+        :param rests: whether the pair may get a pause.
+        """
+        end, worked, executions = usual
+        news = self._recheck(pair, next_state)
+        failures = in_a_row(self._failing, pair, next_state == end)
+        if not failures:
+            return news or self._worked(pair)
+        row = self._rows.get(pair)
+        if row is not None:
+            row.left, row.worked = None, max(0, row.worked - 1)
+        before = executions - failures
+        if before < _EXECUTIONS or _chance_to_fail(before, worked) > _MOST_FAILING:
+            return news
+        if self.status(pair) is not Status.SUSPECTED and _is_rare(failures, before, worked):
+            self._rows.setdefault(pair, _Row(Status.SUSPECTED)).status = Status.SUSPECTED
+            news = News.SUSPECTED
+        # A pair that leads on at last is tried again at once.
+        if rests and end != pair[0]:
+            self._rest(pair, -failures * math.log(_chance_to_fail(before, worked)))
+        return news
+
+    def change(self, change: PairChange) -> None:
+        """Record that a pair leads elsewhere than before: it may be closed, or open again."""
+        tried = sum(change.after.values())
+        stays = change.after.get(change.state, 0)
+        self._failing.pop(change.pair, None)
+        self._rows.pop(change.pair, None)
+        if change.led_to is not None and stays >= _STAYS * tried > 0:
+            self._rows[change.pair] = _Row(Status.CLOSED)
+
+    def withdraw(self, pair: Pair) -> None:
+        """Withdraw the hint for a pair, because no policy executes it."""
+        self._failing.pop(pair, None)
+        self._rows[pair].status = Status.FAILING
+
+    def end_pauses(self) -> None:
+        """Let all pairs be tried as any other, but closed ones."""
+        for pair, row in [*self._rows.items()]:
+            row.end_pauses()
+            if row.status is Status.FAILING:
+                del self._rows[pair]
+
+    def recheck(self, pair: Pair | None) -> bool:
+        """Have a closed pair executed soon, or all if None; return whether there is any."""
+        found = [each for each in self._of(Status.CLOSED) if pair in (None, each)]
+        for each in found:
+            self._rows[each].tries = _TRIES
+        return bool(found)
+
+    def leave(self, states: Collection[int]) -> None:
+        """Drop the closed pairs of states to which the robot does not go any more."""
+        for pair in self._of(Status.CLOSED):
+            if pair[0] in states:
+                del self._rows[pair]
+
+    def _of(self, status: Status) -> list[Pair]:
+        return [pair for pair, row in self._rows.items() if row.status is status]
+
+    def _recheck(self, pair: Pair, next_state: int) -> News | None:
+        """Record an execution of a pair that may be closed."""
+        if self.status(pair) is not Status.CLOSED:
+            return None
+        row = self._rows[pair]
+        if next_state != pair[0]:
+            del self._rows[pair]
+            return News.OPEN if self.scheduled else None
+        if not row.tries:
+            return None
+        row.tries -= 1
+        row.rechecks += not row.tries
+        return None if row.tries else News.STILL_CLOSED
+
+    def _worked(self, pair: Pair) -> News | None:
+        """End the pauses of a pair, and withdraw a hint if that was enough."""
+        status = self.status(pair)
+        if status in (Status.NORMAL, Status.CLOSED):
+            return None
+        row = self._rows[pair]
+        row.end_pauses()
+        row.worked += 1
+        if status is Status.SUSPECTED and row.worked < _TO_WITHDRAW:
+            return None
+        del self._rows[pair]
+        return News.WORKS if status is Status.SUSPECTED else None
+
+    def _rest(self, pair: Pair, unexpected: float) -> None:
+        """Let a pair rest if its failures are ``unexpected`` by so many nats."""
+        if unexpected < _UNEXPECTED:
+            return
+        row = self._rows.pop(pair, None) or _Row(Status.FAILING)
+        self._rows[pair] = row    # last, as the pair that has waited longest is due first
+        row.breaks_off = unexpected >= _HARDLY
+        row.pause = row.left = _FIRST if row.status is Status.SUSPECTED else min(
+            2 * (row.pause or _FIRST // 2), _LONGEST)
+
+
+def _is_rare(times: int, before: int, worked: int) -> bool:
+    """Return whether a pair that worked so often before hardly fails so many times in a row."""
+    failed = max(0, before - worked) + _PRIOR
+    return times >= _FEWEST and -math.fsum(
+        math.log((failed + i) / (before + 1 + i)) for i in range(times)) >= _RARE
+
+
+def _chance_to_fail(before: int, worked: int) -> float:
+    """Return the chance to fail of a pair that worked so often before."""
+    return (max(0, before - worked) + _PRIOR) / (before + 1)

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""The status of a pair changes as the table of the page on the algorithm has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from mnm_ros.core import PairChange
+from mnm_ros.core.watch.pair_watch import PairWatch, Status
+from pages import DOCS
+import pytest
+from saved import again
+
+PAIR = HERE, ACTION = 3, 1
+THERE, ELSEWHERE = 4, 5
+OLD = {THERE: 50}    # successors before any change
+
+
+def execute(watch: PairWatch, next_state: int, times: int = 1, worked: int = 50) -> None:
+    """Execute the pair after ``worked`` executions that led to its usual successor."""
+    usual = HERE if watch.status(PAIR) is Status.CLOSED else THERE
+    for _ in range(times):
+        failures = watch.failures(PAIR) + (next_state != usual)
+        watch.record(PAIR, next_state, (usual, worked, worked + failures), rests=True)
+
+
+def alarm(watch: PairWatch, since: int) -> None:
+    watch.change(PairChange(HERE, ACTION, OLD, {since: 9}))
+
+
+def withdraw(watch: PairWatch) -> None:
+    """No policy executes the pair: the phase asks for it where there is a hint."""
+    if watch.suspected:
+        watch.withdraw(PAIR)
+
+
+EVENTS: Mapping[str, Callable[[PairWatch], None]] = {
+    'it leads on': lambda watch: execute(watch, THERE),
+    'it leads on, three times more often than not': lambda watch: execute(watch, THERE, 3),
+    'it stays, which happens by chance once in fifty times': lambda watch: execute(watch, HERE),
+    'it stays, which happens by chance once in a million times': lambda watch: execute(
+        watch, HERE, 4),
+    'no policy executes it': withdraw,
+    'its alarm, and it stays since the change': lambda watch: alarm(watch, HERE),
+    'its alarm, and it leads elsewhere since the change': lambda watch: alarm(watch, ELSEWHERE),
+    'a change of another pair is noticed': PairWatch.end_pauses,
+    'the policy to its state is deleted': lambda watch: watch.leave([HERE])}
+INTO: Mapping[Status, Callable[[PairWatch], None]] = {
+    Status.NORMAL: lambda watch: execute(watch, THERE),
+    Status.FAILING: lambda watch: execute(watch, HERE),
+    Status.SUSPECTED: lambda watch: execute(watch, HERE, 4),
+    Status.CLOSED: lambda watch: alarm(watch, HERE)}
+
+
+def table() -> dict[tuple[str, Status], Status]:
+    """Return the table of the page: the next status by the event and the status before it."""
+    page = (DOCS / 'explanation' / 'algorithm.md').read_text('utf-8')
+    lines = page.partition('\n| event |')[2].partition('\n\n')[0].splitlines()
+    names, _, *rows = ([cell.strip() for cell in line.strip('|').split('|')] for line in lines)
+    before = [*map(Status, names)]
+    return {(event, status): Status(cell) if cell else status
+            for event, *cells in rows for status, cell in zip(before, cells)}
+
+
+TABLE = table()
+
+
+def test_the_table_has_each_event_and_each_status() -> None:
+    assert {*TABLE} == {(event, status) for event in EVENTS for status in Status}
+
+
+@pytest.mark.parametrize(('event', 'before'), TABLE)
+def test_the_status_after_an_event_is_that_of_the_table(event: str, before: Status) -> None:
+    watch = PairWatch()
+    watch.scheduled = True
+    INTO[before](watch)
+    assert watch.status(PAIR) is before
+    watch = again(watch)
+    EVENTS[event](watch)
+    assert watch.status(PAIR) is TABLE[event, before]
+
+
+@pytest.mark.parametrize(('status', 'avoided', 'due'), [
+    (Status.NORMAL, False, False), (Status.FAILING, True, True),
+    (Status.SUSPECTED, True, True), (Status.CLOSED, True, False)])
+def test_what_is_avoided_is_due_after_its_pause_but_for_closed_pairs(
+        status: Status, avoided: bool, due: bool) -> None:
+    watch = PairWatch()
+    watch.scheduled = True
+    INTO[status](watch)
+    assert watch.avoids(PAIR) == avoided and not watch.due
+    assert sum(watch.step() for _ in range(20)) == due
+    assert (PAIR in watch.due) == due and watch.avoids(PAIR) == (avoided and not due)
+    watch.recheck(None)
+    assert (PAIR in watch.due) == (status is not Status.NORMAL) and not watch.avoids(PAIR)
+
+
+def test_no_pair_rests_while_a_change_is_open() -> None:
+    watch = PairWatch()
+    INTO[Status.SUSPECTED](watch)
+    assert watch.resting
+    watch.end_pauses()
+    watch.record(PAIR, HERE, (THERE, 50, 55), rests=False)
+    assert watch.suspected and not watch.avoids(PAIR) and not watch.due and not watch.step()
+
+
+def test_failures_are_counted_until_the_pair_is_known_to_lead_elsewhere_or_not_to_matter() -> None:
+    for forget in (withdraw, lambda watch: alarm(watch, ELSEWHERE)):
+        watch = PairWatch()
+        INTO[Status.SUSPECTED](watch)
+        assert watch.failures(PAIR) == 4
+        forget(watch)
+        assert watch.failures(PAIR) == 0
+
+
+def test_a_pause_is_over_once_failures_are_to_be_expected() -> None:
+    watch = PairWatch()
+    INTO[Status.FAILING](watch)
+    watch.record(PAIR, HERE, (ELSEWHERE, 26, 53), rests=True)    # it leads to two other states
+    assert not watch.resting and not watch.due
+
+
+def test_the_pair_that_has_waited_longest_is_due_first() -> None:
+    watch, other = PairWatch(), (6, 0)
+    for state, action in (PAIR, other, PAIR):
+        watch.record((state, action), state, (THERE, 50, 51), rests=True)
+    over = [number for number in range(1, 10) if watch.step()]
+    assert over == [4, 8]
+    assert [*watch.due] == [other, PAIR]
+
+
+def test_an_attempt_is_broken_off_before_failures_that_hardly_come_once_in_a_thousand_times(
+        ) -> None:
+    watch = PairWatch()
+    execute(watch, HERE)
+    assert [*watch.resting] == [PAIR] and not watch.stopping
+    execute(watch, HERE)
+    assert [*watch.stopping] == [PAIR]
+
+
+def test_a_closed_pair_is_tried_as_any_other_if_nobody_schedules_re_checks() -> None:
+    watch = PairWatch()
+    INTO[Status.CLOSED](watch)
+    assert not watch.avoids(PAIR) and not watch.shut
+    watch.scheduled = True
+    assert watch.avoids(PAIR) and [*watch.shut] == [PAIR]
