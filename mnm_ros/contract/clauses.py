@@ -5,13 +5,13 @@ The contract of the step protocol, with a test for each clause.
 
 Every test begins with a RESET. If it fails, one sentence says what was seen and expected.
 
-The same action may end elsewhere each time. No clause fails a correct robot side with a probability
-above ``WRONGLY``, for any distribution of the successors. The probability is 0 for a clause that does
-not say another one, because that clause does not ask where an action ends.
+The same action may end elsewhere each time. No clause fails a correct robot side with a
+probability above ``WRONGLY``, for any distribution of the successors. The probability is 0 for a
+clause that does not say another one, because that clause does not ask where an action ends.
 
-The clauses assume that nothing else commands or moves the robot. They also assume that commands are
-answered, and that ``return_home`` leads home, within ``timeout``. No message is lost, or takes longer
-than ``quiet``.
+The clauses assume that nothing else commands or moves the robot. They also assume that commands
+are answered, and that ``return_home`` leads home, within ``timeout``. No message is lost, or takes
+longer than ``quiet``.
 """
 
 from __future__ import annotations
@@ -93,9 +93,10 @@ class Tosses:
 
     If a repeat is not executed, the next step has the same distribution as without the repeat, and
     nothing that is observed depends on the coin. A bet with probability ``q`` that the command was
-    repeated then multiplies the capital by ``2 q`` or ``2 (1 - q)``, by 1 on average. So the capital
-    ever reaches ``1/p`` with probability at most ``p`` (Ville), for any distribution, and however bad
-    the guesses are. The guesses are good if repeats are executed, and all successors were observed.
+    repeated then multiplies the capital by ``2 q`` or ``2 (1 - q)``, by 1 on average. So the
+    capital ever reaches ``1/p`` with probability at most ``p`` (Ville), for any distribution, and
+    however bad the guesses are. The guesses are good if repeats are executed, and all successors
+    were observed.
 
     :ivar capital: its logarithm, 0 at first. It grows if repeats are executed, and falls if they
         are not and that can be told.
