@@ -100,10 +100,8 @@ class PageSubscriptions(Subscriptions):
         if self._explorers and present - self._explorers:
             self.forget()
         self._explorers = present or self._explorers
-        there = {robot for robot, stops in self._stops.items()
-                 if self._node.count_publishers(stops.topic_name)}
-        self.heard = replace(self.heard, stopped=self.heard.stopped & there,
-                             gone=bool(self._explorers) and not present)
+        self.heard = replace(self.heard, gone=bool(self._explorers) and not present)
+        self.drop_stops()
         self._look_for_poses()
 
     def _look_for_poses(self) -> None:

@@ -59,7 +59,8 @@ def test_it_is_said_in_plain_words() -> None:
 def test_a_pause_says_from_where_and_when() -> None:
     heard = Telemetry(phase='paused', description=FLAT, activity=Activity(
         said=Because('paused', ExploreCalled()), home=0, current=3))
-    assert doing(heard) == 'Paused: service explore called'    # it is not heard who has called
+    # It is not heard who has called.
+    assert doing(heard) == 'Paused: the service explore was called'
     pause = Event(9, 'paused', 'pause', time=AT, by=PAGE, said=PausedBy(PAGE))
     later = Event(9, 'saved', 'command', time=AT + 60)
     at = moment(AT, '%H:%M')

@@ -41,7 +41,8 @@ class World:
         self.events: list[Event] = []
         self.topics: dict[str, Callable[[Any], None]] = {}
         monkeypatch.setattr(
-            operator_record, 'time', SimpleNamespace(monotonic=lambda: self.now))
+            operator_record, 'time', SimpleNamespace(
+                monotonic=lambda: self.now, time=lambda: 1.8e9 + self.now))
         allowance = Allowance(lambda: self.now)
         self.record = OperatorRecord(
             SimpleNamespace(get_name=lambda: 'explorer', create_subscription=self._hear),
@@ -118,6 +119,9 @@ def test_who_says_late_what_was_called_is_told_of(world: World, what: str) -> No
     first, = world.after(1.5)
     assert ', by service ' in first
     world.say(what, f'mnm_ros {what}', user='anna', ago=1.6)
+    corrected, = world.events
+    assert (corrected.corrects, corrected.time) == (
+        first.partition(', by ')[2].partition(':')[0], 1.8e9 + 100.0)    # when it was called
     late, = world.after(0.0)
     service = first.partition(', by ')[2].partition(':')[0]
     assert late == (first.replace(service, f'mnm_ros {what} (anna)', 1)
@@ -300,7 +304,7 @@ def test_bare_calls_late_words_and_refusals_are_told(
     assert not peer.call(Trigger, 'cancel').success
     assert has('cancel', 'service cancel')['text'].endswith('refused, no goal is under way')
     peer.call(SetBool, 'stop', SetBool.Request(data=True))
-    assert 'told before' not in has('stop', 'service stop')['text']
+    assert 'first reported' not in has('stop', 'service stop')['text']
     requests.publish(String(data=Request('stop', 'mnm_ros stop', ago=2.0).to_json()))
     assert 'first reported as by service stop' in has('stop', 'mnm_ros stop')['text']
 

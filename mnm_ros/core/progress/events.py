@@ -156,6 +156,8 @@ class Event:
     :ivar refused: whether any of it was.
     :ivar count: how often the same was asked for since it was told, the last time at ``time``;
         None of the first event of a call.
+    :ivar corrects: ``by`` of an earlier event about the same call at the same ``time``, which was
+        published before it was known who called.
     """
 
     step: int
@@ -177,6 +179,7 @@ class Event:
     moves: Union[MovesChange, None] = None
     refused: bool = False
     count: Union[int, None] = None
+    corrects: Union[str, None] = None
     said: Annotated[Union[Said, None], maybe_said] = None
 
     def to_json(self) -> str:

@@ -361,12 +361,12 @@ class Because(Said):
 
 @dataclass(frozen=True)
 class ExploreCalled(Said):
-    """The service ``explore`` was called to pause; by whom is not known."""
+    """The service ``explore`` was called to pause. ``PausedBy`` says by whom, once it is known."""
 
 
 @dataclass(frozen=True)
 class ExploreCalledBefore(Said):
-    """The same before the node was started again."""
+    """The exploration has been paused since before the node was started again."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 import math
 import time
@@ -12,7 +12,7 @@ import time
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import closed_way
+from mnm_ros.view.event_words import closed_way, ClosedWay
 
 _LONGEST = 86400.0    # s, however often it was looked in vain
 
@@ -83,7 +83,7 @@ class LookTimes:
         """Take note that somebody has told to look at all of them."""
         self._ways = {pair: replace(way, next=math.inf) for pair, way in self._ways.items()}
 
-    def told(self, description: RobotDescription, pairs: Collection[Pair] | None = None) -> str:
-        """Return which ways, or those of ``pairs``, are closed, since when, and the next look."""
-        return '; '.join(closed_way(pair, way.since, way.next, description)
-                         for pair, way in self._ways.items() if pairs is None or pair in pairs)
+    def told(self, description: RobotDescription) -> dict[Pair, ClosedWay]:
+        """Return the words about each way that is closed."""
+        return {pair: closed_way(pair, way.since, way.next, description)
+                for pair, way in self._ways.items()}

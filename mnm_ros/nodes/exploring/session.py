@@ -197,7 +197,7 @@ class ExplorationSession:
         if closed:
             self._looks.look_now()
             self._guard.call(self._look_at_all)
-        return closed
+        return '; '.join(map(str, closed.values()))
 
     def _look_at_all(self) -> None:
         self.exploration.look()    # the one loaded last, if the call had to wait
@@ -452,8 +452,10 @@ class ExplorationSession:
             exploration.leave_closed()
         news = self._looks.update(exploration.closed)
         if news:
+            closed = self._looks.told(names)
             self._publishers.event(Event(
-                exploration.steps, self._looks.told(names, news), said=WaysClosed(tuple(news))))
+                exploration.steps, '; '.join(str(closed[pair]) for pair in news),
+                said=WaysClosed(tuple(news))))
         for pair in self._looks.due():
             exploration.look(*pair)
         self._publishers.closed = self._looks.told(names)

@@ -181,7 +181,7 @@ class OperatorRecord:
                     refused[each] > self._refused.get(each, 0)))
                 self._tell(Event(self._steps(), (
                     f'too many calls a second come by {entries}: some are refused, but for '
-                    'stops; the diagnostics count them'), 'robot'))
+                    'stops; the diagnostics count them'), 'robot', time=time.time()))
             self._refused, self._refused_at = dict(refused), now
 
     def _hear_goals(self, message: DiagnosticArray) -> None:
@@ -229,8 +229,9 @@ class OperatorRecord:
                goal: int | None = None, target: int | None = None) -> Event:
         kind = (what if what in _KINDS else 'robot' if what in (*_HOME_ENDS, 'hazard') else
                 'command' if goal is None else 'goal')
-        return Event(self._steps(), text, kind, by=by, what=what, robot=robot or None,
-                     state=self._link.last_seen(robot), goal=goal, target=target)
+        return Event(self._steps(), text, kind, time=time.time(), by=by, what=what,
+                     robot=robot or None, state=self._link.last_seen(robot), goal=goal,
+                     target=target)
 
     def _on_request(self, robot: str, request: Request) -> None:
         request = replace(
@@ -276,10 +277,8 @@ class OperatorRecord:
                 and heard.robot in ('', each.event.robot or '')}
         for each in late.values():
             self._unnamed.remove(each)
-            event = each.event
             self._now(replace(
-                event, by=request.by, user=request.user,
-                text='; '.join(filter(None, (event.text, f'first reported as by {event.by}')))))
+                each.event, by=request.by, user=request.user, corrects=each.event.by))
         return bool(late)
 
     def _look(self, now: float) -> None:
