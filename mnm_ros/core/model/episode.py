@@ -82,7 +82,7 @@ class Episode:
         return self.policy.action(self.length, here)
 
     def observe(self, state: int) -> None:
-        """Take note of the state after the action: one more step."""
+        """Record the state after the action: one more step."""
         self.length += 1
         if state == self.policy.target:
             self._end(self._left or self.length, failed=self._left > 0)
@@ -145,7 +145,7 @@ class Attempts:
         return RESET if self._episode is None else self._episode.action(here)
 
     def observe(self, state: int) -> Episode | None:
-        """Take note of the state after the action; return the attempt that it has ended."""
+        """Record the state after the action; return the attempt that it has ended."""
         here, self._here = self._here, state
         episode = self._episode
         if episode is None:

@@ -213,12 +213,12 @@ class HintWithdrawn(_OfPair):
 
 @dataclass(frozen=True)
 class WayOpen(_OfPair):
-    """A look has shown that a closed action leads on again."""
+    """A test move has shown that a closed action leads on again."""
 
 
 @dataclass(frozen=True)
 class WayStillClosed(_OfPair):
-    """A look has shown that a closed action is still blocked."""
+    """A test move has shown that a closed action is still blocked."""
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@
 Closed ways: pairs that led on until a change was noticed, and stay since then.
 
 A door that has closed stays so for long, and to push it tells nothing. So such a pair is left
-alone, wherever anything else is to be done, until it is time to look again: no attempt is begun
+alone, wherever anything else is to be done, until it is time to check again: no attempt is begun
 that has to pass it, one that comes to it is broken off, and it is sampled last. There is no clock
 here: whoever has one tells when to look, and with that, that looks are told at all; else each pair
 is tried as any other. Which pair is executed next, and which attempt is made, has no influence on
@@ -25,14 +25,14 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import PairChange
 
 _STAYS = 0.9    # the part of the executions since the change that stayed
-_TRIES = 2      # of a look, as what is open may fail once
+_TRIES = 2      # of a test move, as what is open may fail once
 
 
 class ClosedWays:
     """
     The pairs that are closed, and at which of them it is time to look.
 
-    :ivar told: whether looks are told.
+    :ivar told: whether the caller schedules the test moves.
     """
 
     def __init__(self) -> None:
@@ -42,23 +42,23 @@ class ClosedWays:
 
     @property
     def looks(self) -> Mapping[Pair, int]:
-        """Return the pairs that are closed, and how often it was looked again in vain."""
+        """Return the pairs that are closed, and how often a test move has failed since."""
         return self._looks
 
     @property
     def alone(self) -> Collection[Pair]:
-        """Return the pairs that are left alone."""
+        """Return the pairs that are not tried."""
         # Asked at each step.
         return [pair for pair in self._looks if pair not in self._due] if (
             self._looks and self.told) else ()
 
     @property
     def due(self) -> Collection[Pair]:
-        """Return the pairs at which it is time to look."""
+        """Return the pairs at which it is time for a test move."""
         return self._due
 
     def notice(self, change: PairChange) -> None:
-        """Take note of where a pair leads now: it may be closed, or open again."""
+        """Record where a pair leads now: it may be closed, or open again."""
         tried = sum(change.after.values())
         stays = change.after.get(change.state, 0)
         self._forget(change.pair)
@@ -67,9 +67,9 @@ class ClosedWays:
 
     def executed(self, pair: Pair, next_state: int) -> bool | None:
         """
-        Take note of where a pair has led.
+        Record where a pair has led.
 
-        :returns: whether it leads on again; None if it is not closed, or no look is over.
+        :returns: whether it leads on again; None if it is not closed, or no test move is over.
         """
         if pair not in self._looks:    # as a rule
             return None
@@ -86,11 +86,11 @@ class ClosedWays:
         return False
 
     def look(self, pair: Pair | None) -> None:
-        """Look at a pair if it is closed, or at all that are if None."""
+        """Test a pair if it is closed, or all closed pairs if None."""
         self._due.update({each: _TRIES for each in self._looks if pair in (None, each)})
 
     def leave(self, states: Collection[int]) -> None:
-        """Take note that the robot does not go to these states any more."""
+        """Record that the robot does not go to these states any more."""
         for pair in [pair for pair in self._looks if pair[0] in states]:
             self._forget(pair)
 
