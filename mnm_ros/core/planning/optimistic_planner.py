@@ -150,8 +150,7 @@ class OptimisticPlanner:
 
     def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
         """
-        Return a plan that rules out some states met and what was never seen, if farther than the
-        radius.
+        Return a plan that rules out states met or unseen, if they are farther than the radius.
 
         An attempt that comes to any of them has arrived.
         """

@@ -30,7 +30,7 @@ _TRIES = 2      # of a test move, as what is open may fail once
 
 class ClosedWays:
     """
-    The pairs that are closed, and at which of them it is time to look.
+    The closed pairs, and at which of them it is time for a test move.
 
     :ivar told: whether the caller schedules the test moves.
     """
