@@ -100,7 +100,7 @@ class Page:
                         self._text('about', 'about')
                     with card('robots-card', 'Robots') as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
-                    with card('events-card', 'What happened'):
+                    with card('events-card', 'Events'):
                         self._events = ui.html('', sanitize=False).classes('events').props(
                             'tabindex=0 role=log aria-label="what happened"')
                     self._controls_card()
@@ -146,7 +146,7 @@ class Page:
                 'Click on a state, or press Enter on it, to see its facts and the policy to it.')
 
     def _doing_card(self) -> None:
-        with card('doing-card', 'What it is doing'):
+        with card('doing-card', 'Activity'):
             self._machine = ui.html('', sanitize=False)
             # A line of its own would move the buttons below it from under the pointer.
             with self._text('doing', 'doing'):

@@ -37,7 +37,7 @@ _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'pause reque
           'improve': 'improvement of policies requested',
           'cancel': 'end of the goal requested',
           'change': 'change of the simulated world requested',
-          'at_home': 'at home', 'not_home': 'not at home', 'hazard': 'hazard'}
+          'at_home': 'arrived at home', 'not_home': 'did not get home', 'hazard': 'hazard'}
 """Words for a request, or for its outcome, by ``Event.what``."""
 _NOWHERE = ('look', 'improve', 'forget')    # the place of the robot says nothing there
 _LATE = 10.0    # s, by which an event may be published after a later one, at most

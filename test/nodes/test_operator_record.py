@@ -243,11 +243,11 @@ def test_who_is_sent_home_comes_home_once(world: World) -> None:
     world.say('home', 'service return_home')
     assert world.after(3.0) == []
     world.say('at_home', 'service return_home')
-    assert world.after(0.0) == ['at home, by page 192.0.2.7']
+    assert world.after(0.0) == ['arrived at home, by page 192.0.2.7']
     for what in ('home', 'not_home'):    # the next one is somebody else's
         world.say(what, 'service return_home', text='' if what == 'home' else 'a closed door')
     assert world.after(2.0) == ['sent home at hall, by service return_home',
-                                'not at home, by service return_home: a closed door']
+                                'did not get home, by service return_home: a closed door']
     assert world.after(9.0) == []
 
 
@@ -269,7 +269,7 @@ def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> No
         for what in ('home', 'at_home'):
             world.say(what, 'service return_home', f'{robot}/requests')
     assert world.after(5.0) == ['sent home at hall, by page 192.0.2.7', *(
-        f'{robot}: at home, by page 192.0.2.7' for robot in ('r1', 'r2'))]
+        f'{robot}: arrived at home, by page 192.0.2.7' for robot in ('r1', 'r2'))]
     world.say('home', 'service return_home', 'r2/requests')
     assert world.after(5.0) == ['r2: sent home at hall, by service return_home']
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from functools import reduce
 
 from mnm_ros.core.knowledge.knowledge import StateKind
+from mnm_ros.core.progress.said import Because
 from mnm_ros.view.event_words import out_of_reach, pause_after, paused
 from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import Telemetry
@@ -31,10 +32,12 @@ def doing(heard: Telemetry, here: str = '') -> str:
     """
     if heard.all_stopped:
         return 'Stopped. Press Go on.'
-    said = _paused(heard, here) or sentence(
-        heard.activity.said, heard.description, plain=True) or (
-            heard.activity.sentence or heard.status)
-    return f'{_at_home(heard)}{as_sentence(said)}' if said else 'Nothing has been heard yet.'
+    at_home, why = _at_home(heard), heard.activity.said
+    if at_home and isinstance(why, Because):
+        why = why.said    # that the exploration is paused is in the head of the page
+    said = _paused(heard, here) or sentence(why, heard.description, plain=True) or (
+        heard.activity.sentence or heard.status)
+    return f'{at_home}{as_sentence(said)}' if said else 'Nothing has been heard yet.'
 
 
 def as_sentence(said: str) -> str:
