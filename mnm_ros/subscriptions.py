@@ -37,7 +37,7 @@ _MsgT = TypeVar('_MsgT')
 _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
 _EVENTS = 50       # that are kept
-_POLL = 0.2        # s, between two looks for an answer
+_POLL = 0.2        # s, between two checks for an answer
 _REQUEST = 0.5     # s, between two requests for one policy
 
 

@@ -192,7 +192,7 @@ class ExplorationSession:
         self._guard.call(self._loop.recover, time.monotonic())
 
     def look(self) -> str:
-        """Look at once at all ways that are closed; return which these are, for people."""
+        """Try all closed ways at once; return which these are, for people."""
         closed = self._looks.told(self._link.profile.names)
         if closed:
             self._looks.look_now()
@@ -446,7 +446,7 @@ class ExplorationSession:
             self._ticks.timer_period_ns = wanted
 
     def _look_again(self) -> None:
-        """Tell the exploration, which has no clock, to look at what has been closed for long."""
+        """Ask the exploration, which has no clock, to try what has been closed for long."""
         exploration, names = self.exploration, self._link.profile.names
         if exploration.closed and self._parameters['first_look']:
             exploration.leave_closed()

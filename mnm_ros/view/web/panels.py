@@ -133,7 +133,7 @@ class Timeline:
         if steps is None or heard.reports == self._reports:
             return False
         self._reports = heard.reports
-        if self._points and steps < self._points[-1].steps:    # an explorer that begins anew
+        if self._points and steps < self._points[-1].steps:    # an explorer that was started again
             self.__init__()    # type: ignore[misc]
             self._reports = heard.reports
         noticed, setting = self._before

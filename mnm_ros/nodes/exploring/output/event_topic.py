@@ -63,7 +63,7 @@ class EventTopic:
         self._repeats = Repeats()
 
     def pass_time(self, step: int) -> None:
-        """Take note of how many steps there are by now; to be called about once a second."""
+        """Record how many steps there are by now; to be called about once a second."""
         if not self._samples or step > self._samples[-1][0]:
             self._samples.append((step, self._clock()))
 
@@ -144,7 +144,7 @@ class EventTopic:
         return replace(event, by=by, said=said, text=sentence(said))
 
     def _time_of(self, step: int | None) -> float | None:
-        """Return about when a step was made, if that was looked at."""
+        """Return about when a step was made, if that was examined."""
         if step is None or not self._samples or step < self._samples[0][0]:
             return None
         found = bisect_left(self._samples, (step, 0.0))

@@ -361,7 +361,7 @@ class HypothesisTopics:
         """
         Publish a hypothesis as soon as it may be, if its version is new.
 
-        None is one that has been given up: the next one may have a version that was there before.
+        None is one that has been abandoned: the next one may have a version that was there before.
         """
         before, self._heard = self._heard, hypothesis
         if hypothesis is None:
