@@ -179,9 +179,9 @@ def test_what_is_known_of_a_state() -> None:
                       description=DESCRIPTION,
                       activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
     assert words.about(heard, 7) == [
-        'known: its policy keeps within the limit',
+        'known: its policy is within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
-        'east, 4 times: to 8 in 75%, to door in 25%']
+        'east, 4 times: 75% to 8, 25% to door']
     slow = replace(heard, trust={state: PolicyTrust(
         Trust.CERTIFIED, 2.5, 7.0, 0, 'seen', expected_seconds=seconds)
         for state, seconds in ((7, 130.0), (9, 0.004))})
@@ -189,7 +189,7 @@ def test_what_is_known_of_a_state() -> None:
         'expected steps of its policy from home: 3.46, about 2 min, limit 8',
         'its policy is certified: seen']
     assert words.about(slow, 9) == [
-        'certified: a policy to it keeps within the limit',
+        'certified: a policy to it is within the limit',
         'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
     hinted = replace(heard, trust={
         7: PolicyTrust(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})

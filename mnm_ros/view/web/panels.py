@@ -236,7 +236,7 @@ CONTROLS = {
     'load': Control('Load', 'load', None, 'an explorer', 'goes back to the state on the disk'),
     'change': Control('Change world', 'change', None, 'a simulator',
                       'puts the next setting of the simulated world in force'),
-    'cancel': Control('Cancel goal', 'cancel', None, 'a navigator',
+    'cancel': Control('Cancel', 'cancel', None, 'a navigator',
                       'ends the goal after the current step'),
 }
 
