@@ -4,14 +4,14 @@
 Hints: what nearly always worked has failed a few times in a row.
 
 They come within some failures, where an alarm takes more, and are outside of the promise: nothing
-is forgotten, deleted or begun again by them. A pair works if it leads where it mostly has.
+is forgotten, deleted or begun anew by them. A pair works if it leads where it mostly has.
 
 After ``f`` failures in ``n`` executions the next one is predicted to fail with the chance
 ``(f + 0.3) / (n + 1)``, then it is counted, and so on: by that, so many in a row have a chance of
 at most one in a million. A fixed chance would be too sure of what few executions have shown. In a
 world at rest, ``N`` executions of a pair are expected to raise at most ``N`` in a million hints,
 for every ``N``, whatever the chances of its ends: as ``test_hints`` works out exactly, those that
-are raised again after they were withdrawn included.
+are raised anew after they were withdrawn included.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Hints:
 
     def record(self, pair: Pair, worked: bool, executions: int, usual: int) -> bool | None:
         """
-        Record an execution.
+        Take note of an execution.
 
         :param executions: of the pair so far, of which ``usual`` have worked.
         :returns: True if it raises a hint, False if it withdraws one, else None.

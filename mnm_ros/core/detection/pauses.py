@@ -3,9 +3,9 @@
 """
 Pauses: what has failed unexpectedly is tried again later, and something else comes first.
 
-A person in a doorway is there for all the tries of half a minute: they show hardly more than
+Whoever stands in a doorway is there for all the tries of half a minute: they tell hardly more than
 one. So a pair that nearly always worked, and now has failed more often in a row than it would once
-in fifty times, is not tried for 4 steps, and after each further failure for 8,
+in fifty times, is left alone for 4 steps, and after each further failure for 8,
 wherever anything else is to be done; then it is tried again first. An attempt that would go on
 with it is broken off where the failures would hardly come once in a thousand times: a test has to
 count it as failed. Once there is a hint, the failures are spread over some time, and 4 steps are
@@ -27,7 +27,7 @@ _UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
 
 
 class Pauses:
-    """The pairs that are not tried, and those whose pause is over."""
+    """The pairs that are left alone, and those whose pause is over."""
 
     def __init__(self) -> None:
         self._last: dict[Pair, int] = {}    # steps of the last pause
@@ -36,7 +36,7 @@ class Pauses:
 
     @property
     def resting(self) -> Collection[Pair]:
-        """Return the pairs that are not tried."""
+        """Return the pairs that are left alone."""
         # Asked at each step, as what follows.
         return [pair for pair, left in self._left.items() if left] if self._left else ()
 
@@ -51,7 +51,7 @@ class Pauses:
         return [pair for pair, left in self._left.items() if not left]
 
     def step(self) -> bool:
-        """Record a step; return whether a pause is over with it."""
+        """Take note of a step; return whether a pause is over with it."""
         if not self._left:    # asked at each step
             return False
         before = len(self.due)
@@ -61,14 +61,14 @@ class Pauses:
     def record(self, pair: Pair, failures: int, executions: int, usual: int, *,
                hinted: bool) -> None:
         """
-        Record an execution.
+        Take note of an execution.
 
         :param failures: in a row, the last one among them; 0 if it worked.
         :param executions: of the pair so far, of which ``usual`` have worked.
         :param hinted: whether there is a hint.
         """
         if not failures:
-            if self._last:    # else nothing is recorded of any pair
+            if self._last:    # else nothing is kept of any pair
                 self.forget(pair)
             return
         self._left.pop(pair, None)

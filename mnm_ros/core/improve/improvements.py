@@ -5,14 +5,14 @@ Policies that are improved on request, until they are proven to be nearly the be
 
 DisCo (NeurIPS 2020) promises policies within ``epsilon`` of the best; MNM promises a limit alone.
 For states of choice it goes on. The *best* is that of all policies on the known states, with a
-RESET elsewhere and wherever it helps; what is not tried, as it is closed, is not played.
+RESET elsewhere and wherever it helps; what is left alone, as it is closed, is not played.
 
 What is certain comes from the sets of ``Reach``: that any of them is ever wrong has its part of
 the round's delta, and all that follows from right sets is right at once. So this takes no delta,
 whatever is asked for, when, and how often it is looked: the best takes at least ``LeastSteps``,
 and a policy at most what ``PolicyModel`` certifies. A policy is proven once the second is at most
-``1 + within`` times the first; of the one of the hypothesis and the empirically best, the better
-one is. The sets begin again whenever a change is noticed, and when it is relearnt: all proofs fall
+``1 + within`` times the first; of the one of the hypothesis and the best by the counts, the better
+one is. The sets begin anew whenever a change is noticed, and when it is relearnt: all proofs fall
 then, and when other states are known, other ends are declared or added, or other ways are closed.
 
 At rest two of three steps are made for it, between a patrol and the next turn of the rediscovery:
@@ -48,18 +48,18 @@ if TYPE_CHECKING:
     from mnm_ros.core.watch.watch_phase import WatchPhase
 
 _GROWTH, _FEWEST = 0.25, 2
-"""Of the executions of a pair, and so many of them at least, after which it is checked again."""
+"""Of the executions of a pair, and so many of them at least, after which it is looked again."""
 _CLEARLY = 0.99
 """Of the steps: with less than that, another policy is taken although the old one would do."""
 
 
 class Improved(NamedTuple):
     """
-    What a check has proven.
+    What a look has proven.
 
     :ivar old, new: the policy of the hypothesis, and the one that is to take its place, perhaps
         the same.
-    :ivar before, after: their estimated expected steps.
+    :ivar before, after: their expected steps by the counts.
     :ivar steps: that were made for it.
     """
 
@@ -89,8 +89,8 @@ class Improvements(BackgroundTask):
         self._era: Any = None
         self._walk: Policy | None = None
         self._least: dict[int, float] = {}    # bounds by state, for ``target``
-        self._made: dict[Pair, int] = {}    # executions since the last check
-        self._likely = 0.0    # steps of the policy, as estimated from the counts
+        self._made: dict[Pair, int] = {}    # executions since the last look
+        self._likely = 0.0    # steps of the policy, by the counts
 
     def ask(self, target: int | None, within: float) -> None:
         """Improve the policy for a state from now on, until it is so near to the best, or none."""
@@ -107,7 +107,7 @@ class Improvements(BackgroundTask):
         return self._proven
 
     def heed(self, phase: WatchPhase, anew: bool = False) -> None:
-        """Report if a proof of a nearly best policy holds no more."""
+        """Tell if what is proven to be nearly the best is so no more."""
         if not self.wanted:
             return
         fallen = self.fall(phase.policies[0].states, _closed(phase), phase.parts.reach, anew)
@@ -137,10 +137,10 @@ class Improvements(BackgroundTask):
     def fall(self, states: Sequence[int], closed: Collection[Pair], reach: Reach,
              anew: bool = False) -> list[int]:
         """
-        Begin again if what the proofs rest on is another than it was.
+        Begin anew if what the proofs rest on is another than it was.
 
         :param states: that are known.
-        :param closed: pairs that are not tried.
+        :param closed: pairs that are left alone.
         :param anew: whether it is another one in any case.
         :returns: The targets that were proven, or were about to be.
         """
@@ -193,12 +193,12 @@ class Improvements(BackgroundTask):
         return None
 
     def action(self, here: int | None) -> int:
-        """Return the next action; the next step follows no policy where nothing is examined."""
+        """Return the next action; the next step follows no policy where nothing is looked at."""
         return RESET if here in (None, self.target) or self._walk is None else (
             self._walk.action(0, here))
 
     def executed(self, phase: WatchPhase, pair: Pair | None) -> bool:
-        """Check again once a pair was executed a quarter more often than at the last check."""
+        """Look again once a pair was executed a quarter more often than at the last look."""
         self.left -= 1
         if self.target in self._steps:
             self._steps[self.target] += 1
@@ -217,13 +217,13 @@ class Improvements(BackgroundTask):
 
 
 def _closed(phase: WatchPhase) -> Collection[Pair]:
-    """Return the closed pairs, if the caller schedules test moves."""
+    """Return the pairs that are closed, where looks are told."""
     closed = phase.parts.closed
     return tuple(closed.looks) if closed.told else ()
 
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:
-    """Return the policy with the fewest estimated steps to the target of another policy."""
+    """Return the policy with the fewest steps by the counts, to the target of another one."""
     model = EmpiricalModel.of_counts(
         reach.counts, old.states, problem.actions, problem.support)
     if not model.hits(old.target).any():

@@ -13,8 +13,8 @@ def steps_away(home: int, targets: Iterable[int], actions: int,
     """
     Return how many steps states are from home, if each move is made until it does what it can.
 
-    That is at least what the best policy takes as estimated from the counts where moves fail by
-    staying, and close to it; states to which no way was seen are left out.
+    That is at least what the best policy takes by the counts where moves fail by staying, and
+    close to it; states to which no way was seen are left out.
 
     :param actions: how many there are, without RESET.
     :param following: says how often each next state followed an action in a state.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which states that were added are within the radius for sure, and so indicate a change."""
+"""Which states that were added are within the radius for sure, and so tell of a change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 
 _GROWTH_TO_LOOK_AGAIN, _GROWTH_OF_A_CHANGE = 1.1, 1.01
-"""By how much the transitions grow before a check, at rest and while a change is open."""
+"""By how much the transitions grow before a look, at rest and while a change is open."""
 
 
 class Reach:
@@ -28,7 +28,7 @@ class Reach:
     Such a state was missing. Without a change that means that the hypothesis was wrong from the
     start, or that a policy within the limit was deleted, or that a set is wrong. The first two
     have parts of delta of their own. The third one takes ``delta``, of which number ``i`` of the
-    moments has ``1 / (i (i + 1))``. How often states come and go, and how often that is examined,
+    moments has ``1 / (i (i + 1))``. How often states come and go, and how often that is looked at,
     does not matter. If the sets are right, a policy whose lower bound is above the limit takes
     more than that, too (``too_slow``): this costs nothing beside.
 
@@ -53,22 +53,22 @@ class Reach:
         self._seen = self._due = 0
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
-        """Record a transition."""
+        """Take note of a transition."""
         self._sets.add(state, action, next_state)
         self._seen += 1
 
     def add_censored(self, state: int, action: int) -> None:
-        """Record a step that was broken off: it may have led anywhere."""
+        """Take note of a step that was broken off: it may have led anywhere."""
         self._sets.add_censored(state, action)
 
     def enter(self, targets: Iterable[int]) -> None:
-        """Record states that were added."""
+        """Take note of states that were added."""
         self._new.update(dict.fromkeys(targets))
         self._due = 0
 
     def found(self, policies: Sequence[Policy]) -> list[int]:
         """
-        Return the new states that are within the radius for sure, if it is time to check again.
+        Return the new states that are within the radius for sure, if it is time to look again.
 
         :param policies: one for each known state, home first.
         """
@@ -92,7 +92,7 @@ class Reach:
 
     @property
     def counts(self) -> Counts:
-        """Return the transitions since the beginning of the present window."""
+        """Return the transitions since the last moment from which on it looks."""
         return self._counts
 
     @property
@@ -107,7 +107,7 @@ class Reach:
 
     @property
     def is_due(self) -> bool:
-        """Whether so much was learnt while a change is open that it is time to check again."""
+        """Whether so much was learnt while a change is open that it is time to look again."""
         due = self._seen >= self._due
         if due:
             self._due = int(_GROWTH_OF_A_CHANGE * self._seen) + 1

@@ -4,7 +4,7 @@
 Closed ways: pairs that led on until a change was noticed, and stay since then.
 
 A door that has closed stays so for long, and to push it tells nothing. So such a pair is left
-alone, wherever anything else is to be done, until it is time to check again: no attempt is begun
+alone, wherever anything else is to be done, until it is time to look again: no attempt is begun
 that has to pass it, one that comes to it is broken off, and it is sampled last. There is no clock
 here: whoever has one tells when to look, and with that, that looks are told at all; else each pair
 is tried as any other. Which pair is executed next, and which attempt is made, has no influence on
@@ -25,14 +25,14 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import PairChange
 
 _STAYS = 0.9    # the part of the executions since the change that stayed
-_TRIES = 2      # of a test move, as what is open may fail once
+_TRIES = 2      # of a look, as what is open may fail once
 
 
 class ClosedWays:
     """
-    The closed pairs, and at which of them it is time for a test move.
+    The pairs that are closed, and at which of them it is time to look.
 
-    :ivar told: whether the caller schedules the test moves.
+    :ivar told: whether looks are told.
     """
 
     def __init__(self) -> None:
@@ -42,23 +42,23 @@ class ClosedWays:
 
     @property
     def looks(self) -> Mapping[Pair, int]:
-        """Return the pairs that are closed, and how often a test move has failed since."""
+        """Return the pairs that are closed, and how often it was looked again in vain."""
         return self._looks
 
     @property
     def alone(self) -> Collection[Pair]:
-        """Return the pairs that are not tried."""
+        """Return the pairs that are left alone."""
         # Asked at each step.
         return [pair for pair in self._looks if pair not in self._due] if (
             self._looks and self.told) else ()
 
     @property
     def due(self) -> Collection[Pair]:
-        """Return the pairs at which it is time for a test move."""
+        """Return the pairs at which it is time to look."""
         return self._due
 
     def notice(self, change: PairChange) -> None:
-        """Record where a pair leads now: it may be closed, or open again."""
+        """Take note of where a pair leads now: it may be closed, or open again."""
         tried = sum(change.after.values())
         stays = change.after.get(change.state, 0)
         self._forget(change.pair)
@@ -67,9 +67,9 @@ class ClosedWays:
 
     def executed(self, pair: Pair, next_state: int) -> bool | None:
         """
-        Record where a pair has led.
+        Take note of where a pair has led.
 
-        :returns: whether it leads on again; None if it is not closed, or no test move is over.
+        :returns: whether it leads on again; None if it is not closed, or no look is over.
         """
         if pair not in self._looks:    # as a rule
             return None
@@ -86,11 +86,11 @@ class ClosedWays:
         return False
 
     def look(self, pair: Pair | None) -> None:
-        """Test a pair if it is closed, or all closed pairs if None."""
+        """Look at a pair if it is closed, or at all that are if None."""
         self._due.update({each: _TRIES for each in self._looks if pair in (None, each)})
 
     def leave(self, states: Collection[int]) -> None:
-        """Record that the robot does not go to these states any more."""
+        """Take note that the robot does not go to these states any more."""
         for pair in [pair for pair in self._looks if pair[0] in states]:
             self._forget(pair)
 

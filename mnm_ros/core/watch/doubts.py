@@ -4,9 +4,9 @@
 What a change, or a hint of one, puts in doubt, and what models say of that.
 
 What changes one pair may change others, so that the run which goes on executes each pair of the
-known states twice before anything far away: where another one has changed its detector shows it,
-and it is forgotten, too, long before the next run would come to it. Which pairs are executed next
-has no influence on the promise.
+known states twice before anything far away: where another one has changed its detector tells, and
+it is forgotten, too, long before the next run would come to it. Which pairs are executed next has
+no influence on the promise.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.watch.shared_change import SharedChange
 from mnm_ros.core.watch.watch_parts import WatchParts
 
-_AT_ONCE = 2    # policies that are examined for a proof by a model
+_AT_ONCE = 2    # policies that are looked at for a proof by a model
 
 
 class Doubts:
     """
     Takes note of changes and hints, and says which policies they concern.
 
-    Two models are examined: that of the run is as old as the run, and that of ``Reach`` as the
+    Two models are looked at: that of the run is as old as the run, and that of ``Reach`` as the
     change.
 
-    :param round_: with the limit and the radius; its log receives hints and changes.
+    :param round_: with the limit and the radius; its log is told of hints and changes.
     :param parts: of the phase.
     :ivar all_moves: the change of all moves once their detector raises the alarm, else None.
     :ivar shared: whether many moves share the change that is open.
@@ -110,7 +110,7 @@ class Doubts:
         return None
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
-        """Record that a pair leads elsewhere than before."""
+        """Take note that a pair leads elsewhere than before."""
         parts, pair = self._parts, change.pair
         base, log = parts.rediscovery.base, self._round.log
         concerned = parts.transitions.concerned(pair, policies)
@@ -149,7 +149,7 @@ class Doubts:
                 and sum(change.after.values()) >= counts.visits(*change.pair))
 
     def _tell_action(self, action: int) -> None:
-        """Report once for a change that all moves with an action share it."""
+        """Tell once for a change that all moves with an action share it."""
         relearning = self._parts.relearning
         found = None if relearning.told_action else self.shared.of_action(action)
         if found is not None:
@@ -170,7 +170,7 @@ class Doubts:
         parts.checks.turns.prefer([target for target in concerned if target in unproven])
 
     def _hint(self, pair: Pair, next_state: int, policies: Sequence[Policy]) -> tuple[int, ...]:
-        """Record where a pair has led; return the targets that a new hint concerns."""
+        """Take note of where a pair has led; return the targets that a new hint concerns."""
         hints, transitions, log = self._parts.hints, self._parts.transitions, self._round.log
         usual, worked, executions = transitions.usual(pair)
         raised = hints.record(pair, next_state == usual, executions, worked)
@@ -193,9 +193,9 @@ class Doubts:
 
     def notice(self, policies: Sequence[Policy], *, declared: bool = False) -> None:
         """
-        Record a change, perhaps of what is declared alone.
+        Take note of a change, perhaps of what is declared alone.
 
-        No policy may profit from its past: it has to prove again that it works, also if another
+        No policy may profit from its past: it has to prove anew that it works, also if another
         change is being relearnt, and a whole rediscovery has to follow.
         """
         parts, problem = self._parts, self._round.problem
@@ -214,7 +214,7 @@ class Doubts:
         self._round.log.notice()
 
     def notice_all(self, policies: Sequence[Policy]) -> None:
-        """Record a change that no pair explains, so that all policies are doubted."""
+        """Take note of a change that no pair explains, so that all policies are doubted."""
         self.notice(policies)
         self.doubt_all()
 
@@ -225,7 +225,7 @@ class Doubts:
         self._parts.relearning.concern(concerned)
 
     def doubt_all(self) -> None:
-        """Doubt all policies, once for a change, as it is one of them that has shown it."""
+        """Doubt all policies, once for a change, as it is one of them that has told of it."""
         monitor, relearning = self._parts.checks.monitor, self._parts.relearning
         if not relearning.all_doubted:
             monitor.doubt(monitor.detectors)
@@ -243,7 +243,7 @@ class Doubts:
             parts.blocked.settle()
 
     def look_around(self) -> None:
-        """Have the pairs executed that were not examined since the change, before all others."""
+        """Have the pairs executed that were not looked at since the change, before all others."""
         for pair in self._parts.relearning.unseen:
             self.sample(pair)
 
@@ -258,17 +258,17 @@ class Doubts:
         rediscovery.sample(*pauses.due, *closed.due)
 
     def look(self, pair: Pair | None) -> None:
-        """Test a closed pair, or all closed pairs if None."""
+        """Look at a pair that is closed, or at all that are if None."""
         self._parts.closed.look(pair)
         self.leave_closed()
 
     def leave_closed(self) -> None:
-        """Do not try closed pairs from now on, until the caller asks for a test move."""
+        """Leave what is closed alone from now on, until it is told to look."""
         self._parts.closed.told = True
         self.heed_pauses()
 
     def _look(self, pair: Pair, next_state: int) -> None:
-        """Record the outcome of a test move at a closed pair."""
+        """Take note of what a look at a closed pair has shown."""
         opened = self._parts.closed.executed(pair, next_state)
         if opened is not None:
             self._round.log.tell(
@@ -283,7 +283,7 @@ class Doubts:
 
     @property
     def models_are_due(self) -> bool:
-        """Whether enough was learnt to check again at what models say."""
+        """Whether enough was learnt to look again at what models say."""
         return self._round.log.open and self._parts.reach.is_due
 
     def too_slow(self, policies: Sequence[Policy]) -> list[Policy]:
@@ -317,7 +317,7 @@ class Doubts:
         """
         Return a policy that is not proven, and another one to its target that the run certifies.
 
-        One state is examined in a turn, of those that do not seem to be within the radius.
+        One state is looked at in a turn, of those that do not seem to be within the radius.
 
         :param refuted: policies that are deleted anyway.
         """

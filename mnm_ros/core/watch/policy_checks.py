@@ -39,7 +39,7 @@ class PolicyChecks:
         self.turns = turns
         self.patrol = patrol
         self.attempts = Attempts(policy, ends_outside=True)
-        self._alarms: list[Policy] = []    # of those that the attempt spoke against
+        self._alarms: list[Policy] = []    # of those that the attempt has told against
 
     @property
     def target(self) -> int:
@@ -158,7 +158,7 @@ class WatchSchedule:
     what is new is to be found meanwhile. All of it is heuristic, see ``patrol``.
 
     :param round_: of the phase.
-    :param closed: the ways that are not tried.
+    :param closed: the ways that are left alone.
     :param quanta: of rediscovery between two patrols.
     """
 

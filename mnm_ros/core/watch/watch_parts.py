@@ -38,7 +38,7 @@ class WatchParts:
     :ivar relearning: what a change leaves to do.
     :ivar rediscovery: the run of the base under way.
     :ivar reach: which new states are within the radius, and which policies too slow, for sure.
-    :ivar pauses: the pairs that are not tried after failures.
+    :ivar pauses: the pairs that are left alone after failures.
     :ivar blocked: the pairs that are known to lead nowhere.
     :ivar closed: those of them that led on until a change was noticed.
     :ivar background: what is done at rest beside all that; None for nothing.

@@ -20,16 +20,16 @@ chance of any wrong decision is at most the round's delta ``delta_r``. The parts
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
 - *Pooled.* All moves together raise the alarm (``PooledDetector``): the round is over.
-- *Reach.* An added state indicates a change if it is within the radius for sure (``reach.py``).
-  Its estimated steps do not indicate a change: rediscoveries certify as early as they can, and
-  each of them is a new try.
+- *Reach.* An added state tells of a change if it is within the radius for sure (``reach.py``).
+  What it seems to take does not tell: rediscoveries certify as early as they can, and each of
+  them is a new try.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.
 
-A rediscovery begins again when a policy is deleted, as its samples may be older than the change;
+A rediscovery begins anew when a policy is deleted, as its samples may be older than the change;
 unless that is explained by a pair on the way that has changed, or by a state that was deleted for
-one, and the base can go on (``revise``), as ``doubts`` says.
+one, and the base can go on (``revise``), with what it is told in ``doubts``.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class WatchPhase(CheckingPhase):
 
     @property
     def parts(self) -> WatchParts:
-        """Return what the phase consists of; only the phase changes it."""
+        """Return what the phase consists of; all but the phase only looks at it."""
         return self._parts
 
     @property
@@ -225,7 +225,7 @@ class WatchPhase(CheckingPhase):
             self._round.log.tell(StatesRecalled(self._round.number, tuple(targets)))
 
     def _count(self, pair: Pair | None) -> None:
-        """Record a step; None is a RESET, or one from where it is not known."""
+        """Take note of a step; None is a RESET, or one from where it is not known."""
         self._checks.patrol.executed(pair)
         if self._pauses.step():
             self.doubts.heed_pauses()
@@ -246,7 +246,7 @@ class WatchPhase(CheckingPhase):
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """
-        Let the policies prove again that they work that may come to the pairs; all else stays.
+        Let the policies prove anew that they work that may come to the pairs; all else stays.
 
         That is by what was seen, and by what is declared now of other pairs, too.
         """
@@ -294,7 +294,7 @@ class WatchPhase(CheckingPhase):
         self.doubts.sample((state, action))
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        self._rediscovery.fresh = False    # a run that is made again would know nothing of it
+        self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
         return super().request_audit(tries)
 
     def may_plan(self, action: int, state: int) -> bool:
@@ -411,7 +411,7 @@ class WatchPhase(CheckingPhase):
         self._round.log.tell(why, 'change', moves)
 
     def _would_not_wait(self) -> bool:
-        """Return whether the run has nothing to do but what is not tried; attempts may have."""
+        """Return whether the run has nothing to do but what is left alone; attempts may have."""
         stopping = self._pauses.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
 
@@ -419,7 +419,7 @@ class WatchPhase(CheckingPhase):
         """
         Add what the rediscovery has certified.
 
-        While a change is open, one that seems to be within the radius may indicate another, unless
+        While a change is open, one that seems to be within the radius may tell of another, unless
         it was deleted for this one: what was proven before counts no more.
         """
         known = {policy.target for policy in self.policies}
@@ -538,7 +538,7 @@ class WatchPhase(CheckingPhase):
         elif self._delete_refuted():
             return    # the run has learnt from this attempt, too
         elif episode.failed:
-            # Only more attempts distinguish bad luck from a change.
+            # Only more attempts tell bad luck from a change, the sooner the better.
             self._attempt(episode.policy.target)
         else:
             self.doubts.settle()

@@ -25,7 +25,7 @@ from std_msgs.msg import String
 _TOPIC = 'robot_side'
 _EARLY = 1.0      # s, that a description may arrive before its publisher is seen,
 _LATE = 2.0       # and after that
-_LOOK = 0.1       # s, between two checks whether it has come, and whether a robot side is there
+_LOOK = 0.1       # s, between two looks whether it has come, and whether a robot side is there
 _SHOWN = 10       # states of a warning
 _REMEDY = ("set the parameter 'actions' of the explorer to their names, in the order of their "
            'numbers')
