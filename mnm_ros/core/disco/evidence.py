@@ -24,7 +24,7 @@ import numpy as np
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
 _BY_ATTEMPTS = 0.25    # of the delta of a test whose pairs are declared
-_LOOK_GROWTH = 1.02    # of the executions, until it is checked again whether pairs suffice
+_LOOK_GROWTH = 1.02    # of the executions, until it is looked again whether pairs suffice
 _EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
@@ -92,8 +92,8 @@ class CertificateEvidence:
 
     A part of ``delta`` is for certificates by the model, and the rest for tests: the one in place
     ``j`` has ``1/(j (j + 1))`` of it. When its policy has been certified, by it or by the model
-    over the same sets, even if it was abandoned before, it leaves its place, and all that began
-    later move up by one. Take the tests of policies that are over the limit. Until a certificate
+    over the same sets, even if it was given up before, it leaves its place, and all that began
+    later move up by one. Take the tests of policies that are beyond the limit. Until a certificate
     is wrong none of them leaves, so that number ``k`` of them, in the order in which they began,
     is in place ``k`` or a later one: it needs no less capital than by ``1/(k (k + 1))``, which is
     fixed when it begins. So together they have no more than the rest; with no greater probability
