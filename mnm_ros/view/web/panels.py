@@ -171,7 +171,7 @@ class Timeline:
             'animation': False,
             'textStyle': {'fontFamily': 'inherit'},
             'legend': {'data': names, 'top': 0, 'left': 0, 'icon': 'roundRect', 'itemWidth': 16,
-                       'itemHeight': 4, 'itemGap': 14,
+                       'itemHeight': 4, 'itemGap': 24,
                        'textStyle': {'color': '#888888'}},
             'grid': {'left': 38, 'right': 58, 'top': 52, 'bottom': 26},
             'tooltip': {'trigger': 'axis', 'confine': True},
