@@ -206,7 +206,7 @@ def read(path: Path, what: str = 'scenario') -> Entry:
 def parsed(data: bytes, path: Path, what: str) -> Entry:
     """Return the same of the bytes of a file that is, or is to be, at a path."""
     collecting = gc.isenabled()
-    gc.disable()    # there are no cycles, and to look for them would double the time
+    gc.disable()    # there are no cycles, and to search for them would double the time
     try:
         return _composed(path, what, yaml.parse(data, Loader=_LOADER))
     except yaml.MarkedYAMLError as error:

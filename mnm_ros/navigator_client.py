@@ -11,7 +11,7 @@ In a script::
     print(result.text if result else 'not there yet')
 
 In a node that is spun elsewhere, ``go`` and ``cancel`` return at once as well, and
-``goal.over``, ``goal.report`` and ``goal.result`` may be looked at whenever it suits, from a timer
+``goal.over``, ``goal.report`` and ``goal.result`` may be examined whenever it suits, from a timer
 or from the tick of a behaviour tree.
 """
 
@@ -34,14 +34,14 @@ from rclpy.subscription import Subscription
 from std_msgs.msg import Int64, Int64MultiArray, String
 
 _REPEAT = 0.5   # s, after which what has not been heard is said again
-_LOOK = 0.1     # s, between two looks whether there is something to do
+_LOOK = 0.1     # s, between two checks whether there is something to do
 
 
 class Goal:
     """
     A goal that a client has sent; made by ``NavigatorClient.go``.
 
-    :ivar id: tells it from all other goals.
+    :ivar id: distinguishes it from all other goals.
     :ivar target: the state to go to; None as long as only its name is known.
     :ivar name: that was given in place of the state; else empty.
     :ivar report: the last that was heard of it: its status, the steps and attempts so far, and how
@@ -90,7 +90,7 @@ class Goal:
         return self.result
 
     def cancel(self) -> None:
-        """Have it given up after the step under way; returns at once. Others are not touched."""
+        """Have it abandoned after the step under way; returns at once. Others are not touched."""
         if not self.over:
             self._client.give_up(self)
 
@@ -210,7 +210,7 @@ class NavigatorClient:
             self._requests.publish(messages.encode_request(goal.id, goal.target, self._least))
 
     def _look(self) -> None:
-        """Say again what has not been heard, and give up what never will be."""
+        """Say again what has not been heard, and abandon what never will be."""
         now = time.monotonic()
         pause, self._looked = now - self._looked, now
         there = self.there

@@ -37,7 +37,7 @@ _MsgT = TypeVar('_MsgT')
 _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
 _EVENTS = 50       # that are kept
-_POLL = 0.2        # s, between two looks for an answer
+_POLL = 0.2        # s, between two checks for an answer
 _REQUEST = 0.5     # s, between two requests for one policy
 
 
@@ -208,6 +208,13 @@ class Subscriptions:
             Bool, f'{robot}/stopped'.lstrip('/'), lambda message: {
                 'stopped': self.heard.stopped - {robot} | ({robot} if message.data else set())})
 
+    def drop_stops(self) -> None:
+        """Forget the stops of the robot sides that are gone."""
+        if self.heard.stopped:
+            there = {robot for robot, stops in self._stops.items()
+                     if self._node.count_publishers(stops.topic_name)}
+            self.heard = replace(self.heard, stopped=self.heard.stopped & there)
+
     def _follow(self, robot: str) -> None:
         """Hear what one of several robots says of itself."""
         self._hear_stops(robot)
@@ -338,4 +345,5 @@ class Listener:
         deadline = time.monotonic() + seconds
         while (left := deadline - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)
+        self._subscriptions.drop_stops()
         return self._subscriptions.heard

@@ -191,10 +191,11 @@ TOPICS = {
               'head `[steps]`; sorted, RESET is -1; at most once a second, while there is a '
               'subscriber'),
         Topic('activity', 'std_msgs/String', 'LATCHED', _EXPLORERS, 'dashboard',
-              'the present activity, as [JSON](howto/watch.md#what-one-sees), at most five times '
-              'a second and, if nothing changes, once a second, while there is a subscriber'),
+              'the present activity, as [JSON](howto/watch.md#in-a-terminal-and-for-programs), at '
+              'most five times a second and, if nothing changes, once a second, while there is a '
+              'subscriber'),
         Topic('exploration_markers', 'visualization_msgs/MarkerArray', 'LATCHED', _EXPLORERS, '',
-              'the [map of states](howto/watch.md#what-one-sees) for RViz and Foxglove: the '
+              'the [map of states](howto/watch.md#rviz-and-foxglove) for RViz and Foxglove: the '
               'changes, and the whole map for a new subscriber'),
         Topic('/diagnostics', 'diagnostic_msgs/DiagnosticArray', 'STEP', _EXPLORERS, 'dashboard',
               'the figures [below](#diagnostics), once a second'),

@@ -70,7 +70,7 @@ def test_the_lake_is_explored_and_its_change_noticed(
     assert drawn == [1, 2] and sum(cell.pictures for cell in cells) == 2
     assert cells[-1].now.count('Verdict(missing=(), over_limit=())') == 2
     assert {9, 12, 13} <= set(names['before'].targets)
-    assert not {9, 12, 13} & set(names['exploration'].hypothesis.targets)
+    assert not {9, 12, 13} & {*names['result'].known}
 
 
 def _with_seeds(run_study: Callable[..., Any], few: range, scenarios: Any, bases: Any,

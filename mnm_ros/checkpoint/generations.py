@@ -265,7 +265,7 @@ class Generations:
         Note in the lock how many inputs are kept, and tell if there were more.
 
         That the journal of SQLite is missing cannot be seen in the file itself. What is in a file
-        that is no lock of this version is left alone, and so is one that has another name, too.
+        that is no lock of this version is not touched, and so is one that has another name, too.
         """
         held = self._held()
         if held is None:

@@ -71,7 +71,7 @@ _Row = tuple[int, int, int, int, int]
 _LONGEST_WAIT = 1.0    # s, to wait for another program that has locked a file
 _MOVE_EVERY = 5.0    # s, after which the write-ahead log is moved to the file
 _TIME_EVERY = 10.0    # s, after which the time of a write is written again
-_LOOK_EVERY = 500    # inputs replayed from one look to the next whether to go on
+_LOOK_EVERY = 500    # inputs replayed from one check to the next whether to go on
 
 
 class LoadCancelled(Exception):

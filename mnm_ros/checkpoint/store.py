@@ -74,7 +74,7 @@ class ResumeSchedule:
         self._said: bool | None = None    # what is_slow has; None if nobody asks
 
     def point(self) -> tuple[int, Mapping[str, Any]] | None:
-        """Take note of an input; return its number and a resume point if one is due."""
+        """Record an input; return its number and a resume point if one is due."""
         self._number += 1
         if self._said is False or not self._is_time() or not self._exploration.can_snapshot:
             return None    # the next step is said to take long

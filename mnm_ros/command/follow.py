@@ -21,7 +21,7 @@ from mnm_ros.export.route_graphs import edge_ids, RouteGraph
 if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener
 
-_LOOK = 0.5      # s, between two looks
+_LOOK = 0.5      # s, between two checks
 _ANSWER = 5.0    # s, after which a request is sent again
 
 

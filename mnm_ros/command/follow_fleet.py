@@ -90,7 +90,7 @@ class FleetAdapter:
         self._keep(closed)
 
     def _newcomer(self) -> bool:
-        """Return whether an adapter has come since the last look; it may know of nothing."""
+        """Return whether an adapter has come since the last check; it may know of nothing."""
         before, self._adapters = self._adapters, self._requests.get_subscription_count()
         if self._adapters <= before:
             return False

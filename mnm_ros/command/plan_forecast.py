@@ -101,10 +101,11 @@ def graph_forecast(graph: PlaceGraph) -> Iterator[str]:
     found = None if len(graph.actions_of) > _MOST_EDGES else rehearse(
         problem, home, declared, {}, timed=lambda: seconds, patience=_PATIENCE)
     if found is not None:
-        pace, steps, kind = found.pace, found.prediction, '9 of 10 times'
+        pace, steps, kind = found.pace, found.prediction, 'in 9 of 10 cases'
     else:
-        pace, steps, kind = _pace(graph, seconds, [*ways]), Prediction(*(
-            each * len(graph.actions_of) for each in _STEPS)), 'an estimate by its edges,'
+        pace, steps = _pace(graph, seconds, [*ways]), Prediction(*(
+            each * len(graph.actions_of) for each in _STEPS))
+        kind = 'estimated from the number of edges,'
     low, likely, high = (duration(pace * each) for each in (steps.low, steps.steps, steps.high))
     yield (f'exploring all of it at {speed:g} m/s takes about {likely} ({kind} {low} to {high}): '
            f'{steps.steps:,.0f} steps, ways home included')

@@ -22,7 +22,7 @@ from mnm_ros.view.telemetry import Telemetry
 if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener
 
-_LOOK = 0.1     # s, between two looks
+_LOOK = 0.1     # s, between two checks
 _REST = 2.0     # s, in which the latched topics of an explorer that was found arrive
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mnm_ros.subscriptions import Listener
     from mnm_ros.view.telemetry import Telemetry
 
-_LOOK = 0.25    # s, between two looks
+_LOOK = 0.25    # s, between two checks
 _QUIET = 0.5     # s without another event, after which the last ones have come
 
 

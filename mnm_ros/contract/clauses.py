@@ -5,11 +5,13 @@ The contract of the step protocol, with a test for each clause.
 
 Every test begins with a RESET. If it fails, one sentence says what was seen and expected.
 
-A correct robot side may lead elsewhere each time: no clause fails it with a probability above
-``WRONGLY``, whatever the chances. Where nothing else is said it is 0, as the clause does not ask
-where an action leads. This takes it that nothing else commands or moves the robot, that orders are
-answered, and ``return_home`` leads home, within ``timeout``, and that no message is lost or on its
-way for longer than ``quiet``.
+The same action may end elsewhere each time. No clause fails a correct robot side with a
+probability above ``WRONGLY``, for any distribution of the successors. The probability is 0 for a
+clause that does not say another one, because that clause does not ask where an action ends.
+
+The clauses assume that nothing else commands or moves the robot. They also assume that commands
+are answered, and that ``return_home`` leads home, within ``timeout``. No message is lost, or takes
+longer than ``quiet``.
 """
 
 from __future__ import annotations
@@ -30,25 +32,25 @@ from std_srvs.srv import SetBool, Trigger
 
 WALKS = 5        # of random actions
 WRONGLY = 0.001  # probability with which any clause fails a correct robot side, at most
-TOSSES = 120     # of a coin, after which the states have not told whether repeats are executed
-SLOW = 0.2       # s of a step, from which on its time tells whether it is executed again,
+TOSSES = 120     # of a coin, after which the states have not shown whether repeats are executed
+SLOW = 0.2       # s of a step, from which on its time shows whether it is executed again,
 TIMES = 12       # by so many repeats
 _NEW = 0.5       # executions that count for whatever a pair has not shown
 
 
 def test_reset_is_answered(robot: Robot) -> None:
-    """Whichever state the answer has."""
+    """The answer may have any state."""
     robot.home()
 
 
-def test_every_order_is_answered_once(robot: Robot) -> None:
-    """Whichever states the answers have."""
-    orders = []
+def test_every_command_is_answered_once(robot: Robot) -> None:
+    """The answers may have any states."""
+    commands = []
     for action in robot.actions:
-        orders.append((robot.step(RESET)[0], 'RESET'))
-        orders.append((robot.step(action)[0], f'action {action}'))
+        commands.append((robot.step(RESET)[0], 'RESET'))
+        commands.append((robot.step(action)[0], f'action {action}'))
     robot.listen(robot.quiet)
-    for seq, what in orders:
+    for seq, what in commands:
         states = robot.answers(seq)
         expect(len(states) == 1, f'{what} with seq {seq} was answered {len(states)} times, with '
                f'{states}, expected once')
@@ -74,26 +76,27 @@ def test_reset_leads_to_one_home(robot: Robot) -> None:
                f'state {home}, to which the first one led')
 
 
-def test_a_repeated_order_is_answered_again(robot: Robot) -> None:
+def test_a_repeated_command_is_answered_again(robot: Robot) -> None:
     """With the first answer, which was drawn by chance once for all."""
     robot.home()
     for action in (*robot.actions, *robot.actions, RESET):
         seq, state = robot.step(action)
         robot.publish(seq, action)
         again = robot.answer(seq, action, times=2)
-        expect(again == state, f'seq {seq} was answered with state {state} and, ordered again, '
+        expect(again == state, f'seq {seq} was answered with state {state} and, commanded again, '
                f'with state {again}, expected the same answer')
 
 
 class Tosses:
     """
-    Guesses by where a step leads whether the order before it was repeated, which a coin decides.
+    Guesses by where a step leads whether the command before it was repeated, which a coin decides.
 
-    If a repeat is not executed, the next step has the same chances as without it: nothing that is
-    seen says how the coin has fallen. Who bets on it, with ``q`` for that the order was repeated,
-    then has ``2 q`` or ``2 (1 - q)`` times as much, the same on average. So the capital ever
-    reaches ``1/p`` with probability at most ``p`` (Ville), whatever the chances, and however bad
-    the guesses. These are good if repeats are executed, and all chances have been seen.
+    If a repeat is not executed, the next step has the same distribution as without the repeat, and
+    nothing that is observed depends on the coin. A bet with probability ``q`` that the command was
+    repeated then multiplies the capital by ``2 q`` or ``2 (1 - q)``, by 1 on average. So the
+    capital ever reaches ``1/p`` with probability at most ``p`` (Ville), for any distribution, and
+    however bad the guesses are. The guesses are good if repeats are executed, and all successors
+    were observed.
 
     :ivar capital: its logarithm, 0 at first. It grows if repeats are executed, and falls if they
         are not and that can be told.
@@ -132,7 +135,7 @@ class Tosses:
         self._here, self._before, self._repeated = state, action, False
 
     def repeated(self) -> None:
-        """Take note that the order was repeated."""
+        """Record that the command was repeated."""
         self._repeated = True
 
     def _chance(self, state: int, action: int, after: int) -> float:
@@ -146,9 +149,9 @@ class Tosses:
         return 1 / (len(self._states) + 1)
 
 
-def test_a_repeated_order_is_not_executed_again(robot: Robot) -> None:
+def test_a_repeated_command_is_not_executed_again(robot: Robot) -> None:
     """
-    It is told by the states to which later steps lead, or else by the time.
+    The states to which later steps lead show it, or else the time.
 
     By the states a correct robot fails with half of ``WRONGLY`` at most, see ``Tosses``. By the
     time it fails with the other half at most, if each repeat is answered in less than half of the
@@ -162,9 +165,9 @@ def test_a_repeated_order_is_not_executed_again(robot: Robot) -> None:
         coin.shuffle(walk)
         _walk_tossing(robot, walk, coin, tosses, times)
     expect(tosses.capital < enough,
-           f'where actions led told which orders before them had been repeated, {len(times)} of '
+           f'the states showed which commands before them had been repeated, {len(times)} of '
            f'{tosses.count} by the toss of a coin, expected that it makes no difference: a '
-           'repeated order is executed again')
+           'repeated command is executed again')
     if tosses.capital <= -enough:
         return
     taken = _seconds(times)
@@ -174,7 +177,7 @@ def test_a_repeated_order_is_not_executed_again(robot: Robot) -> None:
     late = sum(again >= taken / 2 for _, again in times)
     chance = sum(math.comb(len(times), n) for n in range(late, len(times) + 1)) / 2 ** len(times)
     expect(chance > WRONGLY / 2,
-           f'orders were answered after {taken:.2g} s and, ordered again, after '
+           f'commands were answered after {taken:.2g} s and, commanded again, after '
            f'{median(again for _, again in times):.2g} s, expected at once')
 
 
@@ -199,11 +202,11 @@ def _seconds(times: Sequence[tuple[float, float]]) -> float:
     return median(first for first, _ in times) if times else 0.0
 
 
-def test_an_order_repeated_at_once_has_one_outcome(robot: Robot) -> None:
-    """Whichever it is: all answers are the first one, which was drawn by chance once."""
+def test_a_command_repeated_at_once_has_one_outcome(robot: Robot) -> None:
+    """All answers are the first one, which was drawn by chance once."""
     robot.home()
     for action in robot.actions:
-        seq = robot.order(action)
+        seq = robot.command(action)
         robot.publish(seq, action)
         robot.answer(seq, action)
         robot.listen(robot.quiet)
@@ -214,7 +217,7 @@ def test_an_order_repeated_at_once_has_one_outcome(robot: Robot) -> None:
 
 
 def test_any_other_seq_is_executed(robot: Robot) -> None:
-    """An answer tells; whichever state it has."""
+    """An answer, with any state, shows the execution."""
     robot.home()
     seq = robot.step(RESET)[0]
     for lower in (seq - 1000, 1, 0):
@@ -228,13 +231,13 @@ def test_two_senders(robot: Robot) -> None:
     """
     An explorer that was started again is another sender with other numbers.
 
-    It is to be answered, with whichever state, or refused on ``step_report``.
+    It is to be answered, with any state, or refused on ``step_report``.
     """
     robot.home()
     other = Sender('contract_other', robot.namespace)
     try:
         expect(not other.find(), f'for a second sender {other.missing()}')
-        expect(not other.heard, f'a second sender received {other.heard} before any order, '
+        expect(not other.heard, f'a second sender received {other.heard} before any command, '
                'expected nothing')
         seqs = count(10**6)
         for action in (RESET, *robot.actions):
@@ -247,22 +250,22 @@ def test_two_senders(robot: Robot) -> None:
         other.close()
 
 
-def test_malformed_orders_are_ignored(robot: Robot) -> None:
+def test_malformed_commands_are_ignored(robot: Robot) -> None:
     """They have no answer at all, and RESET leads home as ever."""
     home = robot.home()
     for numbers, offset in (((), 0), ((1,), 0), ((1, 0, 0, 0), 0), ((1, 0), 5)):
         robot.publish(*numbers, offset=offset)
     heard = robot.listen(robot.quiet)
-    expect(not heard, f'malformed orders were answered with {heard}, expected nothing')
+    expect(not heard, f'malformed commands were answered with {heard}, expected nothing')
     state = robot.home()
-    expect(state == home, f'RESET after malformed orders led to state {state}, expected {home}')
+    expect(state == home, f'RESET after malformed commands led to state {state}, expected {home}')
 
 
 def test_unknown_actions_are_ignored(robot: Robot) -> None:
     """They have no answer at all, and RESET leads home as ever."""
     home = robot.home()
     for action in (len(robot.actions), -2, 2**62):
-        seq = robot.order(action)
+        seq = robot.command(action)
         robot.listen(robot.quiet)
         states = robot.answers(seq)
         expect(not states, f'action {action}, which there is not, was answered with {states}, '
@@ -302,11 +305,11 @@ def test_stop(robot: Robot) -> None:
     robot.home()
     if not robot.offers(SetBool, 'stop'):
         pytest.skip('the service stop is not offered')
-    under_way = robot.order(robot.actions[0])
+    under_way = robot.command(robot.actions[0])
     stopped = robot.call(SetBool, 'stop', SetBool.Request(data=True))
     robot.listen(robot.quiet)
     in_time = robot.answers(under_way)
-    seq = robot.order(robot.actions[0])
+    seq = robot.command(robot.actions[0])
     heard = robot.listen(2 * robot.quiet)
     freed = robot.call(SetBool, 'stop', SetBool.Request(data=False))
     robot.listen(robot.quiet)
@@ -314,11 +317,11 @@ def test_stop(robot: Robot) -> None:
     expect(stopped.success and freed.success, f'stop did not succeed: {stopped.message}, '
            f'{freed.message}')
     expect(not heard, f'after stop the robot side published {heard}, expected silence (seq '
-           f'{under_way} was under way, seq {seq} was ordered)')
-    expect(not late, f'an order given while stopped was answered with {late} later, expected that '
+           f'{under_way} was under way, seq {seq} was commanded)')
+    expect(not late, f'a command sent while stopped was answered with {late} later, expected that '
            'it is not executed')
     after = robot.answers(under_way)[len(in_time):]
-    expect(not after, f'the order under way when it was stopped was answered with {after} once '
+    expect(not after, f'the command under way when it was stopped was answered with {after} once '
            'free, expected a report instead: it does not count')
     robot.home()
 
@@ -340,7 +343,7 @@ def test_it_is_what_it_says(robot: Robot) -> None:
 
 
 def test_every_message_was_well_formed(robot: Robot) -> None:
-    """Whatever it said."""
+    """Each message has two numbers."""
     robot.home()
     wrong = [list(numbers) for numbers, _ in robot.heard if len(numbers) != 2]
     expect(not wrong, f'the robot side published {wrong[:5]}, expected [seq, state]')

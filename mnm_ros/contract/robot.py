@@ -27,7 +27,7 @@ _RequestT = TypeVar('_RequestT')
 _ResponseT = TypeVar('_ResponseT')
 _FIND = 15.0      # s to find the robot side; discovery is slow on a busy machine
 _SETTLE = 0.5     # s from the discovery of an endpoint until its messages arrive, as a rule
-_REPEAT = 1.0     # s after which an order that may have been lost is sent again
+_REPEAT = 1.0     # s after which a command that may have been lost is sent again
 
 
 def expect(condition: object, sentence: str) -> None:
@@ -38,7 +38,7 @@ def expect(condition: object, sentence: str) -> None:
 
 class Sender:
     """
-    A node that gives orders and receives all messages of the robot side.
+    A node that sends commands and receives all messages of the robot side.
 
     :ivar heard: the numbers in each ``state`` message and the time of its arrival in s.
     """
@@ -49,7 +49,7 @@ class Sender:
         self.node = Node(name, namespace=namespace, context=self._context)
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self.node)
-        self._orders = self.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+        self._commands = self.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
         self._states = self.node.create_subscription(
             Int64MultiArray, 'state', self._on_state, messages.STEP)
         self.heard: list[tuple[tuple[int, ...], float]] = []
@@ -60,8 +60,8 @@ class Sender:
 
     def missing(self) -> str:
         """Return which endpoint is missing, or ''."""
-        if not self._orders.get_subscription_count():
-            return f'no node subscribes {self._orders.topic_name} (reliable, volatile)'
+        if not self._commands.get_subscription_count():
+            return f'no node subscribes {self._commands.topic_name} (reliable, volatile)'
         if not self.node.count_publishers(self._states.topic_name):
             return f'no node publishes {self._states.topic_name}'
         return ''
@@ -77,7 +77,7 @@ class Sender:
         """Publish an ``action`` message, be it well-formed or not."""
         message = Int64MultiArray(data=array('q', numbers))
         message.layout.data_offset = offset
-        self._orders.publish(message)
+        self._commands.publish(message)
 
     def wait(self, condition: Callable[[], object], deadline: float) -> bool:
         """Spin until the condition is true; return whether it was within ``deadline`` s."""
@@ -95,7 +95,7 @@ class Sender:
         return [list(numbers) for numbers, _ in self.heard[before:]]
 
     def insist(self, seq: int, action: int, deadline: float) -> bool:
-        """Repeat an order until it is answered or refused; return whether it was in time."""
+        """Repeat a command until it is answered or refused; return whether it was in time."""
         end = time.monotonic() + deadline
         while time.monotonic() < end:
             self.publish(seq, action)
@@ -116,12 +116,12 @@ class Sender:
 
 class Robot(Sender):
     """
-    The robot side, given orders one after the other.
+    The robot side, commanded one step after the other.
 
     :param actions: the number of actions without RESET.
-    :param timeout: s within which an order must be answered.
+    :param timeout: s within which a command must be answered.
     :param quiet: s to listen for messages that must not come.
-    :ivar seconds: the time that each order took.
+    :ivar seconds: the time that each command took.
     """
 
     def __init__(self, namespace: str, actions: int, timeout: float, quiet: float) -> None:
@@ -141,11 +141,11 @@ class Robot(Sender):
             self.publish(seq, RESET)
             self.wait(lambda: self.heard, _REPEAT)
         self.listen(self.quiet)
-        self._seqs = count(time.time_ns())    # beyond every seq used so far
+        self._seqs = count(time.time_ns())    # above every seq used so far
         return missing
 
-    def order(self, action: int) -> int:
-        """Order an action with a new seq and return the seq."""
+    def command(self, action: int) -> int:
+        """Command an action with a new seq and return the seq."""
         seq = next(self._seqs)
         self.publish(seq, action)
         return seq
@@ -172,13 +172,13 @@ class Robot(Sender):
         return states[-1]
 
     def step(self, action: int) -> tuple[int, int]:
-        """Order an action and wait for the answer; return its seq and its state."""
+        """Command an action and wait for the answer; return its seq and its state."""
         begun = time.monotonic()
-        seq = self.order(action)
+        seq = self.command(action)
         return seq, self.answer(seq, action, begun=begun)
 
     def home(self) -> int:
-        """Order RESET, wait for the answer and return its state."""
+        """Command RESET, wait for the answer and return its state."""
         return self.step(RESET)[1]
 
     def offers(self, kind: type[Srv[Any, Any]], service: str) -> bool:

@@ -14,7 +14,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declared_world import declared_outcomes
 from mnm_ros.core.model.problem import RESET
 
-PATIENCE = 1.0    # s of computing, after which it is given up, as nothing else is done meanwhile
+PATIENCE = 1.0    # s of computing, after which it is abandoned, as nothing else is done meanwhile
 _PLAYS = 3
 _AGAIN = 0.25     # of the steps that were left, after which they are played once more
 _SHORTEST = 10    # steps

@@ -45,7 +45,7 @@ class InvalidValueError(MnmError, ValueError):
 
 
 class ParameterError(InvalidValueError):
-    """A parameter was given a value that is not allowed."""
+    """A parameter has a value that is not allowed."""
 
 
 class MessageError(InvalidValueError):

@@ -97,7 +97,7 @@ class Exploration(PausableTask):
     :ivar steps: all that it has asked for and observed, RESETs included.
     :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
     :ivar provisional: policies beside those of the hypothesis, as ``trust`` has returned them
-        last; whoever looks on says so, and goals may follow them.
+        last; observers show them, and goals may follow them.
     :ivar sources: how many transitions each source has reported, without RESETs.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
@@ -255,7 +255,7 @@ class Exploration(PausableTask):
         """
         Return what is being done now, for display.
 
-        :param view: of the last look; without one, it is played on, which takes up to a second.
+        :param view: of the last check; without one, it is played on, which takes up to a second.
         """
         if view is None:
             view = View()
@@ -314,7 +314,7 @@ class Exploration(PausableTask):
         """
         Return all that is known now.
 
-        :param trust: what ``trust`` has returned; None to ask for all anew, which may take long.
+        :param trust: what ``trust`` has returned; None to compute all again, which may take long.
         :param names, places: of states, as far as they are known.
         """
         told = self.trust() if trust is None else tuple(trust)
@@ -432,7 +432,7 @@ class Exploration(PausableTask):
 
     def prefer(self, state: int) -> Update:
         """
-        Look first into the way to a state, where somebody wants to go.
+        Sample first the way to a state to which somebody wants to go.
 
         That is what ``disco`` does while the first hypothesis is built; other bases may not.
 
@@ -443,7 +443,7 @@ class Exploration(PausableTask):
 
     @property
     def closed(self) -> Mapping[Pair, int]:
-        """Return the ways that are closed, and how often it was looked again in vain."""
+        """Return the ways that are closed, and how often a test move has failed since."""
         return self._mnm.closed
 
     def leave_closed(self) -> Update | None:
@@ -456,9 +456,9 @@ class Exploration(PausableTask):
 
     def look(self, state: int | None = None, action: int = 0) -> Update:
         """
-        Look again whether a way is still closed, or all that are, which it has to be told.
+        Make a test move at a closed way, or at all closed ways, at the request of the caller.
 
-        As with ``leave_closed``, a way that closes is left alone from then on.
+        As with ``leave_closed``, a way that closes is not tried from then on.
 
         :raises InvalidTypeError: if one of them is no integer.
         :raises InvalidValueError: if there is no such action, or no such state.
@@ -470,8 +470,8 @@ class Exploration(PausableTask):
         """
         Go on until the policy to a state is proven to be nearly the best of all on known states.
 
-        Until then two of three steps are made for that, at rest; what is proven, ``trust`` tells.
-        It begins anew after each change, and when other states become known.
+        Until then two of three steps are made for that, at rest; ``trust`` returns what is proven.
+        It begins again after each change, and when other states become known.
 
         :param within: it is to take at most ``1 + within`` times the expected steps of the best.
         :raises InvalidTypeError: if the state is no integer.
@@ -530,8 +530,8 @@ class Exploration(PausableTask):
         """
         Choose by seconds from now on where steps do not take the same time.
 
-        They replace what was told of the same pairs and actions before, at any time. The promise
-        is of steps, as ever.
+        They replace what was reported of the same pairs and actions before, at any time. The
+        promise is of steps, as ever.
 
         :returns: What has come of it; None if just that is known already.
         :raises ValueError: if one of the actions is none.

@@ -70,7 +70,7 @@ class WorkObservation:
     streams, which learn from it as from each other, or the rediscovery under way, the detectors of
     pairs, ``Reach``, hints, patrol and the counts. The sets, bets and likelihoods of a pair are
     valid at all times, for its draws in the order in which they are made, whatever the past makes
-    one choose. So goals may decide what is played, go where it looks best and end after luck; what
+    one choose. So goals may decide what is played, go where it seems best and end after luck; what
     comes of it is a draw like any other. Three things must hold:
 
     - Whether an execution is reported is decided before its end. One that was broken off is
@@ -87,7 +87,7 @@ class WorkObservation:
     ``paper``) and the checks ``hoeffding`` leave it out. It is no step: neither of a quantum nor
     of ``W_r``.
 
-    Of several robots nothing of the kind may be told: what they execute at the same time would
+    Several robots may report nothing of the kind: what they execute at the same time would
     come in the order in which it ends, and not in that in which it began, as ``Fleet`` takes it.
     What takes longer may well be what leads elsewhere.
 
@@ -141,7 +141,7 @@ class DeclarationInput:
 @dataclass(frozen=True, slots=True)
 class TimesInput:
     """
-    It was told how many seconds steps take.
+    The caller has stated how many seconds steps take.
 
     What is played from now on depends on it, and nothing of what holds: of ways, tests and samples
     that serve as well, those are taken that take less time.
@@ -157,13 +157,13 @@ class TimesInput:
 @dataclass(frozen=True, slots=True)
 class LookInput:
     """
-    It is time to look again at a way that is closed: ``action`` in ``state``.
+    It is time for a test move at a closed way: ``action`` in ``state``.
 
-    From the first one on, ways that have closed are left alone until it comes: the exploration
+    From the first one on, ways that have closed are not tried until it comes: the exploration
     has no clock. What is executed next has no influence on the promise.
 
     :ivar state: None for all that are closed, or for none.
-    :ivar action: with no state, RESET to look at none: it only tells that others will follow.
+    :ivar action: with no state, RESET for no test move: it only announces that others follow.
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
 
@@ -215,7 +215,7 @@ class Update(NamedTuple):
 
 class InputListener(NamedTuple):
     """
-    What hears of each input of an exploration, whatever has given it.
+    Receives each input of an exploration, from any source.
 
     :ivar hear: called with what was taken.
     :ivar is_slow: returns whether ``hear`` may take long now.

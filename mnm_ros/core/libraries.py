@@ -17,4 +17,4 @@ def load() -> None:
     for name in missing:
         import_module(name)
     if missing and gc.get_freeze_count():
-        gc.freeze()    # no collection is to look at these either
+        gc.freeze()    # no collection is to examine these either

@@ -4,7 +4,7 @@
 Parts that other distributions bring.
 
 One that names a part in a group of entry points below has it found by that name once it is
-installed. They are looked up where a name is no part of this package, as that takes time. A part
+installed. They are searched where a name is no part of this package, as that takes time. A part
 of an exploration is also found by ``module:factory``, wherever that can be imported.
 """
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Looks on at an exploration, to say what has changed and how far it is; it changes nothing."""
+"""Observe an exploration, to say what has changed and how far it is."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ProgressEstimator:
     """
     Keeps what is known for display alone.
 
-    :param mnm: what is looked at.
+    :param mnm: what is examined.
     :param problem: with the delta of the exploration.
     :ivar lost: states whose policies were deleted since the last change was noticed, or whose
         certificates while it was built, and that were not found again, in that order.
@@ -57,7 +57,7 @@ class ProgressEstimator:
         self._ways: dict[int, tuple[Pair, ...]] | None = None    # before the change that is open
 
     def noticed(self, step: int, following: Following) -> None:
-        """Take note that a change was noticed while none was open."""
+        """Record that a change was noticed while none was open."""
         self._noticed_at = step
         self._ways = self._ways_now(following) if self._mnm.hypothesis else None
         self.lost.clear()
@@ -78,7 +78,7 @@ class ProgressEstimator:
     def revised(self, before: Hypothesis | None, now: Hypothesis,
                 withdrawn: Iterable[int] = ()) -> None:
         """
-        Take note of another hypothesis.
+        Record another hypothesis.
 
         :param withdrawn: states that were certified, until a change was noticed on the way there.
         """

@@ -4,7 +4,7 @@
 Finds sources that contradict the others, and keeps the transitions that count without them.
 
 A robot side is quarantined if it contradicts more than half of the other robot sides, and two of
-them at least; of two, nobody can tell which one is wrong. A node that reports work is quarantined
+them at least; of two, nobody knows which one is wrong. A node that reports work is quarantined
 if it contradicts more than half of the robot sides. Each source is compared with each robot side
 by a ``Contradiction``. Number ``k`` of these tests has the part ``1 / (k (k + 1))`` of
 ``FALSE_ALARM``. So, over all time, the probability is at most ``FALSE_ALARM`` that any source is

@@ -47,14 +47,15 @@ class TrustLedger:
         self._certified: dict[int, Policy] = {}    # in that phase, at some time
         self._declared = DeclaredPolicies()
         self._counted: dict[int, tuple[Policy, int, int]] = {}    # by target, with the changes
-        self._turn = 0    # of the streams, one of which is looked at
+        self._turn = 0    # of the streams, one of which is examined
         self._since: dict[int, tuple[Trust, int]] = {}
-        # What was told before a restart, and not again so far: certificates come in their turn.
+        # What was reported before a restart, and not again so far: certificates come in their
+        # turn.
         self._before = {target: (Trust(trust), step) for target, trust, step in state}
         self._plays = ExpectedPlays()    # of what is of no hypothesis
 
     def to_state(self) -> list[tuple[int, str, int]]:
-        """Return since when what was told last has held, as plain data."""
+        """Return since when what was reported last has held, as plain data."""
         return [(target, trust.value, step)
                 for target, (trust, step) in {**self._before, **self._since}.items()]
 
@@ -69,7 +70,7 @@ class TrustLedger:
         :param step: the steps so far.
         :param expected_plays: of the hypothesis.
         :param following: the counts.
-        :param at_most: so many are worked out anew; None for all.
+        :param at_most: so many are computed again; None for all.
         """
         found: dict[int, TrustedPolicy] = {}
         home, horizon = mnm.home, settings.steps_horizon
@@ -96,7 +97,7 @@ class TrustLedger:
                      for target, told in found.items())
 
     def _held_since(self, target: int, trust: Trust) -> tuple[Trust, int] | None:
-        """Return since when this has held that was told last; None if it is news."""
+        """Return since when this has held that was reported last; None if it is news."""
         last, before = self._since.get(target), self._before.get(target)
         if before is not None and (before[0] is trust or trust is Trust.DOUBTED):
             del self._before[target]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is remembered of an exploration for display, from one look to the next."""
+"""Remember what a display shows of an exploration, from one call to the next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mnm_ros.core.trust_ledger import TrustLedger
 
 class View:
     """
-    The memory of those who look on at an exploration.
+    The memory of those who observe an exploration.
 
     It can be pickled, and holds nothing of the exploration, which knows nothing of it either: a
     query of ``Exploration`` changes the view that it is handed, and nothing else.
@@ -23,8 +23,8 @@ class View:
     :ivar plays: of the policies of the hypothesis.
     :ivar continuation: of the steps that are left.
     :ivar ledger: of how far policies may be trusted.
-    :ivar looks: how many of them may be worked out the next time.
-    :ivar told: what was said of them last.
+    :ivar looks: how many of them may be computed the next time.
+    :ivar told: what was published of them last.
     """
 
     def __init__(self, trusted: Iterable[tuple[int, str, int]] = ()) -> None:

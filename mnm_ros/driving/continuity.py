@@ -49,8 +49,8 @@ class Continuity:
     that does not follow from the last believed one is believed once others have followed from it.
     Until then a step that is too long is a doubt, while a stamp that is not later changes nothing.
 
-    :param timeout: s by the steady clock after which a pose has to be heard anew; may be infinite,
-        and then silence means that the robot is at rest.
+    :param timeout: s by the steady clock after which a pose has to be heard again; may be
+        infinite, and then silence means that the robot is at rest.
     :ivar doubt: why it is not known where the robot is although poses come; '' if that is known.
     """
 
@@ -67,7 +67,7 @@ class Continuity:
         self._mark = -math.inf, 0.0
 
     def begin(self) -> None:
-        """Take note of an order: the clock of the stamps may begin anew once in each."""
+        """Record a command: the clock of the stamps may start again once in each."""
         self._restarted = False
 
     def fresh(self, now: float) -> bool:

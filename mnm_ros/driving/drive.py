@@ -37,7 +37,7 @@ class Outcome(Enum):
     BUMPED = 'bumped'
     BLOCKED = 'blocked'
     OBSTRUCTED = 'obstructed'    # by what was seen, before it was touched
-    DETOUR = 'detour'            # given up on a long way round
+    DETOUR = 'detour'            # abandoned on a long way round
     BROKEN_OFF = 'broken off'    # which says nothing about the world
     STOPPED = 'stopped'          # by a person
 
@@ -201,7 +201,7 @@ class Lag:
         self._sent: deque[tuple[float, Velocity]] = deque()    # the first is in force
 
     def send(self, now: float, velocity: Velocity) -> None:
-        """Take note of a velocity that is sent."""
+        """Record a velocity that is sent."""
         self._sent.append((now, velocity))
 
     def ahead(self, now: float, pose: Pose) -> Pose:
@@ -305,7 +305,7 @@ class Drive:
 
     def bump(self) -> None:
         """
-        Take note of a bump, which ends the leg unless that is a retreat.
+        Record a bump, which ends the leg unless that is a retreat.
 
         While it turns on the spot it still rolls by the leg before: what is in that way is not in
         this one.

@@ -126,8 +126,8 @@ def ends(ways: Ways, action: str, cell: int | None, heading: int) -> tuple[int, 
     """
     Return the states in which a move that counts is taken to end.
 
-    It arrives, or it is given up and the robot back where it was, perhaps turned already. One that
-    drifts into another cell, or is pushed there, is the exception.
+    It arrives, or it is abandoned and the robot back where it was, perhaps turned already. One
+    that drifts into another cell, or is pushed there, is the exception.
     """
     there, facing = target(ways, action, cell, heading)
     grid = ways.grid
@@ -286,7 +286,7 @@ class WayHome(Homing):
                 self._ways.succeeded(start, there)
 
     def _fail(self, ended: Outcome, cell: int | None, pose: Pose) -> Leg | None:
-        """Record a leg that has failed; return the next leg, or None to give up."""
+        """Record a leg that has failed; return the next leg, or None to abandon."""
         what = 'on the way home'
         if ended is not Outcome.REACHED and len(self._route) > 1 and self._left > 0:
             passed = min(self._route.index(cell) if cell in self._route else 0,

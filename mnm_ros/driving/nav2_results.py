@@ -36,7 +36,7 @@ def judge(status: int, result: Any, retreat: bool) -> tuple[Outcome, str]:
 
     :param status: of ``action_msgs/GoalStatus``.
     :param result: of ``NavigateToPose``. That of Humble has no ``error_code``: then a goal that is
-        given up counts as blocked if nav2 can lead the robot back, and so is not at fault itself.
+        abandoned counts as blocked if nav2 can lead the robot back, and so is not at fault itself.
     :param retreat: whether the goal led back to where the robot had come from.
     """
     if status == _SUCCEEDED:

@@ -22,8 +22,8 @@ Point = tuple[float, float]
 Points = NDArray[np.float64]
 """One point a row."""
 
-_AT_ONCE = 2**17    # pixels that are looked at together, which bounds what that needs of memory
-_BLOCK = 2**20      # the same, of what is looked at row by row
+_AT_ONCE = 2**17    # pixels that are examined together, which bounds what that needs of memory
+_BLOCK = 2**20      # the same, of what is examined row by row
 
 _NEARER = 1 - 1e-9    # what is less than this part of a distance is nearer, not only rounded
 
@@ -48,7 +48,7 @@ class Map:
         Whether all that a robot passes on straight ways is on the map and known to be free.
 
         :param starts, ends: of the ways in m, shape (ways, 2).
-        :param radius: of the robot in m; with 0 the lines themselves are looked at.
+        :param radius: of the robot in m; with 0 the lines themselves are examined.
         :return: shape (ways,).
         """
         first, last, reach = self.pixels(starts), self.pixels(ends), radius / self.resolution

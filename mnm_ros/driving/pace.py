@@ -12,7 +12,7 @@ from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, WayHome
 from mnm_ros.driving.pose import Pose
 
 _TICK = 0.1      # s, between two velocities
-_LONGEST = 600.0    # s, of a maneuver that is given up
+_LONGEST = 600.0    # s, after which a maneuver is abandoned
 
 
 class Pace:
@@ -58,7 +58,7 @@ class Pace:
         if turn not in self._moves:
             self._moves[turn] = self._move(cell, action, meant)
         self._yaw, self._rolling = yaw, there == meant
-        # One that fails is given up after a while, and leads back.
+        # One that fails is abandoned after a while, and leads back.
         return self._moves[turn] * (1 if self._rolling else 2) + (
             0.0 if self._rolling else self._limits.blocked_after)
 

@@ -119,7 +119,7 @@ class Path:
         return self._point(self.driven + self._ahead)
 
     def lap(self, place: Point) -> None:
-        """Take note of where the robot is: at the nearest point that is not far ahead."""
+        """Record where the robot is: at the nearest point that is not far ahead."""
         near = [self.driven, *self._parts(self.driven, self.driven + self._ahead, place)]
         self.driven = min(near, key=lambda at: math.dist(place, self._point(at)))
 

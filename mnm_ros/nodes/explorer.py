@@ -41,7 +41,7 @@ except ImportError:    # it is no part of ROS 2 itself, and nothing but the bond
 _SUCCESS = TransitionCallbackReturn.SUCCESS
 _HEARTBEAT = 0.5    # s
 _LEAVE = 2.0        # s, that the node may take to leave the robot where it is
-_LEAVING = 0.02     # s, between two looks whether it has been left
+_LEAVING = 0.02     # s, between two checks whether it has been left
 _TIMES = 10    # as many transitions as calls: a manager makes several at once
 _LABELS = {Transition.TRANSITION_DEACTIVATE: 'deactivate', **dict.fromkeys((
     Transition.TRANSITION_UNCONFIGURED_SHUTDOWN, Transition.TRANSITION_INACTIVE_SHUTDOWN,

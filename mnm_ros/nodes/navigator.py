@@ -41,7 +41,7 @@ from std_msgs.msg import Bool, Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 
 _TICK = 0.02     # s, resolution of timeouts
-_LOOK = 0.5      # s, between two looks for other robot sides as long as there is no goal
+_LOOK = 0.5      # s, between two checks for other robot sides as long as there is no goal
 _LEAVE = 1.5     # s, that the answer under way is waited for before the node ends
 
 

@@ -130,7 +130,7 @@ class PreflightNode(Node):
         return self._probe_run
 
     def _look(self, now: float) -> None:
-        """Take note of when nodes have come or gone."""
+        """Record when nodes have come or gone."""
         nodes = sorted(self.get_node_names_and_namespaces())
         if nodes != self._nodes:
             self._nodes, self._changed_at = nodes, now

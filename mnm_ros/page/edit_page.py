@@ -21,7 +21,7 @@ from mnm_ros.plan.findings import Finding
 from nicegui import run, ui
 from nicegui.element import Element
 
-_PERIOD = 0.5    # s, between two looks at what others have edited
+_PERIOD = 0.5    # s, between two checks for edits of others
 
 _T = TypeVar('_T')
 

@@ -33,8 +33,8 @@ from mnm_ros.view.web.situation import consequences, doing
 from nicegui import ui
 from nicegui.element import Element
 
-_PERIOD = 0.5       # s, between two looks at what is new
-_SOON = 0.1         # s, between two looks at what has come of the control pressed last
+_PERIOD = 0.5       # s, between two checks for news
+_SOON = 0.1         # s, between two checks of the control pressed last
 _BEAT = 2.0         # s, between two signs of life for connection.js
 
 
@@ -100,7 +100,7 @@ class Page:
                         self._text('about', 'about')
                     with card('robots-card', 'Robots') as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
-                    with card('events-card', 'What happened'):
+                    with card('events-card', 'Events'):
                         self._events = ui.html('', sanitize=False).classes('events').props(
                             'tabindex=0 role=log aria-label="what happened"')
                     self._controls_card()
@@ -146,7 +146,7 @@ class Page:
                 'Click on a state, or press Enter on it, to see its facts and the policy to it.')
 
     def _doing_card(self) -> None:
-        with card('doing-card', 'What it is doing'):
+        with card('doing-card', 'Activity'):
             self._machine = ui.html('', sanitize=False)
             # A line of its own would move the buttons below it from under the pointer.
             with self._text('doing', 'doing'):
@@ -266,7 +266,7 @@ class Page:
         moments = self._shared.looking_back.past.moments
         at, told = len(moments), ''
         if self._then and not (moments and moments[0].number <= self._then.moment.number):
-            self._then = None    # an exploration has begun anew
+            self._then = None    # an exploration has started again
         if self._then:    # found by its number, as it may be forgotten meanwhile
             at, told = self._then.among(moments), self._then.told
             self._say('past', f'{"Shown" if self._shared.log else "The past is shown"}: {told}')

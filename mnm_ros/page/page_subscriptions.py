@@ -33,9 +33,9 @@ from visualization_msgs.msg import MarkerArray
 
 _MsgT = TypeVar('_MsgT')
 _POSES = ('amcl_pose', 'pose')
-_GRAPH = 1.0     # s, between two looks at who is there
+_GRAPH = 1.0     # s, between two checks of who is there
 _CHART = 2.0     # s, between two pictures of the timeline
-_WORLD = 0.5     # s, between two looks at where robot and doors are
+_WORLD = 0.5     # s, between two checks of robot and doors
 _BEST_EFFORT = QoSProfile(
     depth=1, reliability=ReliabilityPolicy.BEST_EFFORT, durability=DurabilityPolicy.VOLATILE)
 
@@ -50,7 +50,7 @@ class PageSubscriptions(Subscriptions):
     def __init__(self, node: Node) -> None:
         super().__init__(node)
         self._explorers: frozenset[Any] = frozenset()
-        self._often_heard: dict[str, Callable[[], None]] = {}    # looked at now and then
+        self._often_heard: dict[str, Callable[[], None]] = {}    # examined now and then
         self._poses: dict[str, Subscription] = {}
         self._next_graph = self._next_world = -math.inf
         self._hear(OccupancyGrid, 'map', self._mapped)
@@ -59,7 +59,7 @@ class PageSubscriptions(Subscriptions):
 
     def look(self, now: float, offered: Callable[[], frozenset[str]]) -> None:
         """
-        Take in who is there, and what comes too often to be looked at each time.
+        Take in who is there, and what comes too often to be examined each time.
 
         :param offered: returns the services that are there.
         """
@@ -100,10 +100,8 @@ class PageSubscriptions(Subscriptions):
         if self._explorers and present - self._explorers:
             self.forget()
         self._explorers = present or self._explorers
-        there = {robot for robot, stops in self._stops.items()
-                 if self._node.count_publishers(stops.topic_name)}
-        self.heard = replace(self.heard, stopped=self.heard.stopped & there,
-                             gone=bool(self._explorers) and not present)
+        self.heard = replace(self.heard, gone=bool(self._explorers) and not present)
+        self.drop_stops()
         self._look_for_poses()
 
     def _look_for_poses(self) -> None:

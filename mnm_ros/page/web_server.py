@@ -28,7 +28,7 @@ import uvicorn
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 _GRACE = 1       # s, for requests under way when the node ends
-_JOIN = 3.0      # s, after which the thread is left alone
+_JOIN = 3.0      # s, after which the thread is not waited for
 _MOMENT = 0.005  # s
 _PAGES = 20          # that wait for a socket, each of 0.8 MB; browsers have one within a second
 _SETTLE = 2.0        # s, after which the memory of what is gone is given back
@@ -64,7 +64,7 @@ class WebServer:
         """
         Serve from now on.
 
-        NiceGUI looks at all objects when it starts, also at those that another thread has not
+        NiceGUI examines all objects when it starts, also those that another thread has not
         finished. Python then raises SystemError there, so that the caller waits.
         """
         self._socket.listen()

@@ -150,8 +150,8 @@ def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
     """
     Give a node what ``-p`` says, where an entry of a file before it would have won.
 
-    ``-p NODE:NAME:=VALUE`` is for the node of that name in any namespace; ROS alone would look for
-    it in the root namespace only.
+    ``-p NODE:NAME:=VALUE`` is for the node of that name in any namespace; ROS alone would search
+    for it in the root namespace only.
 
     It has to be called before the parameters are declared.
 

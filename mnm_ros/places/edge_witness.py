@@ -75,7 +75,7 @@ class EdgeWitness:
         return over
 
     def aborted(self) -> list[Drive]:
-        """Record that the server, or what drives the robot, has given up; it stands."""
+        """Record that the server, or what drives the robot, has stopped trying; it stands."""
         self._tracked = None
         return self._end(state_of(self.place))
 

@@ -90,7 +90,7 @@ class Plan:
 
     @cached_property
     def ways(self) -> Ways:
-        """Return the ways between cells, for looking at: a drive would be remembered in them."""
+        """Return the ways between cells, to read them: a drive would be remembered in them."""
         ways = Ways(self.grid)
         ways.read(self.driven_map, self.ways_radius)
         return ways

@@ -22,7 +22,7 @@ _STUBS = 0.5       # and shorter by so many m
 _WIDEST = 8.0      # m
 _LEAST = 0.5       # m
 _APART = 0.25      # m beside a gate, within which both of its walls are
-_BESIDE = 0.75     # m from a gate, where both sides are looked at
+_BESIDE = 0.75     # m from a gate, where both sides are examined
 _THICK = 1.0       # m along which gates are one
 
 

@@ -3,7 +3,7 @@
 """
 The grid that fits a map best: size, origin and rotation.
 
-A map is looked at along the rows and columns of a grid, on points so close to each other that all
+A map is examined along the rows and columns of a grid, on points so close to each other that all
 origins of one rotation are at some of them. Those that seem best are compared exactly.
 """
 

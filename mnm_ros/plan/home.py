@@ -52,8 +52,8 @@ def home_on(map_: Map, wished: Pose | None, radius: float) -> Home:
             'smaller --robot-radius or --clearance, or another map')
     if wished is None:
         pose, room = _widest(map_, free, depth)
-        return Home(pose, f'home: {pose.x:g}, {pose.y:g}, where most room is ({room:.2f} m to the '
-                    'next wall); --home X Y [DEG] puts it elsewhere')
+        return Home(pose, f'home: {pose.x:g}, {pose.y:g}, the point with most room ({room:.2f} m '
+                    'to the nearest wall); --home X Y [DEG] sets another one')
     there = map_.pixels([wished[:2]])[0]
     if _depth_at(depth, there) > least:
         return Home(wished, f'home: {wished.x:g}, {wished.y:g}')

@@ -11,7 +11,7 @@ from mnm_ros.driving.occupancy import Point
 
 _WIDE = 0.62    # of a letter, by the size of the font
 _HIGH = 1.1
-_TILE = 8       # sizes of the unit: how large the tiles are in which boxes are looked up
+_TILE = 8       # sizes of the unit: how large the tiles are in which boxes are searched
 
 Box = tuple[float, float, float, float]
 """Left, upper, right and lower side, y pointing down."""

@@ -34,7 +34,7 @@ _GAP = 0.3         # m: what is no wider is no opening
 _WIDER = 1.15      # by how much one side of an opening is wider than itself
 
 _AROUND = np.ones((3, 3), np.bool_)
-_DIRECTIONS = 36    # in which the shortest way across an opening is looked for
+_DIRECTIONS = 36    # in which the shortest way across an opening is searched for
 _COARSE = 3         # of them, each is tried first
 _NEAR = 0.35        # m around the border of two rooms, where the line of their opening may be
 _MIDDLE = 0.7       # of the distance from the walls; what is nearer to one is no middle

@@ -32,7 +32,7 @@ class Request:
     :ivar door_width: up to which an opening between rooms is a door.
     :ivar room_area: from which on what is behind an opening is a room, in m^2.
     :ivar rooms, keep_outs: as a plan has them.
-    :ivar doors: the same; if there are any, no others are looked for.
+    :ivar doors: the same; if there are any, no others are searched for.
     :ivar mask: a filter mask of nav2.
     :ivar spacing: of neighbouring places of a graph.
     :ivar keep_unknown: whether what map_saver_cli draws as unknown is so, whatever the threshold.

@@ -22,7 +22,7 @@ Line = tuple[Point, Point]
 Labels = NDArray[np.int32]
 """The number of the room of each pixel, from 1 on; 0 for what is not free."""
 
-_BESIDE = (1.5, 3.0, 5.0)    # pixels from a line, where the rooms on its sides are looked for
+_BESIDE = (1.5, 3.0, 5.0)    # pixels from a line, where the rooms on its sides are searched for
 
 
 def is_free(map_: Map) -> NDArray[np.bool_]:
@@ -83,7 +83,7 @@ def middle(map_: Map, labels: Labels, label: int) -> Point:
 
 
 def middles(map_: Map, labels: Labels, wanted: Iterable[int]) -> list[Point]:
-    """Return the same of several rooms, which are looked for once."""
+    """Return the same of several rooms, which are searched for once."""
     from scipy import ndimage
     areas, found = ndimage.find_objects(labels), []
     for label in wanted:

@@ -19,7 +19,7 @@ REACH = 0.75
 """A pixel that is farther from all places than this part of the spacing gets a place."""
 
 _LEAST = 0.02     # of the square of the spacing: a smaller area that is farther gets no place
-_ROUNDS = 20      # in which what is left is looked at
+_ROUNDS = 20      # in which what is left is examined
 _ROOM = 0.5       # of the spacing, from a wall: more room is not better
 _CENTRED = 1e-3   # of a pixel of room, for a pixel nearer to the centre of its tile
 _FAR = np.iinfo(np.int32).max

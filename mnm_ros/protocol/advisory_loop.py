@@ -69,7 +69,7 @@ class AdvisoryLoop(RobotLoop):
             self._early = seq, state, now
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Take note that a node has joined: it may be another robot, in another place."""
+        """Record that a node has joined: it may be another robot, in another place."""
         if joined:
             self._orders.clear()
             self._early = self._place = None

@@ -130,13 +130,13 @@ class AnswerTimes:
         self._asked_at = 0.0    # by the clock
 
     def ask(self, action: int, now: float) -> None:
-        """Take note that an action was given to the robot."""
+        """Record that an action was sent to the robot."""
         self._asked = action, now
         self._asked_at = self._clock() if self._clock else 0.0
 
     def end(self, now: float | None) -> float | None:
         """
-        Take note of the answer, or if ``now`` is None that none is waited for any more.
+        Record the answer, or if ``now`` is None that none is waited for any more.
 
         :returns: What it has taken, as in ``seconds``; None if that is not known.
         """

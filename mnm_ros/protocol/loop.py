@@ -212,7 +212,7 @@ class RobotLoop(Loop):
 
     @abstractmethod
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Take note that a node, perhaps a robot, has joined or left the topics."""
+        """Record that a node, perhaps a robot, has joined or left the topics."""
 
     @abstractmethod
     def tick(self, now: float) -> None:

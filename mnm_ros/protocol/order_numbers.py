@@ -55,7 +55,7 @@ class OrderNumbers:
         return number
 
     def use(self, number: int) -> None:
-        """Take note that an order is about to have a number."""
+        """Record that a command is about to get a number."""
         if number >= self._bound:
             self._bound = number + _RESERVED
             self._keep(self._bound)

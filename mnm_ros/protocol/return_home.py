@@ -19,7 +19,7 @@ class HomeProgress(Enum):
 
     WAITING = 'waiting'    # nothing to do but to wait
     ARRIVED = 'arrived'    # RESET has ended in ``ReturnHome.state``
-    LOST = 'lost'          # the robot may be anywhere: the way home has to begin anew
+    LOST = 'lost'          # the robot may be anywhere: the way home has to begin again
 
 
 class ReturnHome:
@@ -31,7 +31,7 @@ class ReturnHome:
     the service is called again, and the report of that counts, or the old one if there is none.
 
     A call cannot be taken back: one that is answered late leads the robot home once more, and
-    an action that was given up may be executed after the call. The way home counts as over
+    an action that was abandoned may be executed after the call. The way home counts as over
     only when neither can happen any more.
 
     :param call: calls the service and hands the attempt's number back to ``respond``; returns
@@ -82,7 +82,7 @@ class ReturnHome:
         """
         Forget the way home.
 
-        :param seq: of the action that is given up at the same time; None if there is none.
+        :param seq: of the action that is abandoned at the same time; None if there is none.
         """
         if seq is not None:
             self._given_up.add(seq)
@@ -127,7 +127,7 @@ class ReturnHome:
 
     def executed(self, seq: int) -> HomeProgress | None:
         """
-        Take an answer; None unless it is to an action that was given up.
+        Take an answer; None unless it is to an action that was abandoned.
 
         Calls of the service may overtake that action: it may have led away from home again.
         """

@@ -63,14 +63,14 @@ class SingleRobotGuard:
         self._first = 0.0    # when the first of them came
 
     def look(self, robots: Mapping[Hashable, str]) -> None:
-        """Take note of the robot sides that are there: their names by their identities."""
+        """Record the robot sides that are there: their names by their identities."""
         self._robots = dict(robots)
         self._one &= robots.keys()
         if self._call and (not self.several or robots.keys() - self._call.robots):
             self._call = None
 
     def sent(self, seq: int, now: float) -> None:
-        """Take note of an order, also of one that is given again."""
+        """Record a command, also one that is sent again."""
         if seq != self._seq:
             self._seq, self._given = seq, now
             self._times = self._answers = 0
@@ -83,7 +83,7 @@ class SingleRobotGuard:
             del self._to_come[next(iter(self._to_come))]
 
     def answered(self, seq: int, now: float) -> None:
-        """Take note of an answer to an order that was given here, however old."""
+        """Record an answer to a command that was sent here, however old."""
         if seq == self._seq:
             self._first = self._first if self._answers else now
             self._answers += 1
@@ -98,7 +98,7 @@ class SingleRobotGuard:
             self._one, self._call = frozenset(), None
 
     def reported(self) -> None:
-        """Take note of a report; it may come from one that was taken for dead."""
+        """Record a report; it may come from one that was taken for dead."""
         self._one = frozenset()
 
     def objection(self, timeout: float, now: float) -> str:

@@ -68,8 +68,8 @@ class StepLoop(RobotLoop):
         """
         Return the number of the last order if the robot is at rest since its answer.
 
-        0 if no order has been given, and None while the loop commands the robot, or has given up
-        to wait for an answer.
+        0 if there was no command, and None while the loop commands the robot, or waits
+        for an answer no longer.
         """
         going_home = self._return_home is not None and self._return_home.under_way
         return None if self.running or going_home else self._client.last_order
@@ -171,7 +171,7 @@ class StepLoop(RobotLoop):
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
         """
-        Take note that a node, perhaps a robot, has joined or left the topics or services.
+        Record that a node, perhaps a robot, has joined or left the topics or services.
 
         A robot that has just joined may have missed a RESET, so RESET is sent again at once. If
         it carries that out, it does not begin where the other robot was: that place is forgotten.
@@ -235,7 +235,7 @@ class StepLoop(RobotLoop):
         super()._observe(action, state, now)
 
     def _time(self, action: int, seconds: float | None) -> None:
-        """Take note of how long a step has taken, and tell the task once that is news."""
+        """Record how long a step has taken, and tell the task once that is news."""
         here = self.task.last_state
         if self._pair_times is None or here is None or seconds is None or self.over:
             return

@@ -308,7 +308,7 @@ class Lockstep:
         self.due = now + timeout
 
     def commanded(self, now: float) -> None:
-        """Take note of a command."""
+        """Record a command."""
         self._timed_out = False
         self.due = now + _REST if self._settling else now
 

@@ -176,7 +176,7 @@ class PhysicalDrive(DiffDrive):
             self._model.geom_friction[wheel, 0] = self._gripping(grip) or _SLIPPING
 
     def _feel(self) -> None:
-        """Take note of what presses on the robot, and whether that is where its bumper is."""
+        """Record what presses on the robot, and whether that is where its bumper is."""
         data, force = self._data, np.zeros(6)
         for index, (one, other) in enumerate(data.contact.geom):
             if self._skirt in (one, other):

@@ -28,7 +28,7 @@ STEPS_PER_EDGE = 25
 LEAST_STEPS = 5000
 """Before that none closes, so that the first hypothesis of a small graph can be judged."""
 
-_TRIED = 300    # passages, the busiest ones, of which one is looked for that can close
+_TRIED = 300    # passages, the busiest ones, of which one is searched for that can close
 
 
 class RouteWorld:

@@ -3,15 +3,15 @@
 """
 What explores a changing world: MNM, and what it is compared with.
 
-mnm       MNM over the base; nobody tells it of a change
+mnm       MNM over the base; no change is announced to it
 once      the base alone, begun once; what it has found is held for ever
-oracle    the base alone, begun anew exactly at each change, of which it is told; nothing is held
+oracle    the base alone, started again exactly at each change that is announced; nothing is held
           until that run ends
-schedule  the base alone, begun anew every so many steps, also where the last run has not ended;
+schedule  the base alone, started again every so many steps, also where the last run has not ended;
           what was found last is held meanwhile
 
 A base alone has in each run the delta that MNM gives to its first stream, so that both pay for
-the same promise; who begins anew again and again makes it for each run apart, which is less. No
+the same promise; a method that starts again makes it for each run apart, which is less. No
 ROS. What comes of it depends on nothing but the experiment.
 """
 

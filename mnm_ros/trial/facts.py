@@ -28,14 +28,14 @@ from mnm_ros.view.words import by_source
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked
 _EVENTS = 100     # the last ones, which are listed
-_BEYOND = 60      # states beyond the radius that are listed
+_BEYOND = 60      # states farther than the radius that are listed
 
 
 class Row(NamedTuple):
     """
     What is told about a known state.
 
-    :ivar steps: expected by the counts; inf if it was never seen to arrive.
+    :ivar steps: expected steps, estimated from the counts; inf if it was never seen to arrive.
     :ivar tried: how often the least tried action of the policy was tried.
     :ivar note: what is wrong with it, or empty.
     """

@@ -100,7 +100,7 @@ class Probe:
         self._next = self._choose()
 
     def relocate(self) -> None:
-        """Take note that the robot may be anywhere; the next action is RESET."""
+        """Record that the robot may be anywhere; the next action is RESET."""
         self._next = RESET
 
     def estimate(self, radius: float | None = None) -> tuple[int, bool]:
@@ -151,12 +151,12 @@ class Probe:
 
 
 _SHOWN = 5       # steps that have ended elsewhere than declared
-_REPORTS = 20    # reports of having been moved, after which the probe is given up
+_REPORTS = 20    # reports of having been moved, after which the probe is abandoned
 
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """One line of the result: what was looked at, whether it is as it should be, and details."""
+    """One line of the result: what was examined, whether it is as it should be, and details."""
 
     name: str
     ok: bool
@@ -175,7 +175,7 @@ class ProbeRun:
     :param first_seq: of the first action; the time in nanoseconds.
     :param send: publishes ``[seq, action]``.
     :param clock: by which the time of a step is told; None for that of all times passed in.
-    :ivar given_up: why the probe was given up, or ''.
+    :ivar given_up: why the probe was abandoned, or ''.
     :ivar foreign: how many answers to orders of other nodes came.
     """
 
@@ -200,7 +200,7 @@ class ProbeRun:
 
     @property
     def over(self) -> bool:
-        """Whether the probe has been played or given up."""
+        """Whether the probe has been played or abandoned."""
         return self._probe.over or bool(self.given_up)
 
     @property

@@ -103,5 +103,5 @@ def rehearse(problem: Problem, home: int, declaration: Declaration,
 
 def declared_cmp(actions: int, home: int, declaration: Declaration,
                  counts: Mapping[Pair, Mapping[int, int]]) -> TableCmp:
-    """Return the CMP with the declared ends, likely by the counts."""
+    """Return the CMP with the declared ends, with probabilities estimated from the counts."""
     return TableCmp(home, actions, declared_outcomes(declaration, counts))

@@ -50,7 +50,7 @@ class ReplaySummary:
     steps: list[int] = field(default_factory=list)
 
     def take(self, update: Update) -> None:
-        """Take note of an input, after the exploration has taken it."""
+        """Record an input, after the exploration has taken it."""
         exploration, made = self.exploration, update.input
         self.inputs[type(made)] += 1
         if isinstance(made, Observation):

@@ -25,7 +25,7 @@ from mnm_ros.view.telemetry import Telemetry
 
 _EVENLY = 150    # scenes at which nothing need have been decided
 _EVENTS = 50     # that are told in a scene
-_LOOKS = 8       # policies of which the trust is worked out anew for a scene
+_LOOKS = 8       # policies of which the trust is computed again for a scene
 
 Show = Callable[[Telemetry, 'Hypothesis | None'], object]
 

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 import math
 import re
 import time
@@ -12,7 +13,17 @@ import time
 from mnm_ros.core.model.counts import Pair, usual
 from mnm_ros.core.model.declaration import listed
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
-from mnm_ros.core.progress.said import HintWithdrawn, MostHasChanged, WaysClosed
+from mnm_ros.core.progress.said import (
+    Because,
+    ExploreCalled,
+    ExploreCalledBefore,
+    HintWithdrawn,
+    MostHasChanged,
+    PausedBy,
+    PausedToGoHomeBy,
+    Reason,
+    WaysClosed,
+)
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.sentences import places, sentence
@@ -26,9 +37,10 @@ _ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'pause reque
           'improve': 'improvement of policies requested',
           'cancel': 'end of the goal requested',
           'change': 'change of the simulated world requested',
-          'at_home': 'at home', 'not_home': 'not at home', 'hazard': 'hazard'}
+          'at_home': 'arrived at home', 'not_home': 'did not get home', 'hazard': 'hazard'}
 """Words for a request, or for its outcome, by ``Event.what``."""
 _NOWHERE = ('look', 'improve', 'forget')    # the place of the robot says nothing there
+_LATE = 10.0    # s, by which an event may be published after a later one, at most
 
 
 def moment(seconds: float, form: str = '%a %H:%M') -> str:
@@ -42,12 +54,17 @@ def merged(events: Sequence[Event]) -> list[Event]:
 
     A hint is left out if a change of the same pair follows before the hint is withdrawn, and an
     event about a single pair if many moves share its change. The diagnostics ``closed`` say when a
-    closed way is tried again.
+    closed way is tried again. Of a call whose caller was named late, the corrected event is kept.
+    The events are in the order of their times.
     """
     shared = [event for event in events if event.moves]
+    corrected = {(event.what, event.robot, event.corrects, event.time)
+                 for event in events if event.corrects}
     kept: list[Event] = []
     confirmed: set[Pair] = set()
-    for event in reversed(events):
+    for event in reversed(_by_time(events)):
+        if (event.what, event.robot, event.by, event.time) in corrected:
+            continue
         if event.change is not None and event.kind == 'change':
             confirmed.add(event.change.pair)
         elif isinstance(event.said, HintWithdrawn):
@@ -58,6 +75,17 @@ def merged(events: Sequence[Event]) -> list[Event]:
         if not any(_covers(each, event) for each in shared):
             kept.append(event)
     return kept[::-1]
+
+
+def _by_time(events: Sequence[Event]) -> list[Event]:
+    """Return events in the order of their times; a clock that was set back changes nothing."""
+    found: list[Event] = []
+    for event in events:
+        at = len(found)
+        while at and 0 < found[at - 1].time - event.time < _LATE:
+            at -= 1
+        found.insert(at, event)
+    return found
 
 
 def _covers(shared: Event, event: Event) -> bool:
@@ -88,9 +116,26 @@ def tone(event: Event) -> str:
     return ''
 
 
-def closed_way(pair: Pair, since: float | None, look: float, description: RobotDescription) -> str:
+@dataclass(frozen=True)
+class ClosedWay:
     """
-    Return that a way is closed.
+    The words about a way that is closed.
+
+    :ivar name: of the way, and since when it is closed.
+    :ivar next_try: when the robot tries the way again; empty for now, or for no known time.
+    """
+
+    name: str
+    next_try: str
+
+    def __str__(self) -> str:
+        return ', '.join(filter(None, (self.name, self.next_try)))
+
+
+def closed_way(pair: Pair, since: float | None, look: float,
+               description: RobotDescription) -> ClosedWay:
+    """
+    Return the words about a way that is closed.
 
     :param pair: state and action.
     :param since: s since 1970; None if that is not known.
@@ -98,8 +143,9 @@ def closed_way(pair: Pair, since: float | None, look: float, description: RobotD
     """
     door = description.door(*pair)
     began = '' if since is None else f' since {moment(since)}'
-    return f'{_way(pair, door, description)} {"closed" if door else "blocked"}{began}' + (
-        f', next try {moment(look)}' if math.isfinite(look) else '')
+    return ClosedWay(
+        f'{_way(pair, door, description)} {"closed" if door else "blocked"}{began}',
+        f'next try {moment(look)}' if math.isfinite(look) else '')
 
 
 def _way(pair: Pair, door: str, description: RobotDescription) -> str:
@@ -107,6 +153,35 @@ def _way(pair: Pair, door: str, description: RobotDescription) -> str:
     state, action = pair
     return f'door {door}' if door else (
         f'"{description.action_name(action, state)}" in {description.place(state)}')
+
+
+def pause_after(pause: Event | None, event: Event) -> Event | None:
+    """
+    Return the pause that lasts after an event; None without one, or if nobody is named.
+
+    :param pause: the one that lasted before the event.
+    """
+    if event.kind == 'pause' and not isinstance(event.said, ExploreCalledBefore):
+        return event if isinstance(event.said, PausedBy) else None
+    if pause and event.what == 'pause' and event.corrects:
+        return replace(pause, by=event.by, said=PausedBy(event.by or ''))
+    return None if event.what == 'resume' else pause
+
+
+def paused(status: Reason, pause: Event | None, here: str = '') -> str:
+    """
+    Return who has paused the exploration, and when; empty if ``status`` or nobody says so.
+
+    :param pause: the last one, as ``pause_after`` has it.
+    :param here: the page that shows the sentence, as ``Event.by`` names it.
+    """
+    why = status.said if isinstance(status, Because) and status.what == 'paused' else None
+    if pause is None or not isinstance(why, (ExploreCalled, ExploreCalledBefore)):
+        return ''
+    form = '%a %H:%M' if isinstance(why, ExploreCalledBefore) else '%H:%M'
+    home = ' to go home' if isinstance(pause.said, PausedToGoHomeBy) else ''
+    by = 'from this page' if pause.by == here else f'by {pause.by}'
+    return f'paused{home} {by} at {moment(pause.time, form)}'
 
 
 def told(event: Event, description: RobotDescription) -> str:
@@ -133,6 +208,8 @@ def _asked(event: Event, description: RobotDescription) -> str:
     said, more = (f'goal {target}', '') if event.kind == 'goal' else (
         event.text, '') if event.kind == 'setting' else (
         _ASKED.get(event.what or '', event.what or ''), event.text and f': {event.text}')
+    if event.corrects:
+        more += f'{"; " if more else ": "}first reported as by {event.corrects}'
     return ''.join((
         f'{event.robot}: ' if event.robot else '', said,
         f' at {description.place(event.state or 0)}' if here else '',

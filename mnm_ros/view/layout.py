@@ -31,7 +31,7 @@ _ROUNDS = 6            # of relaxation in an update
 _FIRST_ROUNDS = 40     # in the first one, when nothing has been shown yet
 _STILL = 0.002         # movements below this one are not worth another round
 _LATTICE = 0.5         # between the places of states that are never moved
-_RING = np.exp(2j * np.pi * np.arange(16) / 16)    # directions in which a place is looked for
+_RING = np.exp(2j * np.pi * np.arange(16) / 16)    # directions in which a place is searched for
 
 _Places = NDArray[np.complex128]
 _Floats = NDArray[np.float64]

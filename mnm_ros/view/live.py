@@ -41,7 +41,7 @@ def played_on(exploration: Exploration, continuation: Continuation) -> Continuat
 
 def trusted(exploration: Exploration, view: View, seconds: Mapping[int, float],
             names: RobotDescription) -> tuple[TrustedPolicy, ...]:
-    """Return the policies there are, each of which is looked at in its turn."""
+    """Return the policies there are, each of which is examined in its turn."""
     begun = time.thread_time()
     told = tuple(replace(each.timed(seconds), why=sentence(each.said, names))
                  for each in exploration.trust(view.looks, view))

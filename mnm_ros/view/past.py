@@ -37,7 +37,7 @@ class Past:
     """
     Keeps moments; of too many, those that are closest to others and weigh least are forgotten.
 
-    :ivar moments: the oldest first, anew after each change, so that any thread may read them.
+    :ivar moments: the oldest first; each change replaces it, so that any thread may read it.
     """
 
     def __init__(self, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
@@ -46,7 +46,7 @@ class Past:
         self._added = 0
 
     def add(self, moment: Moment) -> None:
-        """Keep a moment; one of fewer steps than the last is of an exploration begun anew."""
+        """Keep a moment; if it has fewer steps than the last, the exploration began again."""
         begun_anew = bool(self.moments) and moment.step < self.moments[-1].step
         self._added += 1
         moment = moment._replace(number=self._added)

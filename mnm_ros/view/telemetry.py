@@ -23,7 +23,7 @@ SURE = 0.4
 How much of a prediction has to be left for a time to go.
 
 Of 12 runs of ``two_rooms``, ``grid_3x3`` and ``moving_wall``, the steps that were really left were
-in the predicted range in 86% to 100% of the looks at which more was left, and else in 53%: at the
+in the predicted range in 86% to 100% of the checks at which more was left, and else in 53%: at the
 end of a run a half to a third is still predicted.
 """
 
@@ -101,7 +101,7 @@ class RobotsMet:
         return found
 
     def reached(self, robot: str, setting: int) -> int:
-        """Take note of the setting of a robot; return the one that all have reached."""
+        """Record the setting of a robot; return the one that all have reached."""
         self._settings[robot] = setting
         return min(self._settings.values())
 

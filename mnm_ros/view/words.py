@@ -336,7 +336,7 @@ def about(heard: Telemetry, state: int) -> list[str]:
         led = sorted(heard.knowledge.after(state, action), key=lambda each: -each.times)
         lines.append(
             f'{said.action_name(action, state)}, {whole(sum(each.times for each in led))} times: '
-            + ', '.join(f'to {said.name(each.following)} in {each.probability:.0%}'
+            + ', '.join(f'{each.probability:.0%} to {said.name(each.following)}'
                         for each in led[:3]))
     return lines
 

@@ -69,13 +69,13 @@ def test_a_map_becomes_a_graph_that_can_be_explored(
     assert main(['map', 'flat.yaml', '--room', 'kitchen', '0', '0', '--door-width', '0.9']) == 0
     out = capsys.readouterr().out
     graph = read_geojson(folder / 'flat.geojson')
-    assert out.startswith('home: 0.') and 'where most room is' in out.splitlines()[0]
+    assert out.startswith('home: 0.') and 'the point with most room' in out.splitlines()[0]
     assert f'{len(graph.places)} places, {len(graph.edges) // 2} ways' in out
     assert 'rooms: kitchen (' in out and 'doors: A-kitchen (0.' in out
     assert '1 unknown speck, at (0.05, -0.45)' in out
     assert {edge.door for edge in graph.edges} == {'', 'A-kitchen'}
-    assert re.search(r'exploring all of it at 0\.\d+ m/s takes about \d+ (s|min) \(9 of 10 times '
-                     r'.*\): \d+ steps, ways home included', out)
+    assert re.search(r'exploring all of it at 0\.\d+ m/s takes about \d+ (s|min) \(in 9 of 10 '
+                     r'cases .*\): \d+ steps, ways home included', out)
     svg = ElementTree.parse(folder / 'flat.svg').getroot()
     classes = [element.get('class') for element in svg.iter()]
     # One more of each in the legend.
@@ -99,7 +99,7 @@ def test_a_graph_that_is_not_simulated_in_time_has_an_estimate(
         with monkeypatch.context() as context:
             context.setattr(plan_forecast, name, 0)
             line, = plan_forecast.graph_forecast(graph)
-        assert '(an estimate by its edges, ' in line
+        assert '(estimated from the number of edges, ' in line
         assert number(STEPS.findall(line)[0]) == 3 * len(graph.edges)
         assert 0.5 <= number(STEPS.findall(simulated)[0]) / (3 * len(graph.edges)) <= 2
 

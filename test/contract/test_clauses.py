@@ -42,7 +42,7 @@ class Simulated(robots.Robot):
     A robot side that answers at once, on a clock of its own, without a node.
 
     :param slip: the chance of staying where it is.
-    :param again: whether it executes repeated orders again, in secret.
+    :param again: whether it executes repeated commands again, in secret.
     :param seconds: of a step; it takes a random part of them.
     :param answers: s until it answers again, at most.
     """
@@ -165,7 +165,7 @@ class Wrong(Simulated):
 
 
 CLAUSES = [clause for name, clause in vars(clauses).items() if name.startswith('test_')]
-REPEATED = clauses.test_a_repeated_order_is_not_executed_again
+REPEATED = clauses.test_a_repeated_command_is_not_executed_again
 
 
 @pytest.fixture
@@ -198,7 +198,7 @@ def test_what_is_right_passes(verdict: Judge) -> None:
 @pytest.mark.parametrize('slip', [0.0, 0.1, 0.5])
 def test_a_correct_robot_fails_no_clause_more_often_than_is_written_down(
         verdict: Judge, move: Step, slip: float) -> None:
-    """Issue: with a slip of 10%, a repeated order was found to be executed again in 2 of 10."""
+    """Issue: with a slip of 10%, a repeated command was found to be executed again in 2 of 10."""
     trials = strength(30, 60)
     wrongly = [(clause.__name__, seed) for seed in range(trials) for clause in CLAUSES
                if verdict(clause, Simulated(move, slip, False, seed), seed) == 'failed']

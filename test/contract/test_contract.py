@@ -32,13 +32,13 @@ DEADLINE = 600.0    # s, against standing still: a slip takes the contract more 
 # Of the wrong robots, which are tested at the same time: most take less than what is imported.
 SHARES = strength(1, 4)
 
-THROUGH_NODES = ('answers_twice', 'dies_of_malformed_orders', 'says_nothing_though_asked')
+THROUGH_NODES = ('answers_twice', 'dies_of_malformed_commands', 'says_nothing_though_asked')
 """The ways that every run looks for in nodes; test_clauses.py has the others without."""
 
 WRONG = {way: clause for way, clause in wrong_robots.WRONG.items()
          if strength(way in THROUGH_NODES, True)}
 
-APART = ('dies_of_malformed_orders', 'executes_a_repeat_slowly_in_secret')
+APART = ('dies_of_malformed_commands', 'executes_a_repeat_slowly_in_secret')
 """The ways that would disturb the other robots in one process."""
 
 FLAT = load('one_room')
@@ -168,7 +168,7 @@ def test_what_is_right_passes(verdicts: Mapping[str, Verdict], name: str) -> Non
     assert verdict.status == 0, verdict.output
     # Not every robot that slips can be told from one that executes again, and a coin decides.
     assert verdict.skipped <= (set() if name == 'right' else {
-        'test_a_repeated_order_is_not_executed_again'})
+        'test_a_repeated_command_is_not_executed_again'})
     assert 'a step took ' in verdict.output
 
 

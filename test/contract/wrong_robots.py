@@ -22,15 +22,15 @@ from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 
 WRONG = {
-    'answers_twice': 'test_every_order_is_answered_once',
+    'answers_twice': 'test_every_command_is_answered_once',
     'answers_another_seq': 'test_reset_is_answered',
     'forgets_reset': 'test_reset_leads_to_one_home',
-    'ignores_a_repeat': 'test_a_repeated_order_is_answered_again',
-    'executes_a_repeat': 'test_a_repeated_order_is_answered_again',
-    'executes_a_repeat_in_secret': 'test_a_repeated_order_is_not_executed_again',
-    'executes_a_repeat_slowly_in_secret': 'test_a_repeated_order_is_not_executed_again',
+    'ignores_a_repeat': 'test_a_repeated_command_is_answered_again',
+    'executes_a_repeat': 'test_a_repeated_command_is_answered_again',
+    'executes_a_repeat_in_secret': 'test_a_repeated_command_is_not_executed_again',
+    'executes_a_repeat_slowly_in_secret': 'test_a_repeated_command_is_not_executed_again',
     'wants_growing_seqs': 'test_any_other_seq_is_executed',
-    'dies_of_malformed_orders': 'test_malformed_orders_are_ignored',
+    'dies_of_malformed_commands': 'test_malformed_commands_are_ignored',
     'answers_unknown_actions': 'test_unknown_actions_are_ignored',
     'chatters': 'test_nothing_is_said_unasked',
     'malformed_besides': 'test_every_message_was_well_formed',
@@ -77,7 +77,7 @@ class Ring:
 
     def on_action(self, data: Sequence[int], offset: int) -> None:
         if len(data) != 2 or offset:
-            assert self.way != 'dies_of_malformed_orders'
+            assert self.way != 'dies_of_malformed_commands'
             return
         seq, action = data
         if self.stopped or not -1 <= action < 2 and self.way != 'answers_unknown_actions':

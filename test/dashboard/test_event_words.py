@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
 from mnm_ros.core.progress.said import (
     ActionChanged,
@@ -114,7 +116,30 @@ def test_a_way_has_one_entry_for_one_change() -> None:
     next_try = Event(99, 'closed, next try', said=WaysClosed(((5, 1),)))
     assert merged([hint, other_hint, change, next_try]) == [other_hint, change]
     assert merged([hint, withdrawn, change]) == [hint, withdrawn, change]
-    assert merged([change, hint]) == [change, hint]
+    later = replace(hint, time=AT + 90)
+    assert merged([change, later]) == [change, later]
+
+
+def test_what_is_told_late_stands_where_it_happened() -> None:
+    """Issue: some events of one second were out of order."""
+    def event(text: str, after: float) -> Event:
+        return Event(9, text, time=AT + after)
+
+    pause, home, found = event('pause', 0.0), event('home', 0.5), event('found', 0.7)
+    assert merged([home, found, pause]) == [pause, home, found]
+    # A clock that was set back by a minute, and events without a time, change no order.
+    assert merged([found, back := event('back', -60.0)]) == [found, back]
+    assert merged([old := Event(1, 'old'), pause]) == [old, pause]
+
+
+def test_a_call_has_one_entry_though_its_caller_is_named_late() -> None:
+    call = Event(9, 'c', 'command', time=AT, by='service save', what='save')
+    other = replace(call, time=AT - 1)
+    named = replace(call, by='mnm_ros save', corrects='service save')
+    between = Event(9, 'found', time=AT + 1)
+    assert merged([other, call, between, named]) == [other, named, between]
+    assert told(replace(named, text='refused'), FLAT) == (
+        'save requested, by mnm_ros save: refused; first reported as by service save')
 
 
 def shared(action: int | None, now: int, **began: float) -> Event:

@@ -111,7 +111,7 @@ def test_numbers_are_written_as_the_language_has_them() -> None:
     (said.StatesDeleted(2, (8, 23)), 'hall, r3c2 out of reach'),
     (said.StatesAdded(2, (98, 99)), 'places 98, 99 within reach now'),
     (said.Because('paused', said.BatteryCharging(42, 20, 80)),
-     'paused: charging, 42%; goes on at 80%'),
+     'paused: charging: 42% of 80%'),
     (said.OfReset(), 'RESET leads there')])    # which has no plain sentence
 def test_an_operator_needs_no_terms(value: Said, expected: str) -> None:
     assert sentence(value, NAMED, plain=True) == expected

@@ -9,6 +9,7 @@ from dataclasses import replace
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import (
+    BatteryCharging,
     Because,
     CheckingAgainst,
     ExploreCalled,
@@ -59,7 +60,8 @@ def test_it_is_said_in_plain_words() -> None:
 def test_a_pause_says_from_where_and_when() -> None:
     heard = Telemetry(phase='paused', description=FLAT, activity=Activity(
         said=Because('paused', ExploreCalled()), home=0, current=3))
-    assert doing(heard) == 'Paused: service explore called'    # it is not heard who has called
+    # It is not heard who has called.
+    assert doing(heard) == 'Paused: the service explore was called'
     pause = Event(9, 'paused', 'pause', time=AT, by=PAGE, said=PausedBy(PAGE))
     later = Event(9, 'saved', 'command', time=AT + 60)
     at = moment(AT, '%H:%M')
@@ -70,6 +72,9 @@ def test_a_pause_says_from_where_and_when() -> None:
     assert doing(home, PAGE) == f'Paused to go home from this page at {at}'
     there = replace(home, activity=replace(home.activity, current=0))
     assert doing(there, PAGE) == f'At home in dock. Paused to go home from this page at {at}'
+    charging = replace(there, activity=replace(
+        there.activity, said=Because('paused', BatteryCharging(42, 20.0, 80.0))))
+    assert doing(charging, PAGE) == 'At home in dock. Charging: 42% of 80%'    # a line of a phone
     # Another reason is not the one of an earlier pause.
     stays = replace(heard, activity=Activity(said=Because('paused', StaysAtGoal(6, 60.0))))
     assert 'the robot stays at the goal balcony' in doing(stays, PAGE)

@@ -80,9 +80,10 @@ EVERYTHING = frozenset(control.service for control in CONTROLS.values())
 
 
 @pytest.mark.parametrize(('name', 'phase', 'why'), [
-    ('pause', 'checking/evaluation', ''), ('pause', 'paused', 'it is paused'),
+    ('pause', 'checking/evaluation', ''), ('pause', 'paused', 'the exploration is paused already'),
     ('pause', 'fault', 'the phase is fault'), ('resume', 'paused', ''),
-    ('resume', 'building/discovery', 'it is exploring'), ('recover', 'fault', ''),
+    ('resume', 'building/discovery', 'the explorer is exploring already'),
+    ('recover', 'fault', ''),
     ('recover', 'paused', 'there is no fault'), ('load', 'checking/evaluation', 'pause first'),
     ('load', 'paused', ''), ('save', 'paused', ''), ('change', 'paused', ''),
     *(('stop', phase, '') for phase in ('checking/rediscovery', 'paused', 'fault', '')),

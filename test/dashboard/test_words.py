@@ -137,9 +137,9 @@ def test_evidence_against_thresholds() -> None:
         Evidence('policy', 7, None, 3.14159, 5.3), Evidence('transition', 7, 1, 40, 20),
         Evidence('<b>', None, None, 1, 1234.5))))
     assert decisions(heard) == [
-        ('policy to door', 'about half of the proof is there', '3.14 of 5.3',
+        ('policy to door', 'about half of the proof is done', '3.14 of 5.3',
          pytest.approx(0.5928, abs=1e-4)),
-        ('west in door', 'enough speaks for a change', '40 of 20', 1.0),
+        ('west in door', 'enough evidence for a change', '40 of 20', 1.0),
         ('<b>', '1 of 1,234', '1 of 1,234', pytest.approx(1 / 1234.5))]
     table = decisions_table(heard)
     assert '&lt;b&gt;' in table and '<b>' not in table and 'width:59%' in table
@@ -147,11 +147,11 @@ def test_evidence_against_thresholds() -> None:
 
 @pytest.mark.parametrize(('kind', 'evidence', 'threshold', 'subject', 'said'), [
     ('certificate', 3.0, 9.0, 'certificate of door', '3 of about 9 executions'),
-    ('detector', 3.0, 9.2, 'policy to door', 'little speaks against it'),
-    ('detector', 6.0, 9.2, 'policy to door', 'something speaks against it'),
-    ('detector', 9.1, 9.2, 'policy to door', 'much speaks against it'),
-    ('proof', -1.0, 8.0, 'new proof of the policy to door', 'hardly any of the proof is there'),
-    ('proof', 7.9, 8.0, 'new proof of the policy to door', 'nearly all of the proof is there')])
+    ('detector', 3.0, 9.2, 'policy to door', 'little evidence against it'),
+    ('detector', 6.0, 9.2, 'policy to door', 'some evidence against it'),
+    ('detector', 9.1, 9.2, 'policy to door', 'much evidence against it'),
+    ('proof', -1.0, 8.0, 'new proof of the policy to door', 'hardly any of the proof is done'),
+    ('proof', 7.9, 8.0, 'new proof of the policy to door', 'nearly all of the proof is done')])
 def test_evidence_in_words(
         kind: str, evidence: float, threshold: float, subject: str, said: str) -> None:
     told, = decisions(Telemetry(description=DESCRIPTION, activity=Activity(
@@ -171,7 +171,7 @@ def test_a_detector_that_says_nothing_more_is_no_row() -> None:
 def test_a_search_shows_its_steps() -> None:
     search, = decisions(Telemetry(activity=Activity(
         tests=(Evidence('rediscovery', None, None, 84.0, 113640.0),))))
-    assert search[:2] == ('search for what is new', '84 of at most 113,640 steps')
+    assert search[:2] == ('search for new or changed ways', '84 of at most 113,640 steps')
 
 
 def test_what_is_known_of_a_state() -> None:
@@ -179,9 +179,9 @@ def test_what_is_known_of_a_state() -> None:
                       description=DESCRIPTION,
                       activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
     assert words.about(heard, 7) == [
-        'known: its policy keeps within the limit',
+        'known: its policy is within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
-        'east, 4 times: to 8 in 75%, to door in 25%']
+        'east, 4 times: 75% to 8, 25% to door']
     slow = replace(heard, trust={state: PolicyTrust(
         Trust.CERTIFIED, 2.5, 7.0, 0, 'seen', expected_seconds=seconds)
         for state, seconds in ((7, 130.0), (9, 0.004))})
@@ -189,7 +189,7 @@ def test_what_is_known_of_a_state() -> None:
         'expected steps of its policy from home: 3.46, about 2 min, limit 8',
         'its policy is certified: seen']
     assert words.about(slow, 9) == [
-        'certified: a policy to it keeps within the limit',
+        'certified: a policy to it is within the limit',
         'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
     hinted = replace(heard, trust={
         7: PolicyTrust(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})

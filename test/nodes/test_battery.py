@@ -79,7 +79,8 @@ def test_it_rests_at_home_because_of_battery_and_hours(
     owner.peer.spin(0.3)
     assert process.output.count('percentage is nan') == 1 and len(robot.executed) == steps
     assert owner.explore(False).success
-    owner.says('paused: service explore called')
+    owner.peer.wait_for(
+        lambda: owner.status[-1].data.startswith('paused by service explore'), 'a pause')
     owner.charge = 0.85
     owner.peer.spin(0.3)
     assert len(robot.executed) == steps    # the battery does not end this pause
@@ -99,7 +100,7 @@ def test_it_rests_at_home_because_of_battery_and_hours(
     owner.peer.node.create_subscription(String, 'events', lambda message: told.append(
         itemgetter('kind', 'text')(json.loads(message.data))), messages.EVENTS)
     wanted = [('rest', f'paused: {LOW}'), ('rest', 'exploring'),
-              ('pause', 'paused: service explore called'),
+              ('pause', 'paused by service explore'),
               ('rest', f'paused: outside of {hours}; goes on at {hours[:5]}')]
     owner.peer.wait_for(lambda: {*wanted} <= {*told}, wanted)
     assert [text for kind, text in told if kind == 'rest' and text.startswith(

@@ -8,16 +8,20 @@ from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange
 from mnm_ros.core.progress.said import (
+    Because,
     ChangeRelearnt,
     ExploreCalled,
+    ExploreCalledBefore,
     MostHasChanged,
     PairChanged,
     StatesAdded,
+    StaysAtGoal,
 )
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.event_words import moment
 import pytest
 
 
@@ -80,16 +84,60 @@ def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
     assert world.events.in_words(PairChanged(1, 5, 0), hall) == text
     assert world.events.in_words(StatesAdded(1, (5,)), hall) == 'round 1: hall found, added'
     assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
+    # The list of closed ways beside the status does not name this one again.
+    assert world.events.named(PairChanged(1, 5, 0)) == (5, 0)
+    assert world.events.named(StatesAdded(1, (5,))) is World().events.named('') is None
 
 
-@pytest.mark.parametrize(('by', 'why'), [
-    ('page 192.0.2.7', ' to go home, by page 192.0.2.7'),
-    ('service return_home', ': service explore called')])
-def test_the_page_alone_pauses_to_go_home(by: str, why: str) -> None:
+CALLED = 'paused: the service explore was called'
+
+
+@pytest.mark.parametrize(('by', 'text'), [
+    ('page 192.0.2.7', 'paused to go home, by page 192.0.2.7'), ('service return_home', CALLED)])
+def test_the_page_alone_pauses_to_go_home(by: str, text: str) -> None:
     world = World()
     world.events.tell(Event(7, '', 'command', by=by, what='home'), UNDESCRIBED)
-    assert world.events.tell(Event(7, 'paused: service explore called', 'pause'), UNDESCRIBED,
-                             ExploreCalled()).text == f'paused{why}'
+    assert world.events.tell(
+        Event(7, CALLED, 'pause'), UNDESCRIBED, ExploreCalled()).text == text
+
+
+def test_the_status_of_a_pause_says_by_whom_and_when() -> None:
+    """Issue: after ``mnm_ros pause`` it was that a service was called."""
+    world = World()
+    said, at = Because('paused', ExploreCalled()), moment(world.now, '%H:%M')
+
+    def status(of: World, why: Because = said) -> str:
+        return of.events.in_words(why, UNDESCRIBED)
+
+    def pause(by: str) -> None:
+        world.events.tell(Event(7, '', 'command', by=by, what='pause'), UNDESCRIBED)
+        world.events.tell(Event(7, CALLED, 'pause'), UNDESCRIBED, ExploreCalled())
+
+    assert status(world) == CALLED    # it is not heard yet who has called
+    pause('mnm_ros pause')
+    assert status(world) == f'paused by mnm_ros pause at {at}'
+    # After a restart.
+    before = Because('paused', ExploreCalledBefore())
+    again = World(*world.kept)
+    assert status(again, before) == f'paused by mnm_ros pause at {moment(world.now)}'
+    again.events.tell(Event(7, 'paused', 'pause'), UNDESCRIBED, ExploreCalledBefore())
+    assert status(World(*world.kept, *again.kept), before) == status(again, before)
+    assert status(World(), before) == 'paused: the pause from before the restart goes on'
+    # Another reason is not that of the last pause, which ends.
+    assert status(world, Because('paused', StaysAtGoal(6, 60.0))).startswith('paused: the robot')
+    world.events.tell(Event(9, 'exploring', 'pause'), UNDESCRIBED)
+    assert status(world) == CALLED
+    pause('service explore')
+    assert status(world) == f'paused by service explore at {at}'
+    world.events.tell(Event(9, '', 'command', by='panel', what='pause',
+                            corrects='service explore'), UNDESCRIBED)
+    assert status(world) == f'paused by panel at {at}'
+
+
+def test_a_time_of_an_event_is_when_it_happened() -> None:
+    world = World()
+    assert world.events.tell(Event(7, 'stop', time=world.now - 1.0), UNDESCRIBED).time == (
+        world.now - 1.0)
 
 
 def test_a_robot_of_several_that_stops_and_goes_on() -> None:

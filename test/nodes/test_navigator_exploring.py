@@ -244,7 +244,7 @@ def it_does_not_end_a_pause_of_others(staying: Nodes) -> None:
     stays_at_2(staying, 1.0)
     staying.explore(False)
     staying.peer.wait_for(
-        lambda: staying.status[-1].data == 'paused: service explore called', 'a pause')
+        lambda: staying.status[-1].data.startswith('paused by service explore'), 'a pause')
     staying.peer.spin(1.3)
     assert staying.phase[-1].data == 'paused'
     staying.explore(True)

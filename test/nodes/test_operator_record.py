@@ -41,7 +41,8 @@ class World:
         self.events: list[Event] = []
         self.topics: dict[str, Callable[[Any], None]] = {}
         monkeypatch.setattr(
-            operator_record, 'time', SimpleNamespace(monotonic=lambda: self.now))
+            operator_record, 'time', SimpleNamespace(
+                monotonic=lambda: self.now, time=lambda: 1.8e9 + self.now))
         allowance = Allowance(lambda: self.now)
         self.record = OperatorRecord(
             SimpleNamespace(get_name=lambda: 'explorer', create_subscription=self._hear),
@@ -118,6 +119,9 @@ def test_who_says_late_what_was_called_is_told_of(world: World, what: str) -> No
     first, = world.after(1.5)
     assert ', by service ' in first
     world.say(what, f'mnm_ros {what}', user='anna', ago=1.6)
+    corrected, = world.events
+    assert (corrected.corrects, corrected.time) == (
+        first.partition(', by ')[2].partition(':')[0], 1.8e9 + 100.0)    # when it was called
     late, = world.after(0.0)
     service = first.partition(', by ')[2].partition(':')[0]
     assert late == (first.replace(service, f'mnm_ros {what} (anna)', 1)
@@ -239,11 +243,11 @@ def test_who_is_sent_home_comes_home_once(world: World) -> None:
     world.say('home', 'service return_home')
     assert world.after(3.0) == []
     world.say('at_home', 'service return_home')
-    assert world.after(0.0) == ['at home, by page 192.0.2.7']
+    assert world.after(0.0) == ['arrived at home, by page 192.0.2.7']
     for what in ('home', 'not_home'):    # the next one is somebody else's
         world.say(what, 'service return_home', text='' if what == 'home' else 'a closed door')
     assert world.after(2.0) == ['sent home at hall, by service return_home',
-                                'not at home, by service return_home: a closed door']
+                                'did not get home, by service return_home: a closed door']
     assert world.after(9.0) == []
 
 
@@ -265,7 +269,7 @@ def test_each_robot_of_a_fleet_comes_home(monkeypatch: pytest.MonkeyPatch) -> No
         for what in ('home', 'at_home'):
             world.say(what, 'service return_home', f'{robot}/requests')
     assert world.after(5.0) == ['sent home at hall, by page 192.0.2.7', *(
-        f'{robot}: at home, by page 192.0.2.7' for robot in ('r1', 'r2'))]
+        f'{robot}: arrived at home, by page 192.0.2.7' for robot in ('r1', 'r2'))]
     world.say('home', 'service return_home', 'r2/requests')
     assert world.after(5.0) == ['r2: sent home at hall, by service return_home']
 
@@ -300,7 +304,7 @@ def test_bare_calls_late_words_and_refusals_are_told(
     assert not peer.call(Trigger, 'cancel').success
     assert has('cancel', 'service cancel')['text'].endswith('refused, no goal is under way')
     peer.call(SetBool, 'stop', SetBool.Request(data=True))
-    assert 'told before' not in has('stop', 'service stop')['text']
+    assert 'first reported' not in has('stop', 'service stop')['text']
     requests.publish(String(data=Request('stop', 'mnm_ros stop', ago=2.0).to_json()))
     assert 'first reported as by service stop' in has('stop', 'mnm_ros stop')['text']
 

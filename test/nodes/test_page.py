@@ -107,7 +107,7 @@ def shown(tab: Tab, peer: Peer) -> None:
     tab.wait_for(lambda: tab.count('path.way') == 2, 'the policy from 0 over 1 to 2')
     tab.wait_for(lambda: re.search(r'from home: \d+\.\d+, limit 8', tab.text('.about')),
                  'expected steps of the policy')
-    assert re.search(r'west, [\d,]+ times: to 1 in 100%', tab.text('.about'))
+    assert re.search(r'west, [\d,]+ times: 100% to 1', tab.text('.about'))
     assert tab.count('.chart svg') == 1
     tab.wait_for_text('.events', 'Home is state 0')
 

@@ -124,7 +124,8 @@ def test_pause_and_resume(explorer: Callable, peer: Peer, robot: ScriptedRobot,
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
-    peer.wait_for(lambda: status[-1].data == 'paused: service explore called', 'the reason')
+    peer.wait_for(lambda: status[-1].data.startswith('paused by service explore'),
+                  'the reason')
     paused_at = len(robot.received)
     peer.spin(0.3)
     assert len(robot.received) == paused_at

@@ -18,7 +18,7 @@ def test_without_a_wish_home_is_where_most_room_is_in_the_largest_area() -> None
     map_ = flat((5.2, 0, 5.3, 3, 100))
     found = home_on(map_, None, 0.2)
     assert found.pose == pytest.approx((0.5, 0.0, 0.0), abs=0.11)
-    assert 'where most room is (1.38 m' in found.said and '--home X Y' in found.said
+    assert 'the point with most room (1.38 m' in found.said and '--home X Y' in found.said
 
 
 def test_home_is_where_it_was_asked_for_if_that_is_free() -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Has something changed: detectors that are told outcomes one by one.
+Detect changes: detectors that receive outcomes one by one.
 
 Read ``detector`` (the steps a policy takes), ``transition_detector`` (where one pair of state and
 action leads) and ``transition_monitor`` (all pairs there are). Each may ever be wrong by the delta

@@ -31,15 +31,15 @@ class Detector:
     weights not spent yet it is a nonnegative supermartingale while ``tau <= m`` and starts at 1,
     so it ever reaches ``1 / delta`` with probability at most ``delta`` (Ville). A long good past
     costs the bets begun late nothing: a policy that stops working is noticed after about
-    ``(log(1/delta) + 3 + 1.5 log(n)) / 0.93`` failures, sooner if something else has told of the
+    ``(log(1/delta) + 3 + 1.5 log(n)) / 0.93`` failures, sooner if something else has shown the
     change.
 
     It also bets the other way, to prove that the policy has worked since the proof was begun.
     An episode that was broken off counts as the best that it could have become for the alarm, and
     as the worst for the proof, see ``evaluation``. What a notice of a change makes begin, begins
-    with the next episode (``begin``): the one under way may be what has told of the change.
+    with the next episode (``begin``): the one under way may be what has shown the change.
 
-    A policy that comes to be published over more states has another ``tau``, as ``Episode`` tells.
+    A policy that comes to be published over more states has another ``tau``, see ``Episode``.
     It is within the limit if ``E[X] <= m`` where an episode that leaves the states counts as
     failed after the whole horizon. So a proof in which none has left holds for what is published
     then, too, and stands; any other one is withdrawn (``extend``).
@@ -89,7 +89,7 @@ class Detector:
         return (max(0.0, self._shown), self._proof) if self.proving else (0.0, 0.0)
 
     def suspect(self) -> None:
-        """Begin a bet with a large weight with the next episode: something tells of a change."""
+        """Begin a bet with a large weight with the next episode: something indicates a change."""
         self._notices += 1
         self._waiting += 1 / (self._notices * (self._notices + 1))
 
@@ -109,7 +109,7 @@ class Detector:
         self.proven = False
 
     def extend(self) -> None:
-        """Take note that the policy is published over more states from now on."""
+        """Record that the policy is published over more states from now on."""
         if self._left:
             self.withdraw_proof()
 

@@ -41,13 +41,13 @@ class PolicyDetector(Protocol):
         """Return what speaks for the policy in its proof, and how much has to, in nats."""
 
     def begin(self) -> None:
-        """Take note that an attempt begins."""
+        """Record that an attempt begins."""
 
     def record(self, length: int, failed: bool) -> None:
-        """Take note of an attempt of so many steps."""
+        """Record an attempt of so many steps."""
 
     def break_off(self, length: int) -> None:
-        """Take note of an attempt that was broken off after so many steps."""
+        """Record an attempt that was broken off after so many steps."""
 
     def begin_proof(self, delta: float) -> None:
         """Begin to prove that the policy is within the limit, wrongly with this probability."""
@@ -56,13 +56,13 @@ class PolicyDetector(Protocol):
         """Take back what was proven: it may be older than a change."""
 
     def suspect(self) -> None:
-        """Take note that something tells of a change."""
+        """Record that something indicates a change."""
 
     def doubt(self) -> None:
         """Start from nothing: no proof, and nothing that speaks for the policy."""
 
     def extend(self) -> None:
-        """Take note that the policy is published over more states now."""
+        """Record that the policy is published over more states now."""
 
     def to_state(self) -> dict[str, Any]:
         """Return all of it as plain data."""

@@ -10,7 +10,7 @@ whatever it is, since the detector was made. The evidence against it is the loga
 
 where ``y`` is the next state if the pair has shown it before, else the one symbol *new*. The
 numerator is part of a probability of the sequence: ``first`` predicts up to a change after ``k``
-executions, ``after`` begins anew there, and the weights sum up to 1. The denominator is the
+executions, ``after`` begins again there, and the weights sum up to 1. The denominator is the
 largest probability that any single distribution gives the sequence. Divided by the true
 probability instead, which is no larger, the numerator (with the weights not spent yet) is a
 nonnegative supermartingale that starts at 1. So ``E`` ever reaches ``1/d`` with probability at
@@ -27,11 +27,11 @@ probability of ``y`` is the product over ``j`` of the maxima of ``v^(n_j - 1) (1
 The splits. Each ``k`` has its ``share`` as weight. Split ``2^v (2 i + 1)`` has a place of its own
 until it is ``2 2^v`` executions old: one of each ``v`` is left, twenty in all after a million
 executions. Then it shares the place before it: of the splits that share a place, the one with the
-largest part of the numerator stays and has the parts of all, as if all had begun anew there. As
+largest part of the numerator stays and has the parts of all, as if all had begun again there. As
 this is decided by the past, the numerator is still a part of a probability. The split that
 explains best what was seen is thus never lost, however old it is.
 
-The cost. The numerator never grows, so that after each look there is a level of the likelihood
+The cost. The numerator never grows, so that after each check there is a level of the likelihood
 above which ``E`` cannot be at its mark. Only below it the sum is worked out: rarely where several
 next states are usual, and never while there has been only one. What is decided is the same.
 """
@@ -45,7 +45,7 @@ import math
 from mnm_ros.core.statistics.delta_spending import share
 
 _MOST_SYMBOLS = 16
-"""Next states that are told apart; all those shown later count as one."""
+"""Next states that are distinguished; all those shown later count as one."""
 _EVEN_SPLITS = 30
 """So many of the first splits have nearly the same weight."""
 _EXECUTIONS_PER_PLACE = 2
@@ -72,7 +72,7 @@ class TransitionDetector:
     :ivar executions: of the pair, since the detector was made.
     :ivar evidence: ``log E`` when it was last worked out; it has stayed below the threshold since.
     :ivar suspicion: the largest log likelihood ratio of a change at one of the splits, without the
-        weights: what makes the pair worth a closer look.
+        weights: what makes the pair worth a closer check.
     :ivar surprised: whether the last outcome was hardly to be expected.
     """
 
@@ -103,17 +103,17 @@ class TransitionDetector:
 
     @property
     def suspicious(self) -> bool:
-        """Whether the pair is worth a closer look."""
+        """Whether the pair is worth a closer check."""
         return self.suspicion >= self.SUSPICIOUS
 
     @property
     def following(self) -> tuple[int, ...]:
-        """Return the next states shown so far, as far as they are told apart, by frequency."""
+        """Return the next states shown so far, as far as they are distinguished, by frequency."""
         return tuple(sorted(self._index, key=lambda state: -self._counts[self._index[state]]))
 
     @property
     def usual(self) -> tuple[int | None, int]:
-        """Return the next state shown most often, of those told apart, and how often it was."""
+        """Return the next state shown most often, of those distinguished, and how often it was."""
         if len(self._counts) < 2:    # asked at each execution
             return next(iter(self._index), None), sum(self._counts)
         most = max(self._counts[:_MOST_SYMBOLS])
@@ -121,7 +121,7 @@ class TransitionDetector:
 
     @property
     def tally(self) -> dict[int, int]:
-        """Return how often each next state was shown, of those told apart."""
+        """Return how often each next state was shown, of those distinguished."""
         return {state: self._counts[symbol] for state, symbol in self._index.items()}
 
     @property
@@ -141,7 +141,7 @@ class TransitionDetector:
                 {state: count - old for state, (old, count) in shown.items() if count > old})
 
     def record(self, next_state: int) -> None:
-        """Take note of one more execution."""
+        """Record one more execution."""
         if len(self._counts) == 1:
             if next_state in self._index:
                 # The likelihood stays 1, and the numerator below it: nothing to work out.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The base algorithm ``disco``, of the preset ``onboard``; ``docs/explanation/disco.md`` tells it.
+The base algorithm ``disco``, of the preset ``onboard``; see ``docs/explanation/disco.md``.
 
 Read ``disco``, which hands out the class, then what it asks, in the order of a state's life:
 ``sample`` (which pair next), ``rule_out`` (when a state needs no policy) and ``certify`` (when it

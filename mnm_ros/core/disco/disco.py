@@ -177,7 +177,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def provisional(self, memory: CertificateMemory | None = None, at_most: int | None = None,
                     ) -> tuple[Sequence[ProvisionalPolicy], CertificateMemory]:
-        """Return the policies on the way, each of which it looks at again in its turn."""
+        """Return the policies on the way, each of which it examines again in its turn."""
         found = ProvisionalPolicies(self._parts.counts, self._certifier, self._ruling_out,
                                     self._problem, memory or CertificateMemory())
         return found.look(at_most), found.memory
@@ -269,12 +269,12 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._ruling_out.start_over()
 
     def forget(self, state: int, action: int) -> bool:
-        """Forget all transitions of the pair, and sample it anew."""
+        """Forget all transitions of the pair, and sample it again."""
         for evidence in self._certifier.evidence:
             evidence.forget(state, action)
         carried = self._rows.carried((state, action))
         self._rows.forget(state, action)
-        if not self._at_once:    # else it is told which of the given policies to revise
+        if not self._at_once:    # else the caller says which of its policies to revise
             self._certifier.check_again(((state, action),), attempts=False)
             self._outdated = True    # a plan leaves what may not be reached any more
         if carried:
@@ -304,7 +304,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         return True
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """Find out anew what rests on where the pairs may lead; all that was counted stays."""
+        """Recompute what rests on where the pairs may lead; all that was counted stays."""
         self._sampling.declare_anew()
         self._certifier.check_again(pairs)
         self._certifier.start_over(tests=False)
@@ -455,8 +455,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         """
         Return what is not known on the way to the nearest preferred state that is not.
 
-        It has to seem within the radius: beyond, a certificate may take very long. A move that
-        has not led on from what is known yet is tried.
+        It has to seem within the radius: farther away, a certificate may take very long. A move
+        that has not led on from what is known yet is tried.
         """
         target = min((state for state in self._preferred
                       if near.get(state, math.inf) <= self._problem.radius),

@@ -39,15 +39,15 @@ class DeclaredTest(BettingEvaluation):
     :param horizon, limit: of the attempts.
     :param nats: that each part takes.
     :param pairs: what is seen of them.
-    :ivar waits: whether executions lack (``walking.py``), so that nobody needs to look.
+    :ivar waits: whether executions lack (``walking.py``), so that no check is needed.
     """
 
     def __init__(self, horizon: int, limit: float, nats: float, pairs: JointEvidence) -> None:
         super().__init__(horizon, limit, limit, math.exp(-nats))
         self.waits = False
         self._pairs = pairs
-        self._looked = 0, 0    # executions, and changes of the support, at the last look
-        self._enough, self._too_much = -math.inf, math.inf    # nats, by that look
+        self._looked = 0, 0    # executions, and changes of the support, at the last check
+        self._enough, self._too_much = -math.inf, math.inf    # nats, by that check
 
     @property
     def executions(self) -> int:
@@ -184,14 +184,14 @@ class CertificateEvidence:
                 self.release(test, given=True)
 
     def _require(self) -> None:
-        """Tell each test what it takes in its place."""
+        """Give each test what it takes in its place."""
         before = 0
         for place, each in self._places.items():
             each.require(self._takes(each, place - before))
             before += each in self._given
 
     def forget(self, state: int, action: int) -> None:
-        """Begin anew with a pair."""
+        """Begin again with a pair."""
         self.counts.forget(state, action)
         self.sets.forget(state, action)
 
@@ -269,7 +269,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         """
         Return whichever takes fewer steps: to go on with a test, or to begin another one.
 
-        :param policy: the best one by the counts.
+        :param policy: the empirically best one.
         :param steps: that it seems to take.
         :param model: returns the counts of states, home first.
         :param evidence: that a new test would be part of.
@@ -294,7 +294,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
             self._begun[target] = offer.policy, evidence.new_test(offer.policy)
 
     def end(self, target: int) -> None:
-        """End the test of a target; what it was given of the delta is spent."""
+        """End the test of a target; its part of the delta is spent."""
         self._begun.pop(target, None)
 
     def go_on(self, policy: Policy, test: BettingEvaluation) -> None:
@@ -302,7 +302,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         self._begun.setdefault(policy.target, (policy, test))
 
     def clear(self) -> None:
-        """End all tests; what they were given of the delta is spent."""
+        """End all tests; their parts of the delta are spent."""
         self._begun.clear()
         self._given_up.clear()
 
@@ -326,7 +326,7 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
     def settle(self, evidence: CertificateEvidence, certifies: Callable[[Policy], bool],
                needs_map: Callable[[Policy], bool]) -> None:
         """
-        Give the places of tests away that were given up, where the model knows better by now.
+        Give the places of tests away that were abandoned, where the model knows better by now.
 
         :param evidence: that all of them are part of.
         :param certifies: whether a policy is certified by the model over the same evidence.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from mnm_ros.core.model.counts import Counts, Indices, Pair
 
-_GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is looked at again
+_GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is checked again
 
 
 @dataclass(frozen=True)

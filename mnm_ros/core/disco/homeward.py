@@ -16,7 +16,7 @@ from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepCosts
 
-_PATIENCE = 1.5    # times the steps of the way, and as many steps beside, until it is given up
+_PATIENCE = 1.5    # times the steps of the way, and as many steps beside, until it is abandoned
 _BESIDE = 2
 
 
@@ -31,10 +31,10 @@ class Homeward:
     def __init__(self, sampling: Sampling, costs: StepCosts) -> None:
         self._sampling = sampling
         self._costs = costs
-        self._left: int | None = None    # steps, until it is given up; None before it begins
+        self._left: int | None = None    # steps, until it is abandoned; None before it begins
 
     def begin(self) -> None:
-        """Take note that what follows may be a way home."""
+        """Record that what follows may be a way home."""
         self._left = None
 
     def action(self, here: int) -> int:

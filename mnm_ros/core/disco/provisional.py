@@ -3,7 +3,7 @@
 """
 What is certified on the way: *Certificates during the run* in ``docs/explanation/disco.md``.
 
-The sets that certificates rest on hold at all times at once, so that to look at them early takes
+The sets that certificates rest on hold at all times at once, so that to examine them early takes
 nothing of the delta. It takes no step either: what the run does depends on nothing here.
 """
 
@@ -28,7 +28,7 @@ class CertificateMemory:
     :ivar certified, assumed: policies by target.
     :ivar rests_on: how often each pair of a certificate was forgotten when it was found.
     :ivar changes: of the support, when the policies were found.
-    :ivar turns: states to be looked at, those first that have waited longest.
+    :ivar turns: states to be examined, those first that have waited longest.
     """
 
     certified: dict[int, ProvisionalPolicy] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class ProvisionalPolicies:
 
     :param counts, certifier, ruling_out: of the run.
     :param problem: with the limit to certify.
-    :param memory: of the last look, which the next one changes.
+    :param memory: of the last check, which the next one changes.
     """
 
     def __init__(self, counts: Counts, certifier: Certifier, ruling_out: Exclusion,
@@ -64,7 +64,7 @@ class ProvisionalPolicies:
         """
         Return a policy for each state but home that seems to be within reach.
 
-        :param at_most: so many states are looked at anew, each in its turn; None for all, and
+        :param at_most: so many states are checked again, each in its turn; None for all, and
             again as long as that opens new ways.
         """
         known, memory = self._certifier.known, self.memory
@@ -101,7 +101,7 @@ class ProvisionalPolicies:
             and self._forgotten(found.policy) == memory.rests_on[target]}
 
     def _certify(self, target: int) -> bool:
-        """Look at a state, and return whether it has got a certificate that it had not."""
+        """Examine a state, and return whether it has got a certificate that it had not."""
         memory = self.memory
         had = memory.certified.pop(target, None)
         if had is not None:

@@ -6,7 +6,8 @@ When a state needs no policy: step 2, *Rule out*, of ``docs/explanation/disco.md
 For every state met, and for the one that was never seen, the most favourable CMP that is plausible
 is planned for (*Nothing within reach is missed*; the argument is in ``planning``). What the robot
 might still reach within the radius gets more samples, until there is nothing of the kind. Before,
-in step 1, *Sample*, whatever seems to be within reach by the counts is taken into the sampling.
+in step 1, *Sample*, whatever seems to be within reach as estimated from the counts is taken into
+the sampling.
 """
 
 from __future__ import annotations
@@ -24,22 +25,22 @@ from mnm_ros.core.planning.planner import Planner
 import numpy as np
 
 PROMISING = (1.17, 1.0)
-"""A state is worth a certificate up to so many times the radius, or so many steps beyond it.
+"""A state is worth a certificate up to so many times the radius, or so many steps more.
 
-Ruling a state out that is hardly beyond the radius takes far more steps than certifying it.
+Ruling a state out that is hardly farther than the radius takes far more steps than certifying it.
 """
 
 FAILURE_WEIGHT = 1e-6
 """Weight of a failure where the counts are to be taken as they are."""
 
 SAMPLE_GROWTH = 1.25
-"""By how much the samples of a pair grow before planning looks at it again."""
+"""By how much the samples of a pair grow before planning checks it again."""
 
 PLANS_AHEAD = 10
 """So often planning goes on as if the samples had been made, before they are."""
 
 MOST_AHEAD = 2.0
-"""By how much the samples of a pair grow at most before planning looks at all again.
+"""By how much the samples of a pair grow at most before planning checks all again.
 
 Several ways may take the same steps. Samples of one of them change nothing once another one is
 shorter, and planning ahead may not see that one.
@@ -66,7 +67,7 @@ TRIES = 3
 """Executions of a pair that seems to lead nowhere, until that is believed for now."""
 
 LOOK_GROWTH = 1.2
-"""By how much the steps of others grow before it is looked whether all that is near was tried."""
+"""By how much the steps of others grow before a check whether all that is near was tried."""
 
 _TOLERANCE = 1 + 1e-6
 
@@ -84,7 +85,7 @@ class Exclusion:
     :param planner: its delta says how sure the ruling out is.
     :param at_once: whether a new state is sampled before all else.
     :ivar reach: the steps up to which a state is worth a certificate.
-    :ivar distance: by state met, the steps from home by the counts.
+    :ivar distance: by state met, the estimated steps from home.
     """
 
     def __init__(self, problem: Problem, home: int, rows: TransitionRows, sampling: Sampling,
@@ -168,7 +169,7 @@ class Exclusion:
         return self._ruled_out == self._all_but(inside)
 
     def start_over(self) -> None:
-        """Rule out anew, as counts or policies are no more."""
+        """Rule out again, as counts or policies are no more."""
         self._ruled_out = None
 
     def keep_all(self) -> None:
@@ -176,7 +177,7 @@ class Exclusion:
         self._begun = True
 
     def look_on(self, known: Collection[int]) -> None:
-        """Take note of a step that another one made: all that is near may be tried by now."""
+        """Record a step that another one made: all that is near may be tried by now."""
         if self._begun:
             return
         self._witnessed += 1
@@ -205,7 +206,7 @@ class Exclusion:
             self._stays if state in self._sampling.sampled else self.reach)
 
     def _all_but(self, inside: Sequence[int]) -> tuple[tuple[int, ...], int]:
-        """Return what tells whether the same was ruled out: these, and how many were met."""
+        """Return a key of what was ruled out: these states, and how many were met."""
         return tuple(sorted(inside)), len(self._rows.places)
 
 
@@ -236,7 +237,7 @@ class SamplingPlan:
 
         :param model: of the states that are known or are to become known, all sampled.
         :param others: states met that are to be ruled out, beside any that was never seen.
-        :param distances: by state of the model the steps from home by the counts.
+        :param distances: by state of the model the estimated steps from home.
         :returns: Empty if all of them are ruled out.
         """
         self.open_targets = []

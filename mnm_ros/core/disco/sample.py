@@ -42,7 +42,7 @@ class Sampling:
 
     :param counts: of the run; the caller adds each step to them, and to the rows.
     :param rows: of all states that are sampled.
-    :param patience: steps after which new ways are looked for if none led to a sample.
+    :param patience: steps after which new ways are searched for if none led to a sample.
     :param costs: of steps, by which ways are short; None for one each.
     :ivar sampled: the states that are sampled.
     :ivar open: those with an action that lacks executions.
@@ -65,7 +65,7 @@ class Sampling:
         self._urgent: dict[Pair, None] = {}
         self._avoided: dict[Pair, None] = {}
         self._closed: dict[Pair, None] = {}
-        self._leaves_closed = False    # whether any were ever to be left alone
+        self._leaves_closed = False    # whether the robot ever has pairs not to try
         self._behind: dict[int, None] = {}    # states to which no way seems to lead but those
         self._preferred: dict[int, None] = {}
         self._way: dict[int, int] = {}
@@ -121,7 +121,7 @@ class Sampling:
 
     def _first_executions(self, pair: Pair) -> int:
         """Return how often a pair is wanted before anything is planned."""
-        # Of a pair that is declared, or carried, it is known which samples tell anything.
+        # Of a pair that is declared, or carried, it is known which samples are informative.
         if self._rows.support.ends(*pair) is not None:
             return self._rows.support.tries
         return 0 if self._rows.carried(pair) else FIRST_EXECUTIONS
@@ -168,7 +168,7 @@ class Sampling:
         self.avoid(left)
 
     def arrive(self, state: int) -> None:
-        """Take note that any step led to a state: what was left out for its trips comes back."""
+        """Record that any step led to a state: what was left out for its trips comes back."""
         # An exploration without closed ways goes on as before there were any.
         if self._leaves_closed and state in self._trips:
             del self._trips[state]
@@ -186,7 +186,7 @@ class Sampling:
         self._stale = True
 
     def reopen(self, state: int) -> None:
-        """Look again whether a state lacks executions."""
+        """Check again whether a state lacks executions."""
         lacks = (state in self.sampled and self.lacking(state) is not None
                  and self._trips.get(state, 0) < _MOST_TRIPS)
         if lacks and state not in self.open:
@@ -210,7 +210,7 @@ class Sampling:
         return found
 
     def declare_anew(self) -> None:
-        """Take note that the support has changed: where it is more, little may be known."""
+        """Record that the support has changed: where it is more, little may be known."""
         self._rows.declare_anew()
         self._stale = True
         support = self._rows.support
@@ -277,7 +277,7 @@ class Sampling:
                 and state not in self._behind]
 
     def observe(self, here: int, action: int, state: int) -> None:
-        """Take note of a step made for a sample."""
+        """Record a step made for a sample."""
         self.steps += 1
         self._walks += 1
         self._beyond += self._costs.of(here, action) - 1

@@ -18,7 +18,7 @@ import numpy as np
 RECENT_OUTCOMES = 64
 """Outcomes of a pair by which ways are found: what has changed is forgotten soon."""
 
-_STEPS_TO_REFRESH = 64      # steps of a robot after which ways are looked for anew
+_STEPS_TO_REFRESH = 64      # steps of a robot after which ways are searched for again
 _URGENCY = 0.1     # steps of a detour for each step that something is wanted sooner
 
 Way = tuple[dict[int, float], dict[int, int]]
@@ -53,7 +53,7 @@ class Assignments:
         self._met: set[int] = set()
 
     def want(self, lacking: Mapping[Pair, Sequence[int]], robots: int) -> None:
-        """Take note of the steps ahead in which executions are wanted that have not begun."""
+        """Record the steps ahead in which executions are wanted that have not begun."""
         wanted: dict[int, dict[int, list[int]]] = {}
         for (state, action), steps in lacking.items():
             wanted.setdefault(state, {})[action] = list(reversed(steps))
@@ -65,7 +65,7 @@ class Assignments:
         return pair[1] in self._open.get(pair[0], ())
 
     def begun(self, pair: Pair) -> bool:
-        """Take note that a robot executes a pair; return whether it was wanted."""
+        """Record that a robot executes a pair; return whether it was wanted."""
         (state, action), wanted = pair, self._open
         steps = wanted.get(state, {}).get(action)
         if not steps:
@@ -79,7 +79,7 @@ class Assignments:
         return True
 
     def ended(self, pair: Pair, state: int) -> None:
-        """Take note of where a pair has led."""
+        """Record where a pair has led."""
         self.recent.setdefault(pair, deque(maxlen=RECENT_OUTCOMES)).append(state)
         self._age += 1
         if state not in self._met:
@@ -100,7 +100,7 @@ class Assignments:
         self.outdate(*pair)
 
     def leave(self, robot: Hashable) -> None:
-        """Take note that a robot goes nowhere for now."""
+        """Record that a robot goes nowhere for now."""
         self._claims.pop(robot, None)
 
     def action(self, robot: Hashable, here: int) -> int | None:

@@ -26,7 +26,7 @@ from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 import numpy as np
 
 STEPS_AHEAD = 32
-"""How many steps for each robot are looked ahead."""
+"""How many steps for each robot are planned ahead."""
 
 MOST_LOOKS = 32
 """How many times that at most, if there is nothing to do otherwise."""
@@ -62,8 +62,8 @@ class Fleet:
         self._assignments = Assignments(exploration.home)
         self._rng = np.random.default_rng([seed, 1])
         self._looked_at = 0         # what was taken by then
-        self._look = 1              # times the usual distance that is looked ahead
-        self._ends_in_plan = False  # what was looked ahead last
+        self._look = 1              # times the usual distance that is planned ahead
+        self._ends_in_plan = False  # what was planned ahead last
         self._idle = False          # whether a robot has had nothing to do
         self._outdated = False      # whether nothing may be taken that has begun by now
         self._blocked: tuple[Pair | None, int] = (None, 0)    # since which step of all robots
@@ -108,15 +108,15 @@ class Fleet:
         return action, None if action == RESET else self._begin((here, action), name)
 
     def came_home(self, state: int) -> None:
-        """Take note of where the first RESET has led."""
+        """Record where the first RESET has led."""
         self._assignments.home = state
 
     def ended(self, pair: Pair, state: int) -> None:
-        """Take note of where a robot was led by a pair."""
+        """Record where a robot was led by a pair."""
         self._assignments.ended(pair, state)
 
     def leave(self, name: str) -> None:
-        """Take note that a robot is on its way nowhere."""
+        """Record that a robot is on its way nowhere."""
         self._assignments.leave(name)
 
     def advance(self) -> None:
@@ -318,9 +318,9 @@ class Ticket:
     state: int | None = None
 
     def settle(self, state: int | None) -> None:
-        """Take note of the end of it; only the first one counts."""
+        """Record the end of it; only the first one counts."""
         if not self.settled:
-            self.state = state    # first: another thread may look
+            self.state = state    # first: another thread may read
             self.settled = True
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The least that any policy takes to a state, as far as the sets of ``certificate.py`` tell.
+The least that any policy takes to a state, by the sets of ``certificate.py``.
 
 With the sets ``C`` of all pairs of the known states,
 
@@ -11,7 +11,7 @@ where a RESET costs a step and leads home, and mass on states never seen is on t
 the best of what the pair is declared to lead to. If the sets contain all true distributions, the
 steps of the best policy on the known states satisfy the same with ``>=``. So any ``V`` that is no
 more than these stays so with each sweep, and so does the larger of both: each sweep is a bound,
-from 0 on, or from the bounds of an earlier look at the same sets.
+from 0 on, or from the bounds of an earlier computation with the same sets.
 """
 
 from __future__ import annotations

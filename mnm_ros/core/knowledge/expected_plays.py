@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How often policies play each action on their way, and so what they take, by the counts."""
+"""Estimate from the counts how often policies play each action, and their expected steps."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class ExpectedPlays:
         """
         Return them by target, None where they are not known, or not yet.
 
-        :param at_most: so many are worked out anew; None for all.
+        :param at_most: so many are computed again; None for all.
         """
         if home is None:
             return {}

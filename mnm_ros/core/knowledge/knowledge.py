@@ -38,12 +38,12 @@ class StateKind(Enum):
 
     HOME = 'home'              # where RESET leads
     KNOWN = 'known'            # of the hypothesis, and not doubted
-    CERTIFIED = 'certified'    # its policy keeps to the limit; others are still looked for
+    CERTIFIED = 'certified'    # its policy keeps to the limit; others are still searched for
     LOST = 'lost'              # known or certified, until a change took that away
     DOUBTED = 'doubted'        # known or certified before, and not since a change concerns it
     CANDIDATE = 'candidate'    # met, and may become known
     ASSUMED = 'assumed'        # there is a policy, of which nothing is promised
-    BEYOND = 'beyond'          # met, and beyond the radius by what is known
+    BEYOND = 'beyond'          # met, and farther than the radius by what is known
     MET = 'met'                # met, and not examined so far
 
 
@@ -67,7 +67,7 @@ class KnownOfState(NamedTuple):
     """
     What is known of a state; None is what is not known.
 
-    :ivar told: how far its policy may be trusted, since when and why, and what it takes at most;
+    :ivar told: how far its policy may be trusted, since when and why, and its bound;
         a file does not say since when.
     :ivar expected_steps: of its policy, if the counts are the truth.
     :ivar visits: how often a step has ended there, as far as that is still counted.
@@ -98,8 +98,8 @@ class Knowledge:
     :ivar counts: as far as they still hold.
     :ivar here: the states that robots are in.
     :ivar policies: by target, known or not, as far as they are at hand.
-    :ivar trust: how far the policy to a state may be trusted, known or not, where it is told.
-    :ivar told_steps: expected steps by known state, where they are told apart from ``trust``.
+    :ivar trust: how far the policy to a state may be trusted, known or not, if it is published.
+    :ivar told_steps: expected steps by known state, if they are published apart from ``trust``.
     :ivar limit: expected steps that a policy may take; None if that is not known.
     :ivar names, places: of states, as far as the robot side has said them.
     :ivar closed: pairs that led to another state until a change was noticed, and stay since.
@@ -174,7 +174,7 @@ class Knowledge:
             self.visits.get(state, 0), self.names.get(state), self.places.get(state))
 
     def steps_to(self, state: int) -> float | None:
-        """Return the expected steps of the policy to a state by the counts; None if unknown."""
+        """Return the estimated expected steps of the policy to a state; None if unknown."""
         told, policy = self.trust.get(state), self.policies.get(state)
         found = self.told_steps.get(state)
         if found is None and told is not None:
@@ -184,7 +184,7 @@ class Knowledge:
         return found
 
     def over_limit(self, state: int) -> bool:
-        """Return whether the policy takes more steps than it may, by the counts."""
+        """Return whether the policy takes more steps than it may, as estimated from the counts."""
         steps = self.steps_to(state)
         return steps is not None and self.limit is not None and steps > self.limit * _ROUNDING
 

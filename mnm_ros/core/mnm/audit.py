@@ -34,7 +34,7 @@ class Audit:
         self._asked: dict[Pair, int] = {}
 
     def step(self, steps: int) -> None:
-        """Take note of a step, of so many, and ask for one that is due with it."""
+        """Record a step, of so many, and ask for one that is due with it."""
         share = self._mnm.support.declared.audit
         if share and int(steps * share) > int((steps - 1) * share):
             pair = self._mnm.request_audit(

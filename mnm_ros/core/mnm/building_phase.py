@@ -139,7 +139,7 @@ class BuildingPhase:
 
     When a pair raises the alarm, all streams forget it. If it has changed since they began, what
     they know of other pairs may be older than the change, too: a stream that begins at the alarm,
-    with the delta of its number, replaces them, and the schedule begins anew. It is there for
+    with the delta of its number, replaces them, and the schedule begins again. It is there for
     changes that no pair shows. The oldest stream that could forget the pair goes on learning
     without the robot, as what it has certified by other pairs still holds.
 
@@ -291,7 +291,7 @@ class BuildingPhase:
                 if stream is not but and isinstance(stream, Learns)] if self._shared else []
 
     def _watch(self, state: int, action: int, next_state: int) -> PairChange | None:
-        """Take note of where a pair has led; at its alarm, let the streams forget it."""
+        """Record where a pair has led; at its alarm, let the streams forget it."""
         if self._transitions is None:
             return None
         pair = (state, action)
@@ -328,7 +328,7 @@ class BuildingPhase:
         self._activate()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """Let all streams find out anew what rests on where the pairs may lead."""
+        """Let all streams recompute what rests on where the pairs may lead."""
         for stream in self.learning:
             if isinstance(stream, Relearns):
                 stream.support_changed(pairs)

@@ -179,7 +179,7 @@ class Relearns(ABC):
         """
         Take ``policies``, home first, as what is known from now on; return whether it can.
 
-        Some were deleted, as pairs that the run was told to ``forget`` explain. All that was
+        Some were deleted, as the pairs that the run had to ``forget`` explain. All that was
         learnt stays. A run that cannot do that is replaced by a fresh one.
         """
 
@@ -240,7 +240,7 @@ class Certifies(ABC):
         Certify by what is learnt from now on alone, too, and be wrong with that at ``delta``.
 
         This ``delta`` comes beside that of the run, whose part the other certificates keep, and
-        replaces one that was given before.
+        replaces an earlier one.
         """
 
     @abstractmethod

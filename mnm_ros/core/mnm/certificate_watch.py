@@ -56,7 +56,7 @@ class CertificateWatch:
         return None if self._step % LOOK_EVERY else self._look(run, transitions)
 
     def _look(self, run: BaseAlgorithm, transitions: TransitionMonitor) -> Pair | None:
-        """Look at one more certificate; return the move that has waited too long, if any."""
+        """Examine one more certificate; return the move that has waited too long, if any."""
         found, self._memory = provisional_of(run, self._memory, 1)
         home = run.policies[0].target
         place = {move: moves for each in found if each.certified

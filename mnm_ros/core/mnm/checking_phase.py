@@ -26,7 +26,7 @@ from mnm_ros.core.progress.said import PairChanged, Said
 
 class ChangeLog:
     """
-    Tells what was decided, and counts how many changes that makes.
+    Reports what was decided, and counts how many changes that makes.
 
     :param tell: called with a ``Said`` whenever something is decided; and perhaps with the kind
         and the change of a pair, as ``Event`` has them.
@@ -52,23 +52,23 @@ class ChangeLog:
         return self.noticed > self.relearnt
 
     def notice(self) -> None:
-        """Take note of a decision that hardly comes about in a CMP that does not change."""
+        """Record a decision that hardly comes about in a CMP that does not change."""
         self.notices += 1
         if not self.open:
             self.noticed += 1
             self.on_notice()
 
     def outdate(self, state: int | None = None, action: int | None = None) -> None:
-        """Tell that what was counted of a pair is no longer true; None is any of them."""
+        """Report that the counts of a pair are no longer valid; None is any pair."""
         self.on_outdated(state, action)
 
     def tell_changed(self, round_number: int, change: PairChange) -> None:
-        """Tell that a pair leads elsewhere than before."""
+        """Report that a pair leads elsewhere than before."""
         self.tell(PairChanged(round_number, *change.pair), 'change', change)
         self.outdate(*change.pair)
 
     def settle(self) -> None:
-        """Take note that nothing is at odds with the hypothesis any more."""
+        """Record that nothing is at odds with the hypothesis any more."""
         self.relearnt = self.noticed
 
 
@@ -97,7 +97,7 @@ class Round:
         known.
     :ivar check_steps: replaces ``W_r`` if positive.
     :ivar steps_taken: since the start of the stream that found the hypothesis.
-    :ivar log: is told what was decided.
+    :ivar log: receives what was decided.
     :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
     :ivar memory: of what changes have taken away.
     :ivar patience: steps for which a change may be open, if no state is found meanwhile.
@@ -153,7 +153,7 @@ class CheckingPhase(ABC):
 
     @property
     def closed(self) -> Mapping[Pair, int]:
-        """Return the pairs that are closed, and how often it was looked again in vain."""
+        """Return the pairs that are closed, and how often a test move has failed since."""
         return {}
 
     def heed(self, directives: Directives, wish: Wish) -> None:
@@ -208,7 +208,7 @@ class CheckingPhase(ABC):
         return len(self.policies) > FEW_STATES or may_plan(self.base, action, state)
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
-        """Find out anew what rests on where the pairs may lead."""
+        """Recompute what rests on where the pairs may lead."""
         if isinstance(self.base, Relearns):
             self.base.support_changed(pairs)
 

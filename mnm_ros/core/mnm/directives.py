@@ -20,7 +20,7 @@ _MOST_PREFERRED = 1000    # states, the last ones
 
 @dataclass(frozen=True)
 class Prefer:
-    """Look first into the ways to a state; if its policy is doubted, try the policy soon."""
+    """Sample first the ways to a state; if its policy is doubted, try the policy soon."""
 
     state: int
 
@@ -32,7 +32,7 @@ class LeaveClosed:
 
 @dataclass(frozen=True)
 class Look:
-    """Look again at a closed pair, or at all if None; others are left alone from now on."""
+    """Test a closed pair, or all if None; the others are not tried from now on."""
 
     pair: Pair | None
 

@@ -34,7 +34,7 @@ class Memory:
         self._now: dict[Pair, int | None] = {}    # where pairs that have changed lead mostly
         self._before: dict[Pair, int | None] = {}    # where they did before that
         self._kept: dict[int, tuple[Policy, dict[Pair, int | None]]] = {}    # by target
-        self._changes: dict[Pair, int] = {}    # so far, the pair looked at last at the end
+        self._changes: dict[Pair, int] = {}    # so far, the pair examined last at the end
         self._steps = 0
         self._lost: dict[tuple[Pair, int | None], dict[int, None]] = {}    # targets by setting
 

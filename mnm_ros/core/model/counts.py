@@ -125,7 +125,7 @@ class TransitionRecord:
     The transitions of an exploration, RESET included.
 
     Nothing is forgotten, as it may be wanted for a record. What was counted before a change was
-    noticed is left out of what is drawn and told.
+    noticed is left out of what is drawn and published.
 
     :ivar met: all states.
     """
@@ -136,7 +136,7 @@ class TransitionRecord:
         self._outdated: dict[Pair, dict[int, int]] = {}
 
     def add(self, before: int | None, action: int, state: int) -> None:
-        """Take note of a step; None is a beginning that is not known."""
+        """Record a step; None is a beginning that is not known."""
         if before is not None:
             self.counts.add(before, action, state)
             self.met.add(before)

@@ -12,7 +12,7 @@ from mnm_ros.core.model.declaration import Declaration
 
 def declared_outcomes(declaration: Declaration, counts: Mapping[Pair, Mapping[int, int]],
                       ) -> dict[Pair, tuple[tuple[int, float], ...]]:
-    """Return where each pair leads and how likely, by what is declared and by the counts."""
+    """Return the declared successors of each pair, with the probabilities of the counts."""
     ends = {(state, action): found for state, lists in declaration.successors.items()
             for action, found in enumerate(lists)}
     stayed = _stayed(ends, counts)

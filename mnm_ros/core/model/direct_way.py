@@ -4,7 +4,7 @@
 Ways to a known state from elsewhere than home: where they are no longer than by way of home.
 
 A policy is promised to work from home. What it plays elsewhere serves that alone, and in a state
-learnt after it, it plays RESET. So another one is worked out for the way from a given place, by
+learnt after it, it plays RESET. So another one is computed for the way from the present place, by
 the counts. It is a guess, with some caution about what has hardly been tried; ``Navigation`` sees
 to it that the promise does not depend on it.
 """
@@ -80,7 +80,7 @@ def direct_way(target: int, policies: Sequence[Policy], observed: TransitionReco
     :param policies: home first; the way may go through their targets, and one that comes through
         home, or fails, is followed by the policy for the target.
     :param observed: what is known of them.
-    :param horizon: steps after which it is given up.
+    :param horizon: steps after which it is abandoned.
     """
     known = tuple(policy.target for policy in policies)
     home, limit = known[0], problem.limit

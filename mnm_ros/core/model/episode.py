@@ -78,7 +78,7 @@ class Episode:
         return self.policy.action(self.length, here)
 
     def observe(self, state: int) -> None:
-        """Take note of the state after the action: one more step."""
+        """Record the state after the action: one more step."""
         self.length += 1
         if state == self.policy.target:
             self._end(self.left or self.length, failed=self.left > 0)
@@ -141,7 +141,7 @@ class Attempts:
         return RESET if self._episode is None else self._episode.action(here)
 
     def observe(self, state: int) -> Episode | None:
-        """Take note of the state after the action; return the attempt that it has ended."""
+        """Record the state after the action; return the attempt that it has ended."""
         here, self._here = self._here, state
         episode = self._episode
         if episode is None:

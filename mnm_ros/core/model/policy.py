@@ -49,7 +49,7 @@ class Policy:
     How to reach ``target`` from home; immutable and comparable.
 
     :ivar target: the state to reach.
-    :ivar horizon: steps after which an attempt that has not arrived is given up with a RESET.
+    :ivar horizon: steps after which an attempt that has not arrived is abandoned with a RESET.
     :ivar states: the known states, without repetition; elsewhere the policy plays RESET.
     :ivar actions: one row for a stationary policy, else ``horizon`` rows; each has one action per
         entry of ``states``.

@@ -20,7 +20,7 @@ RESET = -1
 RADIUS = (1.0, 1000.0)
 EPSILON = (0.001, 1000.0)
 """The least and the greatest allowed value. Samples grow with the square of the radius, and the
-steps of an attempt with both: beyond these limits there is no waiting for the end."""
+steps of an attempt with both: above these limits a run would take too long."""
 
 MARGIN = 1.15
 """By how much the radius for all that is declared exceeds the fewest steps, as steps may fail."""

@@ -10,9 +10,9 @@ there before has a small weight, and does not count when it comes, as it is paid
 been certain; nor does the first execution, which need not be predicted. Where moves hardly ever
 fail, that is soon known of all rows.
 
-The weights are learnt from all rows, and stay as they are from one look to the next. So whatever
-is predicted depends on the past alone, and what came between two looks costs the same in any
-order. What came in a row before it was looked at is predicted by the first weights, as those since
+The weights are learnt from all rows, and stay as they are from one check to the next. So a
+prediction depends on the past alone, and what came between two checks costs the same in any
+order. What came in a row before it was examined is predicted by the first weights, as those since
 may have been learnt after it.
 """
 
@@ -27,7 +27,7 @@ _ROLES = 4    # to stay, first, second, all others
 _STRENGTHS = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0)
 _SMOOTHING = 0.5    # executions of each role, to begin with
 _NEW, _LEAST_NEW, _MOST_NEW = 0.25, 0.02, 1.0    # weights of what was not seen there before
-_GROWTH = 1.1    # of the executions, until the weights are learnt anew
+_GROWTH = 1.1    # of the executions, until the weights are learnt again
 
 
 class RowPredictions:
@@ -43,7 +43,7 @@ class RowPredictions:
         self.before: Floats = np.zeros((0, 0))
         self.aside: Floats = np.zeros((0, 0))
         self.paid: Floats = np.zeros(0)
-        self._seen: Floats = np.zeros((0, 0))    # as [row, slot], when last looked at
+        self._seen: Floats = np.zeros((0, 0))    # as [row, slot], when last examined
         self._carried: Bools = np.zeros(0, dtype=bool)
         self._late: Bools = np.zeros(0, dtype=bool)
         self._weights, self._new = _at_first()    # as [kind, role] and [kind]
@@ -55,7 +55,7 @@ class RowPredictions:
         self.paid[:] = 0.0
 
     def forget(self, row: int) -> None:
-        """Begin anew with a row of which nothing is counted any more."""
+        """Begin again with a row of which nothing is counted any more."""
         if row < len(self.paid):
             self.paid[row] = 0.0
             self.before[row] = self.aside[row] = self._seen[row] = 0.0
@@ -64,7 +64,7 @@ class RowPredictions:
             self._late[row] = False
 
     def enter_late(self, row: int) -> None:
-        """Predict what a row did so far by the first weights, when it is looked at next."""
+        """Predict what a row did so far by the first weights, when it is examined next."""
         # Nothing else grows: it is called for each row of models that predict nothing.
         self._late = _longer(self._late, row + 1)
         self._late[row] = True
@@ -96,7 +96,7 @@ class RowPredictions:
         for row in np.flatnonzero(fresh).tolist():
             slot = first_slot(row)
             self._seen[row, slot] = self.aside[row, slot] = 1.0
-        again = news & self._carried    # in one piece, whenever it was looked at
+        again = news & self._carried    # in one piece, whenever it was examined
         self._seen[again] = self.aside[again] = self.paid[again, None] = 0.0
         rows = np.flatnonzero(news)
         if len(rows):

@@ -45,7 +45,7 @@ class StepTimes:
             _check(f'state {state}, action {action}', action, seconds)
 
     def updated(self, later: StepTimes) -> StepTimes:
-        """Return these with those that were told later in place of what was there before."""
+        """Return these, with the later ones in place of what was there before."""
         return StepTimes({**self.actions, **later.actions}, {**self.pairs, **later.pairs})
 
     @cached_property

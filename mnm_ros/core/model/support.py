@@ -97,7 +97,7 @@ class Support:
 
     def refute(self, state: int, action: int, end: int) -> tuple[int, ...]:
         """
-        Take note that a pair has led to where it is not declared to lead.
+        Record that a pair has led to where it is not declared to lead.
 
         :returns: The ends that were added; none where its declaration is withdrawn.
         """

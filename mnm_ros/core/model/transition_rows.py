@@ -22,14 +22,14 @@ class TransitionRows:
 
     :param counts: of the run; the caller adds each transition to them and by ``add``.
     :param actions: number of actions without RESET.
-    :ivar actions: as given.
+    :ivar actions: of the problem.
     :ivar states: those entered, home first; number ``i`` has the rows from ``i * actions`` on.
     :ivar places: of all states met, entered or not, by state; home has place 0.
     :ivar predictions: of what follows, for ruling out.
     """
 
     _carried: Mapping[Pair, Mapping[int, int]] = {}    # none in most runs
-    _begun = False    # whether it was begun anew
+    _begun = False    # whether it was begun again
 
     def __init__(self, counts: NextStates, actions: int,
                  support: Support | None = None) -> None:
@@ -93,7 +93,7 @@ class TransitionRows:
         return self._numbers.get(state)
 
     def add(self, state: int, action: int, next_state: int) -> None:
-        """Take note of one more transition in the counts."""
+        """Record one more transition in the counts."""
         number = self._numbers.get(state)
         if number is None or self.support.forbids(state, action):
             return
@@ -164,7 +164,7 @@ class TransitionRows:
         return self._slots[row][self.places[first]]
 
     def forget(self, state: int, action: int) -> None:
-        """Take note that the counts of a pair were emptied; what is carried goes with them."""
+        """Record that the counts of a pair were emptied; what is carried goes with them."""
         if (state, action) in self._carried:
             self._carried = {
                 pair: tally for pair, tally in self._carried.items() if pair != (state, action)}
@@ -175,7 +175,7 @@ class TransitionRows:
             self._declare(row, state, action)
 
     def declare_anew(self) -> None:
-        """Take note that the support has changed; what came before was predicted without."""
+        """Record that the support has changed; what came before was predicted without."""
         self.look()
         for number, state in enumerate(self.states):
             for action in range(self.actions):

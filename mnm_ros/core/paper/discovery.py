@@ -48,13 +48,13 @@ class Discovery(ABC):
 
     @abstractmethod
     def observe(self, here: int, action: int, state: int) -> None:
-        """Take note of a step made for discovery."""
+        """Record a step made for discovery."""
 
     def restart(self) -> None:
-        """Take note that the robot has come home after an interruption."""
+        """Record that the robot has come home after an interruption."""
 
     def observe_elsewhere(self, state: int) -> None:
-        """Take note that another run has sampled an action in ``state``."""
+        """Record that another run has sampled an action in ``state``."""
 
     def request(self, state: int, action: int) -> None:
         """Sample a pair once before all others, if a way there is known; optional."""
@@ -68,7 +68,7 @@ class OnTheWayDiscovery(Discovery):
     or its expected time would exceed ``L``. The missing state of lowest rank ``i <= |K| + 1``
     (ranks as in ``kl_optimism``) thus stays unseen in ``n`` executions of one certain pair with
     probability at most ``(1 - 1/L)^n``; with ``n >= log(i (i - 1) / delta') / -log(1 - 1/L)`` the
-    sum over the ranks is ``delta'``; a pair that is forgotten begins anew (``kl_optimism``).
+    sum over the ranks is ``delta'``; a pair that is forgotten begins again (``kl_optimism``).
     Which way the robot takes to a sample, and what is requested before others, is a heuristic
     without influence on this.
 
@@ -151,7 +151,7 @@ class OnTheWayDiscovery(Discovery):
         return visits.index(min(visits)) if min(visits) < math.inf else RESET
 
     def observe(self, here: int, action: int, state: int) -> None:
-        """Look for new ways when a state is done, or when the present ones lead nowhere."""
+        """Search for new ways when a state is done, or when the present ones lead nowhere."""
         sampled = (here, action) in self._requested if self._requested else here in self._open
         self._since_sample = 0 if sampled else self._since_sample + 1
         lost = action != RESET and here not in self._way and here not in self._open
@@ -281,7 +281,7 @@ class PerVisitDiscovery(Discovery):
         return self._policy.action(self._attempt, here)
 
     def restart(self) -> None:
-        """Begin the way to the sample anew, at home."""
+        """Begin the way to the sample again, at home."""
         self._go_home = False
         self._attempt = 0
 

@@ -49,7 +49,7 @@ class IncrementalBase(
     """
     Samples the known states, then plans for a candidate, until none is left.
 
-    Once it was told that a pair has changed, it plans for what is new before all is sampled: a
+    Once a pair has changed, it plans for what is new before all is sampled: a
     test that begins early is a test as any other, and the end comes when all is sampled.
 
     The table of a subclass has the triggers ``sampled`` (to planning), ``undersampled`` (back to

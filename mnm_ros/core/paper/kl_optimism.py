@@ -21,7 +21,7 @@ monotone in ``v``, its value at home is at most ``v(s0) <= L``, and it does not 
 number of candidates nor of actions enters, and samples may come from anywhere and any time since
 the CMP last changed.
 
-A pair that is forgotten begins anew at a moment that the past decides. What it shows from then on
+A pair that is forgotten begins again at a moment that the past decides. What it shows from then on
 are independent draws, too, for which the above holds with another ``d``. So where pairs that have
 not changed since the run began are forgotten up to ``k`` times, the chance of a miss is at most
 ``1 + k`` times as large. The checks have a pair forgotten when its alarm is raised, and where a
@@ -61,7 +61,7 @@ class KlOptimism(Optimism):
 
     def plan(self, counts: Counts, known: Sequence[int],
              candidates: Sequence[int]) -> OptimisticPolicy | None:
-        """Return the first candidate within reach, those that looked nearest last time first."""
+        """Return the first candidate within reach, those that seemed nearest last time first."""
         model = _Model(counts, known, self._problem, self._delta)
         for target in sorted(candidates, key=lambda s: self._last_value.get(s, 0.0)):
             value, actions = model.solve(target)

@@ -25,7 +25,7 @@ class OptimisticPolicy:
 
 class Optimism(ABC):
     """
-    Plans for the candidate that looks most reachable.
+    Plans for the candidate that seems most reachable.
 
     :ivar sets: into how many sets the planner needs the transitions dealt.
     """
@@ -44,7 +44,7 @@ class Optimism(ABC):
         """
 
     def round_failed(self) -> None:
-        """Take note that the last plan failed its evaluation; nothing by default."""
+        """Record that the last plan failed its evaluation; nothing by default."""
 
 
 class SplitSamples(Optimism):

@@ -20,7 +20,7 @@ from mnm_ros.core.progress.said import Sampling, TestingAttempts
 from mnm_ros.core.statistics.evaluation import Decision, Evaluation, longest
 
 _SIGHTS = 8
-"""After a change, a state that a pair has led to so often is looked at before all is sampled."""
+"""After a change, a state that a pair has led to so often is examined before all is sampled."""
 
 
 class UcbPhase(Enum):

@@ -266,7 +266,7 @@ class WindowPhase(CheckingPhase):
         """
         Judge by the last run whether anything is still at odds with the hypothesis.
 
-        A state that was added tells of a change only if it is within the radius for sure: states
+        A state that was added indicates a change only if it is within the radius for sure: states
         between ``L`` and ``(1 + epsilon) L`` may come and go without one.
         """
         run = self.window[-1]

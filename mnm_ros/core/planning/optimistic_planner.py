@@ -57,8 +57,8 @@ import numpy as np
 
 _ANY = 'any'
 _ENOUGH_TIMES = 1000    # so many times the samples there are are enough
-_LOOK_GROWTH = 1.25    # of the executions, until it is looked again whether that is of use
-_CLEAR_MARGIN = 1.05    # so many times the radius can be told from it
+_LOOK_GROWTH = 1.25    # of the executions, until it is checked again whether that is of use
+_CLEAR_MARGIN = 1.05    # so many times the radius can be distinguished from it
 _NEGLIGIBLE_STEPS = 0.01    # of the radius
 
 _FIRST_MULTIPLIER = 0.04    # steps for a nat, to begin with
@@ -105,7 +105,7 @@ class OptimisticPlanner:
         self._shared: dict[int | str | None, tuple[int, float]] = {}
 
     def give(self, states: Collection[int]) -> None:
-        """Begin anew with given states, as nothing from before is counted any more."""
+        """Begin again with states that are known already; nothing from before counts any more."""
         self._given = dict.fromkeys(states)
         self._starts.clear()
         self._prices.clear()
@@ -150,7 +150,7 @@ class OptimisticPlanner:
 
     def plan_for_any(self, model: EmpiricalModel, targets: Sequence[int]) -> OptimisticPlan:
         """
-        Return a plan that rules out some states met and what was never seen, if beyond the radius.
+        Return a plan that rules out states met or unseen, if they are farther than the radius.
 
         An attempt that comes to any of them has arrived.
         """

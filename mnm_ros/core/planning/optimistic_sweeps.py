@@ -3,8 +3,8 @@
 """
 The fixed point of optimistic planning, by sweeps of policy iteration.
 
-A *cell* is a row (state and action) at a level of what it has spent. Most sweeps look at the cells
-that were nearly the best of their state when all were looked at last; the end is judged by all.
+A *cell* is a row (state and action) at a level of what it has spent. Most sweeps examine the cells
+that were nearly the best of their state when all were examined last; the end is judged by all.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NONE = np.float64('nan')
 _PRECISION = 1e-7
 _MOST_SWEEPS = 200
 _FARTHEST = 1e9    # where all is so far away, the most likely to arrive is the best
-_ROUGH_CHANGE = 0.1    # as long as values change by more of the largest, all cells are looked at
+_ROUGH_CHANGE = 0.1    # as long as values change by more of the largest, all cells are examined
 _NEARLY_BEST = 0.1    # steps; cells that are worse by more are left out of most sweeps
 
 
@@ -110,7 +110,7 @@ class OptimisticPolicyIteration:
             self._near = np.pad(self._near, more[1:])
 
     def _cells(self, everywhere: bool) -> _Cells:
-        """Return the cells to be looked at."""
+        """Return the cells to be examined."""
         if not everywhere and self._nearby is not None:
             return self._nearby
         model, size = self._model, self._near.size
@@ -161,8 +161,8 @@ class OptimisticPolicyIteration:
         """
         Return the expected steps from home, less the budget times the multiplier.
 
-        If they are not beyond the radius, they may be too many, and only say that nothing is ruled
-        out.
+        If they are not farther than the radius, they may be too many, and only say that nothing is
+        ruled out.
 
         :raises numpy.linalg.LinAlgError: if the start does not lead to the end.
         """
@@ -285,6 +285,6 @@ class OptimisticPolicyIteration:
 
 
 def _taken(kept: NDArray[_T], where: Indices, missing: _T) -> NDArray[_T]:
-    """Return what was kept, along the last axis, and what stands for it beyond its end."""
+    """Return what was kept, along the last axis, and what stands for it after its end."""
     size = kept.shape[-1]
     return np.where(where < size, kept[..., np.minimum(where, size - 1)], missing)

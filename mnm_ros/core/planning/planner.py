@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The interface of the planners of ``disco``, which say what is beyond the radius for sure."""
+"""The interface of the planners of ``disco``, which prove that states are too far."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Planner(Protocol):
     """
     Plans optimistically: with probability ``1 - delta`` no plan takes more than the best way.
 
-    So a state whose plan takes more steps than the radius is beyond it. The promise of ``disco``
+    So a state is too far if its plan takes more steps than the radius. The promise of ``disco``
     rests on that.
     """
 

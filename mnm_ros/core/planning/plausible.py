@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What may be true of a state that is missing, given how often which transition was seen.
+Bound what may be true of a missing state, given the counted transitions.
 
 Order the states of ``S_L->`` as they become reachable, home first. If exploration stopped with one
 missing, take the first missing state ``s``, of rank ``i``; all earlier ones are in ``K``, so ``i
@@ -93,7 +93,7 @@ most ``d``. With ``d = share(m) share(i - 1)`` of a part of the round's delta, a
 at once, for all rediscoveries of the round, whichever they carry and when. In ``A``, ``w / (1 - w)
 = k``, and predictions rest on the pair alone, so that all rediscoveries have the same. The region
 of a pair that is carried is that of ``A``, whatever it has spent. In the run its ``M`` is 1, and
-so the budget of the others is what it was; carried no longer, it begins anew.
+so the budget of the others is what it was; carried no longer, it begins again.
 
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.

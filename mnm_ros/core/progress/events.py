@@ -33,7 +33,7 @@ KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fau
 """What ``Event.kind`` may be."""
 
 
-_REMEMBERED = 10_000    # steps, in which the beginning of a change is looked for
+_REMEMBERED = 10_000    # steps, in which the beginning of a change is searched for
 
 
 _LIKELY = 3.0    # nats that a step may lack at which a change may have begun
@@ -46,7 +46,7 @@ _followers = by_state('next state', integer)
 @dataclass(frozen=True)
 class PairChange:
     """
-    Where an action has led: until it changed, as far as the counts tell when, and since.
+    Where an action has led: until it changed, estimated from the counts, and since.
 
     :ivar before, after: how often each next state followed.
     :ivar step: of the first execution since; None if that is long ago.
@@ -117,7 +117,7 @@ class WaysChange:
     :ivar reached: all that are, if any is lost.
     :ivar by: states that most of the other ways pass now and did not before, in this order.
     :ivar away: how many steps those that are lost are away by now, if a way is known.
-    :ivar radius: ``L``, beyond which nothing is looked for; 0 if it is not told.
+    :ivar radius: ``L``, the radius of the search; 0 if it is not known.
     """
 
     other: tuple[int, ...] = ()
@@ -141,7 +141,7 @@ class Event:
     :ivar moves: one change of many pairs, if it is about that.
     :ivar ways: what has come of a change, if it is about that.
     :ivar time: in s since 1970; 0 in the core, which has no clock.
-    :ivar seconds: the mean time of each action so far, where it tells that there was a stop.
+    :ivar seconds: the mean time of each action so far, in the event of a stop.
     :ivar by: from where it comes that something was asked for: ``page 192.0.2.7``, ``service
         stop``, ``battery``, ``hour``, ``nav2``, ``mnm_ros goal``.
     :ivar user: who used ``mnm_ros``.
@@ -151,11 +151,13 @@ class Event:
     :ivar name: what the robot side calls that.
     :ivar robot: of several.
     :ivar goal, target: the id of a goal, and where it leads.
-    :ivar said: the same as a value, if the core has told it.
+    :ivar said: the same as a value, if the core has reported it.
     :ivar request: the ``Request.id`` of what was asked for, if it has one.
     :ivar refused: whether any of it was.
-    :ivar count: how often the same was asked for since it was told, the last time at ``time``;
-        None of the first event of a call.
+    :ivar count: how often the same was requested since the last event of it, most recently at
+        ``time``; None of the first event of a call.
+    :ivar corrects: ``by`` of an earlier event about the same call at the same ``time``, which was
+        published before it was known who called.
     """
 
     step: int
@@ -177,6 +179,7 @@ class Event:
     moves: Union[MovesChange, None] = None
     refused: bool = False
     count: Union[int, None] = None
+    corrects: Union[str, None] = None
     said: Annotated[Union[Said, None], maybe_said] = None
 
     def to_json(self) -> str:

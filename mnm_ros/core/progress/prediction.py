@@ -68,7 +68,7 @@ _WORTH_IT = 1 / 2    # of the steps, at most, for a smaller radius to be worth a
 
 PROBE_STEPS = 100
 MEASURED_STATES = (3, 15)
-"""The range of states within the radius in the runs; beyond it the laws extrapolate."""
+"""The range of states within the radius in the runs; outside of it the laws extrapolate."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +125,7 @@ class Outlook:
     :ivar known: those that are known already.
     :ivar lacking: steps for the samples that it wants at the moment.
     :ivar ruled_out: how far all else is from being ruled out, 1 is enough.
-    :ivar distances: of the states met, the steps from home by the counts; empty if unknown.
+    :ivar distances: of the states met, the estimated steps from home; empty if unknown.
     """
 
     states: int

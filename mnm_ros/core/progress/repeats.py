@@ -13,7 +13,7 @@ from mnm_ros.core.progress.events import Event
 _QUIET = 10.0      # s, after which the same call begins a new series
 _LONGEST = 600.0   # s, after which the count of a series that goes on is published
 _MOST = 200        # different things whose repetitions are counted
-_STOPS = 10        # of the same stop, which are told one by one
+_STOPS = 10        # of the same stop, which are published one by one
 
 
 @dataclass

@@ -3,7 +3,7 @@
 """
 Who asks for what, as it is said on ``requests`` beside the call of a service: JSON objects.
 
-The standard services do not tell who calls them. A reader ignores keys that are not known.
+The standard services do not say who calls them. A reader ignores keys that are not known.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Request:
     :ivar by: from where it comes: ``page 192.0.2.7``, ``mnm_ros stop``, ``navigator``; where a
         service is called by nobody knows whom, ``service cancel``.
     :ivar user: who uses ``mnm_ros``.
-    :ivar part_of: what it is done for that is told of itself, such as ``goal``.
+    :ivar part_of: the request that it is a part of, such as ``goal``, which has its own event.
     :ivar goal, state: the id of a goal, if it has one yet, and where it leads.
     :ivar text: more of it, for people.
     :ivar ago: s since it was asked for, if that is said afterwards.
-    :ivar id: tells the event that answers it from those that answer others; unique.
+    :ivar id: distinguishes the event that answers it from other answers; unique.
     """
 
     what: str

@@ -213,12 +213,12 @@ class HintWithdrawn(_OfPair):
 
 @dataclass(frozen=True)
 class WayOpen(_OfPair):
-    """A look has shown that a closed action leads on again."""
+    """A test move has shown that a closed action leads on again."""
 
 
 @dataclass(frozen=True)
 class WayStillClosed(_OfPair):
-    """A look has shown that a closed action is still blocked."""
+    """A test move has shown that a closed action is still blocked."""
 
 
 @dataclass(frozen=True)
@@ -361,12 +361,12 @@ class Because(Said):
 
 @dataclass(frozen=True)
 class ExploreCalled(Said):
-    """The service ``explore`` was called to pause; by whom is not known."""
+    """The service ``explore`` was called to pause. ``PausedBy`` says by whom, once it is known."""
 
 
 @dataclass(frozen=True)
 class ExploreCalledBefore(Said):
-    """The same before the node was started again."""
+    """The exploration has been paused since before the node was started again."""
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ class Trust(Enum):
     """What holds for a policy, from the most to the least."""
 
     PROVEN = 'proven'          # of a hypothesis; the whole promise holds
-    CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; other states are still looked for
+    CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; the search for states goes on
     ASSUMED = 'assumed'        # by too few samples; nothing is promised
     DOUBTED = 'doubted'        # either of these before, and not since a change that concerns it
     KEPT = 'kept'              # proven before a change that nothing on its way has shown
@@ -69,7 +69,7 @@ class PolicyTrust:
 
     @property
     def in_words(self) -> str:
-        """Return how far it may be trusted, and whether that is given what is declared."""
+        """Return how far it may be trusted, and whether the proof rests on declarations."""
         return self.trust.value + ', given the map' * (self.declared > 0)
 
 
@@ -82,8 +82,8 @@ def may_follow(told: PolicyTrust | None, known: bool, least: Trust = Trust.CERTI
     :param least: that is asked for.
     """
     if known and (told is None or told.trust is not Trust.DOUBTED):
-        return True    # the hypothesis is newer than what was told of it
-    # Proven, of a state that is not known, is what was told of an older hypothesis.
+        return True    # the hypothesis is newer than what was reported of it
+    # Proven, of a state that is not known, is what was reported of an older hypothesis.
     return told is not None and told.trust not in (Trust.PROVEN, Trust.KEPT) and (
         told.trust.rank <= least.rank)
 
@@ -129,7 +129,7 @@ def _rounded(value: float | None, digits: int = 2) -> float | None:
 
 def from_json(message: str) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
     """
-    Read what ``to_json`` has returned: the version, and what is told by state.
+    Read what ``to_json`` has returned: the version, and the trust by state.
 
     :raises ValueError: says which entry is wrong and what was expected.
     """

@@ -28,8 +28,8 @@ class WayAnswer:
     The answer to ``way/request``.
 
     :ivar target: that was asked for.
-    :ivar last_order: the number of the last order that the explorer has given, which was answered;
-        0 if it has given none, and None if the robot may be executing one.
+    :ivar last_order: the sequence number of the last command of the explorer, which was answered;
+        0 if there was no command, and None if the robot may be executing one.
     :ivar way: None if none is known.
     """
 

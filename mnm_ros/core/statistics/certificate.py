@@ -85,7 +85,7 @@ class ConfidenceSets:
         self._begun = 0
 
     def add(self, state: int, action: int, next_state: int) -> None:
-        """Take note of a transition, and add it to the counts."""
+        """Record a transition, and add it to the counts."""
         pair = (state, action)
         if self._support is not None and state in self._support.declared.successors:
             self._foretell(pair, next_state)
@@ -98,7 +98,7 @@ class ConfidenceSets:
             self._price[pair] += _paid(visits, count)
 
     def add_censored(self, state: int, action: int) -> None:
-        """Take note of a step that was broken off: it led to a reserved place."""
+        """Record a step that was broken off: it led to a reserved place."""
         pair = (state, action)
         if self._support is not None and state in self._support.declared.successors:
             self._foretell(pair, None)
@@ -106,7 +106,7 @@ class ConfidenceSets:
         self._lost[pair] = self._lost.get(pair, 0) + 1
 
     def forget(self, state: int, action: int) -> None:
-        """Begin anew with a pair whose counts were emptied."""
+        """Begin again with a pair whose counts were emptied."""
         self._price.pop((state, action), None)
         if self._support is not None:
             self._bets.pop((state, action), None)

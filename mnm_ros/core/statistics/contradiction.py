@@ -16,7 +16,7 @@ The reference is predicted by its own counts, the suspect by ``(1 - lie) r + lie
 is the prediction for the reference, and ``u`` the chances of the roles in a lie. Divided by the
 true probability instead, which is no larger than the maximum, the numerator is a nonnegative
 martingale that starts at 1, whatever the past makes one choose: which source executes which pair,
-and when the test is looked at. So is the product over all windows of ``1 - w + w E``, and the mean
+and when the test is examined. So is the product over all windows of ``1 - w + w E``, and the mean
 of these products over three ``w`` and the lies of ``LIES``. It ever reaches ``1 / d`` with a
 probability of at most ``d`` (Ville), whatever the distributions.
 

@@ -52,7 +52,7 @@ class Evaluation(ABC):
         self._failures = 0
 
     def record(self, length: int, failed: bool) -> Decision:
-        """Take note of an episode of ``length`` steps and return the decision so far."""
+        """Record an episode of ``length`` steps and return the decision so far."""
         self.played += 1
         self._lengths += length
         self._failures += failed
@@ -61,7 +61,7 @@ class Evaluation(ABC):
 
     def break_off(self, length: int, horizon: int) -> None:
         """
-        Take note of an episode that was broken off after ``length`` steps.
+        Record an episode that was broken off after ``length`` steps.
 
         ``horizon`` is the most that it could have come to count, failed. What follows from it is
         told with the next one that is recorded. Unless overridden, it counts as the worst that

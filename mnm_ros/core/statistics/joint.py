@@ -82,7 +82,7 @@ class JointEvidence:
         """Return what counts of a pair."""
         found = None if pair in self._left_out else self._sets.record(pair)
         since = NOTHING if found is None else found.since(self._before[pair])
-        counted = self._counted.get(pair)    # of few pairs: asked for each test at each look
+        counted = self._counted.get(pair)    # of few pairs: asked for each test at each check
         return since if counted is None else counted.plus(since)
 
     def count(self, pair: Pair, counts: bool) -> None:

@@ -30,7 +30,7 @@ def least_mean(fractions: Floats, values: Floats, radius: Floats,
     :param fractions: ``P^``, as [row, next]; a row of zeros stands for no samples at all.
     :param values: ``v >= 0``, as [row, next]; both are taken soonest if rows are next to each
         other in memory.
-    :param radius: as [row]; not looked at where there are no samples.
+    :param radius: as [row]; not examined where there are no samples.
     :param tilt: ``log xi`` of an earlier call to begin with, NaN where there is none; it is
         overwritten.
     :returns: ``Q`` on the observed next states, as [row, next], and the bound on ``Q v``, as

@@ -80,7 +80,7 @@ class Predictions:
         Predict a transition, and take note of it.
 
         What came from outside of the ends is one more of them from then on. The support is not
-        asked: it has been told already what came.
+        asked: it has received the outcome already.
 
         :param ends: where the pair is declared to lead, in the order of its declaration.
         :param came: None for a step that was broken off.
@@ -107,7 +107,7 @@ class Predictions:
             odd[role] = odd.get(role, 0) + 1
 
     def forget(self, pair: Pair) -> None:
-        """Begin anew with a pair; what it has told of others stays."""
+        """Begin again with a pair; what it has learnt of others stays."""
         for kept in (self._paid, self._tally, self._odd, self._weights):
             kept.pop(pair, None)
 

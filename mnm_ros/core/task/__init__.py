@@ -3,7 +3,7 @@
 """
 What plays the steps: what a robot is asked to do, one action at a time, without blocking.
 
-Read ``step_task`` (``StepTask``, ``play()``, ``Homing``, which tells whether a RESET has led home,
+Read ``step_task`` (``StepTask``, ``play()``, ``Homing``, which says whether a RESET has led home,
 and ``PausableTask``, which an exploration is, with its state machine), then ``navigation``, which
 leads to a state by learnt policies.
 """

@@ -45,7 +45,7 @@ class StepsToGo:
 
     def arrived(self, visits: dict[int | None, list[int]], steps: int) -> None:
         """
-        Take note of a way.
+        Record a way.
 
         :param visits: for each place how often it was visited, and the sum of the steps so far.
         :param steps: of the whole way.
@@ -88,7 +88,7 @@ class Navigation(StepTask):
     later, and while it is negative there are no direct attempts. An ``X`` is at most
     ``horizon + 1 + m``, so that the credit never falls below ``-horizon``: any ``n`` goals that
     began elsewhere take ``n (1 + m) + 2 horizon`` expected steps in all at most. A goal that is
-    given up counts with the steps that it took.
+    abandoned counts with the steps that it took.
 
     :param policy: how to reach the target.
     :param home: the state that RESET leads to.
@@ -209,12 +209,12 @@ class Navigation(StepTask):
             visits[1] += self.steps
 
     def relocate(self, state: int) -> None:
-        """Take note that the robot was moved to ``state``: the next attempt begins."""
+        """Record that the robot was moved to ``state``: the next attempt begins."""
         self.lose_place()
         self.last_state = state
 
     def lose_place(self) -> None:
-        """Take note that the robot may be anywhere: the next attempt begins."""
+        """Record that the robot may be anywhere: the next attempt begins."""
         self._end_step(None)
         self.last_state = None
         if self._direct:
@@ -243,7 +243,7 @@ class Navigation(StepTask):
         return self.last_state if self._attempts.under_way else None
 
     def _end_step(self, state: int | None) -> None:
-        """Tell of the step under way, if there is one, and where it has led."""
+        """Report the step under way, if there is one, and where it has led."""
         if self._open is not None:
             execution, self._open = (*self._open, state), None
             self.on_execution(*execution)
@@ -291,7 +291,7 @@ class GoalReport:
     """
     A goal and how far it is.
 
-    :ivar id: tells it from all other goals.
+    :ivar id: distinguishes it from all other goals.
     :ivar target: the state to go to; None if that was never heard.
     :ivar status: how far it is.
     :ivar text: the same as a sentence for people.

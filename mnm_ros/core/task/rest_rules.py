@@ -24,7 +24,7 @@ _SILENT = 60.0    # s without a message after which a battery counts as silent
 _FULL = {'fraction': 1, 'percent': 100}    # what a full battery says, by the scale
 _MOST = 1.5       # times that: more is nonsense
 _EMPTY = 5.0      # %, from above which no battery falls to 1.5% between two messages
-_MEMORY = 20      # messages after which a scale that fits no longer is given up
+_MEMORY = 20      # messages after which a scale that fits no longer is abandoned
 
 SCALES = ('auto', *_FULL)
 """How to read the charge of a battery: from 0 to 1, from 0 to 100, or as most messages fit."""

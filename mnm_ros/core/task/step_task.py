@@ -48,7 +48,7 @@ class Homing:
         self.misses_in_a_row = 0
 
     def missed(self, action: int, state: int) -> bool:
-        """Take note of a step; return whether it was a RESET that has missed home."""
+        """Record a step; return whether it was a RESET that has missed home."""
         if action == RESET and self.home is None:
             self.home = state
         if action != RESET or state == self.home:
@@ -61,7 +61,7 @@ class Homing:
 
 class StepTask(ABC):
     """
-    Says which action to play next, and is told where it has led.
+    Chooses the next action, and receives the state in which the last one ended.
 
     What comes of that is returned, if it is of use to anything but the task.
 
@@ -82,7 +82,7 @@ class StepTask(ABC):
 
     @abstractmethod
     def observe(self, action: int, state: int) -> object:
-        """Take note that ``action``, which was ``next_action``, has led to ``state``."""
+        """Record that ``action``, which was ``next_action``, has led to ``state``."""
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take long enough to hold others up."""
@@ -90,21 +90,21 @@ class StepTask(ABC):
 
     @abstractmethod
     def relocate(self, state: int) -> object:
-        """Take note that the robot was moved to ``state``: the next action is RESET."""
+        """Record that the robot was moved to ``state``: the next action is RESET."""
 
     @abstractmethod
     def lose_place(self) -> object:
-        """Take note that the robot may be anywhere: the next action is RESET."""
+        """Record that the robot may be anywhere: the next action is RESET."""
 
     def observe_work(self, state: int, action: int, after: int | None) -> object:
         """
-        Take note of an execution that somebody else has ordered; optional.
+        Record an execution that another program has commanded; optional.
 
         :param after: where it has led; None if it was broken off.
         """
 
     def learn_times(self, times: StepTimes) -> object:
-        """Take note of how long steps take, where that is of use; optional."""
+        """Record how long steps take, where that is of use; optional."""
 
     @abstractmethod
     def pause(self, reason: Reason) -> None:
@@ -112,7 +112,7 @@ class StepTask(ABC):
 
     @abstractmethod
     def robot_lost(self, reason: Reason) -> None:
-        """Take note that the robot does not answer."""
+        """Record that the robot does not answer."""
 
     @abstractmethod
     def fail(self, reason: Reason, recoverable: bool = True) -> None:
@@ -123,7 +123,7 @@ class StepTask(ABC):
         """Stop because a limit has been reached."""
 
     def robot_answers(self) -> None:
-        """Take note that the robot answers (again)."""
+        """Record that the robot answers (again)."""
 
     def explain(self, reason: Reason) -> None:
         """Say why it goes home, or is paused, which may be for another reason than it began."""
@@ -202,7 +202,7 @@ class PausableTask(PhaseMachine, StepTask):
 
     :ivar recoverable: whether a fault is the robot's, so that ``recover`` leads back.
     :ivar reason: why it does not go on, and what it does meanwhile; empty while it goes on.
-    :ivar why: the same without what it does: what ``pause`` and its like were given.
+    :ivar why: the reason alone, the argument of ``pause`` and its like.
     """
 
     state: RunState

@@ -88,7 +88,7 @@ class BlockedPairs:
     def executed(self, base: BaseAlgorithm, pair: Pair | None,
                  left_alone: Collection[Pair] = ()) -> None:
         """
-        Take note of a step, and have the next pair tried again if it is time for that.
+        Record a step, and have the next pair tried again if it is time for that.
 
         :param left_alone: pairs that are not.
         """
@@ -124,7 +124,7 @@ class BlockedPairs:
         return bool(self._opened)
 
     def notice(self, base: BaseAlgorithm) -> None:
-        """Take note of a change: all is sampled anew until it is relearnt."""
+        """Record a change: all is sampled again until it is relearnt."""
         self.noticed = True
         if self._carried:
             self._carried, self._opening, self._asked = {}, {}, {}
@@ -132,7 +132,7 @@ class BlockedPairs:
                 base.carry({})
 
     def settle(self) -> None:
-        """Take note that the change is relearnt."""
+        """Record that the change is relearnt."""
         self.noticed = False
 
     def _next(self, left_alone: Collection[Pair]) -> Pair | None:

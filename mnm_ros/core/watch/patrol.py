@@ -63,7 +63,7 @@ class Patrol:
         return list(found)
 
     def executed(self, pair: Pair | None) -> None:
-        """Take note of a step; None is a RESET, or one from where it is not known."""
+        """Record a step; None is a RESET, or one from where it is not known."""
         self._step += 1
         if pair in self._last:
             self._last[pair] = self._step

@@ -24,7 +24,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.statistics.delta_spending import share
 
 _TYPICAL_BET = 0.7    # of a detector for a policy, see ``Detector``
-_LEAST_MARGIN = 0.01    # steps beyond the limit or below it, where there are hardly any
+_LEAST_MARGIN = 0.01    # steps over the limit or below it, where there are hardly any
 
 
 class PolicyMonitor:
@@ -138,7 +138,7 @@ class PolicyMonitor:
             and policy.same_as(shown) and policy.states == shown.states}
 
     def notice(self) -> None:
-        """Take note of a change: no policy may profit from its past."""
+        """Record a change: no policy may profit from its past."""
         for detector in self.detectors.values():
             detector.suspect()
             detector.withdraw_proof()
@@ -160,7 +160,7 @@ class PolicyMonitor:
 
     def record(self, target: int, length: int, failed: bool) -> bool:
         """
-        Take note of how the attempt has ended; return whether it raises the alarm.
+        Record how the attempt has ended; return whether it raises the alarm.
 
         :param target: of the policy.
         :param length: of the attempt.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Rediscovery: one run of the base after the other, which samples all known states anew.
+Rediscovery: one run of the base after the other, which samples all known states again.
 
 It takes the policies that there are as known, and so finds new states and ways. It learns from its
 own steps and from those of the attempts made meanwhile. Its parts of the round's delta are for
@@ -54,7 +54,7 @@ class Rediscovery:
     :param addition, restart: the parts of the round's delta for these.
     :ivar base: the run under way, or the last one.
     :ivar number: how many have begun.
-    :ivar renewals: how often one of them has begun to certify anew.
+    :ivar renewals: how often one of them has begun to certify again.
     :ivar limit: ``W_r``.
     :ivar fresh: whether the run under way has learnt nothing yet.
     :ivar turn: steps that its turn, or its last one, takes at least.
@@ -138,7 +138,7 @@ class Rediscovery:
         return self._steps >= self.limit.steps
 
     def finished(self) -> None:
-        """Take note that the run is over."""
+        """Record that the run is over."""
         self.limit.finished(self._steps)
         self.likely = self.since
 
@@ -184,14 +184,14 @@ class StepLimit:
         self.steps = self._given or max(bound, self._least) * 2 ** self._doublings
 
     def finished(self, steps: int) -> None:
-        """Take note of a rediscovery that has ended after ``steps``."""
+        """Record a rediscovery that has ended after ``steps``."""
         self.in_a_row = 0
         if 2 * steps <= self.steps:
             self._doublings = max(0, self._doublings - 1)
 
     def cut_off(self, number: int) -> bool:
         """
-        Take note that rediscovery ``number`` was cut off; return whether the round is refuted.
+        Record that rediscovery ``number`` was cut off; return whether the round is refuted.
 
         It is after ``k`` in a row, the least number with ``d^k <= d / (j (j + 1))``, where ``d``
         is the delta and ``j`` the number of the rediscovery.
@@ -213,10 +213,10 @@ class Relearning:
     :ivar deleted: targets of policies that were deleted since the change was noticed.
     :ivar likely: by target, what an attempt seems to take since then, as ``evaluation`` counts.
     :ivar changed: for each move that has raised the alarm, its change.
-    :ivar told_action: whether a change of one action was told.
+    :ivar told_action: whether a change of one action was reported.
     :ivar steps: since the change was noticed.
-    :ivar look: the place of the policy that a model was last asked about.
-    :ivar unseen: pairs to be looked at because of the change, and how often they still are.
+    :ivar look: the place of the policy that was last checked by a model.
+    :ivar unseen: pairs to be examined because of the change, and how often they still are.
     """
 
     def __init__(self) -> None:
@@ -231,24 +231,24 @@ class Relearning:
         self._quiet = True
 
     def begin_rediscovery(self) -> None:
-        """Take note that a rediscovery is begun, which looks at all pairs in any case."""
+        """Record that a rediscovery is begun, which examines all pairs in any case."""
         self._quiet = True
         self.unseen = {}
 
     def end_rediscovery(self) -> None:
-        """Take note that the rediscovery has sampled all known states."""
+        """Record that the rediscovery has sampled all known states."""
         self.swept = self.swept or self._quiet
 
     def notice(self) -> None:
-        """Take note of something new: all has to be sampled since then."""
+        """Record something new: all has to be sampled since then."""
         self._quiet = self.swept = False
 
     def look_at(self, pairs: Iterable[Pair]) -> None:
-        """Have pairs looked at, as what has changed one of them may have changed others."""
+        """Have pairs examined, as what has changed one of them may have changed others."""
         self.unseen = dict.fromkeys(pairs, _LOOKS)
 
     def seen(self, pair: Pair) -> bool:
-        """Take note that a pair was executed; return whether to look at it once more."""
+        """Record that a pair was executed; return whether to examine it once more."""
         left = self.unseen.pop(pair, 0) - 1
         if left > 0:
             self.unseen[pair] = left
@@ -259,11 +259,11 @@ class Relearning:
         self.concerned.update(dict.fromkeys(targets))
 
     def keep(self, targets: Collection[int]) -> None:
-        """Take note of the targets that are left."""
+        """Record the targets that are left."""
         self.concerned = {target: None for target in self.concerned if target in targets}
 
     def settle(self) -> None:
-        """Take note that the change is relearnt."""
+        """Record that the change is relearnt."""
         self.concerned, self.deleted, self.likely, self.unseen = {}, {}, {}, {}
         self.all_doubted, self.steps, self.changed = False, 0, {}
         self.told_action = False

@@ -64,8 +64,8 @@ class Endpoints:
     The publishers of a topic, or its subscribers.
 
     They are counted each time that they are asked for, which is cheap, once for each moment. Who
-    they are is looked up when there are more or fewer than before, and otherwise after some time:
-    one may have taken another one's place between two counts.
+    they are is read from the graph when there are more or fewer than before, and otherwise after
+    some time: one may have taken another one's place between two counts.
 
     :param topic: fully qualified name.
     :param publishers: whether it is they.
@@ -82,7 +82,7 @@ class Endpoints:
                        else self._handle.get_count_subscribers)
         self._known: tuple[TopicEndpointInfo, ...] = ()
         self._ids: frozenset[object] = frozenset()
-        self._asked = self._again = -math.inf    # when; and when they are looked up again
+        self._asked = self._again = -math.inf    # when; and when they are read again
         self.counted = 0
 
     @property
@@ -92,7 +92,7 @@ class Endpoints:
             return int(self._count(self._topic))
 
     def known(self, now: float | None = None) -> tuple[TopicEndpointInfo, ...]:
-        """Return who they are; the same object as long as they have not been looked up again."""
+        """Return who they are; the same object as long as they have not been read again."""
         now = time.monotonic() if now is None else now
         if now == self._asked:
             return self._known
@@ -127,13 +127,13 @@ class RobotSides:
     def __init__(self, node: NodeInterface, actions: str, states: str) -> None:
         self.takers = Endpoints(node, actions, publishers=False)
         self.tellers = Endpoints(node, states, publishers=True)
-        self._counts = (0, 0)    # of endpoints, when they were looked at
+        self._counts = (0, 0)    # of endpoints, when they were examined
         self._known: tuple[object, object] = ((), ())
         self._robots: dict[Hashable, str] = {}
 
     @property
     def changed(self) -> bool:
-        """Whether there are more endpoints, or fewer, than when they were looked at."""
+        """Whether there are more endpoints, or fewer, than when they were examined."""
         return (self.takers.count, self.tellers.count) != self._counts
 
     def look(self, now: float | None = None) -> Mapping[Hashable, str]:
@@ -315,7 +315,7 @@ class CommanderWatch:
         node.create_subscription(Header, 'heartbeat', self._on_beat, messages.HEARTBEATS)
 
     def held_up(self, now: float) -> bool:
-        """Return whether the node has not looked for so long that messages may be waiting."""
+        """Return whether the node has not checked for so long that messages may be waiting."""
         return now > self._looked + _HELD_UP
 
     def look(self, now: float, began: float | None) -> str:

@@ -91,7 +91,7 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
             rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
             for make_node in makers:
                 nodes.insert(0, make_node())
-            # What is there by now stays: no collection of garbage is to look at it again.
+            # What is there by now stays: no collection of garbage is to examine it again.
             gc.collect()
             gc.freeze()
             executor = FastExecutor()

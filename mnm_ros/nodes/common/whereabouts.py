@@ -33,7 +33,7 @@ class Whereabouts:
         self._heard = seq, state
 
     def lose(self) -> None:
-        """Take note that the robot may be anywhere, until it is heard again."""
+        """Record that the robot may be anywhere, until it is heard again."""
         self._heard = None
 
     def here(self, order: int | None) -> int | None:

@@ -347,7 +347,7 @@ class ExplorationStore:
         if nothing:
             raise CheckpointError('; '.join(restored.refusals) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
-        self._world = '', None    # it is told anew, by the steps that it goes on from
+        self._world = '', None    # it is told again, by the steps that it goes on from
         if restored.exploration is None:
             self._begin()
         else:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""When to look again at ways that have closed: the clock that the exploration has not."""
+"""When to try closed ways again: the clock that the exploration has not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 import math
 import time
@@ -12,7 +12,7 @@ import time
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import closed_way
+from mnm_ros.view.event_words import closed_way, ClosedWay
 
 _LONGEST = 86400.0    # s, however often it was looked in vain
 
@@ -34,7 +34,7 @@ class ClosedSince:
 
 class LookTimes:
     """
-    Says when to look at each closed way: ``first`` s after it was noticed, then twice as many.
+    Schedules the next try of each closed way, ``first`` s after the alarm, then after twice that.
 
     :param first: returns s; 0 for never.
     :param past: what has happened before, oldest first: a restart forgets no time.
@@ -51,14 +51,14 @@ class LookTimes:
             self.hear(event)
 
     def hear(self, event: Event) -> None:
-        """Take note of an event, with clock times: it may say since when a way is closed."""
+        """Record an event, with clock times: it may say since when a way is closed."""
         if event.kind == 'change' and event.change is not None:
             pair = event.change.state, event.change.action
             self._since[pair] = event.change.time or event.time
 
     def update(self, closed: Mapping[Pair, int]) -> list[Pair]:
         """
-        Take note of what is closed; return the ways of which the next look is news.
+        Record what is closed; return the ways of which the next try is news.
 
         :param closed: the ways that are closed, and how often it was looked in vain.
         """
@@ -80,10 +80,10 @@ class LookTimes:
         return found
 
     def look_now(self) -> None:
-        """Take note that somebody has told to look at all of them."""
+        """Record that somebody has asked to try all of them."""
         self._ways = {pair: replace(way, next=math.inf) for pair, way in self._ways.items()}
 
-    def told(self, description: RobotDescription, pairs: Collection[Pair] | None = None) -> str:
-        """Return which ways, or those of ``pairs``, are closed, since when, and the next look."""
-        return '; '.join(closed_way(pair, way.since, way.next, description)
-                         for pair, way in self._ways.items() if pairs is None or pair in pairs)
+    def told(self, description: RobotDescription) -> dict[Pair, ClosedWay]:
+        """Return the words about each way that is closed."""
+        return {pair: closed_way(pair, way.since, way.next, description)
+                for pair, way in self._ways.items()}

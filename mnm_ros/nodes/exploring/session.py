@@ -192,12 +192,12 @@ class ExplorationSession:
         self._guard.call(self._loop.recover, time.monotonic())
 
     def look(self) -> str:
-        """Look at once at all ways that are closed; return which these are, for people."""
+        """Try all closed ways at once; return which these are, for people."""
         closed = self._looks.told(self._link.profile.names)
         if closed:
             self._looks.look_now()
             self._guard.call(self._look_at_all)
-        return closed
+        return '; '.join(map(str, closed.values()))
 
     def _look_at_all(self) -> None:
         self.exploration.look()    # the one loaded last, if the call had to wait
@@ -446,14 +446,16 @@ class ExplorationSession:
             self._ticks.timer_period_ns = wanted
 
     def _look_again(self) -> None:
-        """Tell the exploration, which has no clock, to look at what has been closed for long."""
+        """Ask the exploration, which has no clock, to try what has been closed for long."""
         exploration, names = self.exploration, self._link.profile.names
         if exploration.closed and self._parameters['first_look']:
             exploration.leave_closed()
         news = self._looks.update(exploration.closed)
         if news:
+            closed = self._looks.told(names)
             self._publishers.event(Event(
-                exploration.steps, self._looks.told(names, news), said=WaysClosed(tuple(news))))
+                exploration.steps, '; '.join(str(closed[pair]) for pair in news),
+                said=WaysClosed(tuple(news))))
         for pair in self._looks.due():
             exploration.look(*pair)
         self._publishers.closed = self._looks.told(names)

@@ -127,7 +127,7 @@ class Docking:
             self._begin(True, now)
 
     def _look_where(self, pose: Pose | None) -> None:
-        """Take note of a robot that somebody has carried away from the dock."""
+        """Record a robot that somebody has moved away from the dock."""
         if self._goals or not self._docked or pose is None:
             self._docked_at = None
             return
@@ -163,7 +163,7 @@ class Docking:
         self._ask(self._number, self._docks, accepted)
 
     def stop(self) -> None:
-        """Have the server give up what it does, even if it accepts it only later."""
+        """Have the server abandon what it does, even if it accepts it only later."""
         if not self._cancelled:
             self._cancelled = True
             for handle in filter(None, self._goals.values()):

@@ -61,7 +61,7 @@ class Eyes:
         return bool(self._received) and time.monotonic() <= self._received + self._timeout
 
     def locate(self, pose: StampedPose) -> None:
-        """Take note of where the robot is."""
+        """Record where the robot is."""
         self._poses.append(pose)
 
     def _on_scan(self, message: Any) -> None:

@@ -39,7 +39,7 @@ from mnm_ros.plan.floor_plan import Plan
 from nav_msgs.msg import OccupancyGrid
 from std_msgs.msg import String
 
-_PERIOD = 0.05    # s, between two looks at the time
+_PERIOD = 0.05    # s, between two checks of the time
 _PAUSE = 1.0      # s, until 'no way leads home' is logged: where the robot is may yet be corrected
 _MANY = 10        # moves in a row that were broken off, after which an error is logged
 
@@ -168,7 +168,7 @@ class MobileDriver(RobotSide):
         return super().leave() and self._base_mover.idle
 
     def close(self) -> None:
-        """Make zero velocity the last command, and give up a goal, after an exception, too."""
+        """Make zero velocity the last command, and abandon a goal, after an exception, too."""
         self._abort('the node is ending')
         if self._docking:
             self._docking.stop()

@@ -40,7 +40,7 @@ class _Journey:
     :ivar index: of the pose on the way to which it is.
     :ivar rounds: how often it begins again after the last pose.
     :ivar began: when, in ns by the clock of the navigator.
-    :ivar last: the report of which its client was told last.
+    :ivar last: the report that its client received last.
     :ivar due: when it is told again.
     """
 
@@ -178,7 +178,7 @@ class PoseGoals:
             index, journey.index, many = journey.index, 0, len(journey.poses)
             return Refusal(_UNKNOWN, f'pose {index} of {many} is the first to go to, expected one '
                            'that there is')
-        # Waypoints are looked for one by one: what is there then is known then.
+        # Waypoints are searched for one by one: what is there then is known then.
         found = [] if journey.waypoints else map(self._places.place, journey.poses)
         return next((each for each in found if isinstance(each, Refusal)), None)
 

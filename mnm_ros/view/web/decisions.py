@@ -14,7 +14,7 @@ from mnm_ros.view.words import of_threshold, whole
 
 _MOST = 5    # tests that are shown
 _PARTS = ('hardly any', 'about a quarter', 'about half', 'about three quarters', 'nearly all')
-_AMOUNTS = ('little', 'something', 'much')
+_AMOUNTS = ('little', 'some', 'much')
 
 
 class DecisionRow(NamedTuple):
@@ -66,7 +66,7 @@ def _subject(heard: Telemetry, test: Evidence) -> str:
         heard.description.action_name(test.action, test.state))
     return {'certificate': f'certificate of {name}', 'policy': f'policy to {name}',
             'proof': f'new proof of the policy to {name}', 'detector': f'policy to {name}',
-            'transition': f'{action} in {name}', 'rediscovery': 'search for what is new',
+            'transition': f'{action} in {name}', 'rediscovery': 'search for new or changed ways',
             }.get(test.kind, ' '.join(filter(None, (test.kind, name, action))))
 
 
@@ -81,9 +81,9 @@ def _said(test: Evidence) -> str:
 
 
 def _proof(share: float) -> str:
-    return f'{_PARTS[round(4 * min(1.0, max(0.0, share)))]} of the proof is there'
+    return f'{_PARTS[round(4 * min(1.0, max(0.0, share)))]} of the proof is done'
 
 
 def _speaks(what: str, share: float) -> str:
-    amount = 'nothing' if share <= 0 else 'enough' if share >= 1 else _AMOUNTS[int(3 * share)]
-    return f'{amount} speaks {what}'
+    amount = 'no' if share <= 0 else 'enough' if share >= 1 else _AMOUNTS[int(3 * share)]
+    return f'{amount} evidence {what}'

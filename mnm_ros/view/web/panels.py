@@ -133,7 +133,7 @@ class Timeline:
         if steps is None or heard.reports == self._reports:
             return False
         self._reports = heard.reports
-        if self._points and steps < self._points[-1].steps:    # an explorer that begins anew
+        if self._points and steps < self._points[-1].steps:    # an explorer that was started again
             self.__init__()    # type: ignore[misc]
             self._reports = heard.reports
         noticed, setting = self._before
@@ -171,7 +171,7 @@ class Timeline:
             'animation': False,
             'textStyle': {'fontFamily': 'inherit'},
             'legend': {'data': names, 'top': 0, 'left': 0, 'icon': 'roundRect', 'itemWidth': 16,
-                       'itemHeight': 4, 'itemGap': 14,
+                       'itemHeight': 4, 'itemGap': 24,
                        'textStyle': {'color': '#888888'}},
             'grid': {'left': 38, 'right': 58, 'top': 52, 'bottom': 26},
             'tooltip': {'trigger': 'axis', 'confine': True},
@@ -229,15 +229,15 @@ CONTROLS = {
     'home': Control('Home', 'return_home', None, 'a robot side',
                     'pauses the exploration, frees the robot, and leads it home; Go on ends that'),
     'recover': Control('Recover', 'recover', None, 'an explorer',
-                       'leads out of a fault once the robot is well again'),
-    'look': Control('Look now', 'look', None, 'an explorer',
-                    'looks at once whether closed ways are open again'),
-    'save': Control('Save', 'save', None, 'an explorer', 'has everything learnt on the disk'),
-    'load': Control('Load', 'load', None, 'an explorer', 'goes back to what is on the disk'),
-    'change': Control('Change', 'change', None, 'a simulator',
+                       'leads out of a fault once the robot works again'),
+    'look': Control('Try closed ways', 'look', None, 'an explorer',
+                    'tries each closed way at once, in case it is open again'),
+    'save': Control('Save', 'save', None, 'an explorer', 'writes everything learnt to the disk'),
+    'load': Control('Load', 'load', None, 'an explorer', 'goes back to the state on the disk'),
+    'change': Control('Change world', 'change', None, 'a simulator',
                       'puts the next setting of the simulated world in force'),
     'cancel': Control('Cancel', 'cancel', None, 'a navigator',
-                      'gives up the goal after the current step'),
+                      'ends the goal after the current step'),
 }
 
 BAR = ('stop', 'pause', 'resume', 'home')
@@ -281,9 +281,9 @@ def _refusal_in(phase: str, name: str) -> str:
     if name in ('look', 'pause', 'resume') and phase in ('fault', 'done'):
         return f'the phase is {phase}'
     if name == 'pause' and phase == 'paused':
-        return 'it is paused'
+        return 'the exploration is paused already'
     if name == 'resume' and phase.partition('/')[0] in ('building', 'checking'):
-        return 'it is exploring'
+        return 'the explorer is exploring already'
     return ''
 
 

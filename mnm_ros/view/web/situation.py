@@ -8,9 +8,11 @@ They are made of values, in plain words, without terms of the algorithm.
 
 from __future__ import annotations
 
+from functools import reduce
+
 from mnm_ros.core.knowledge.knowledge import StateKind
-from mnm_ros.core.progress.said import Because, ExploreCalled, PausedBy, PausedToGoHomeBy
-from mnm_ros.view.event_words import moment, out_of_reach
+from mnm_ros.core.progress.said import Because
+from mnm_ros.view.event_words import out_of_reach, pause_after, paused
 from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import Telemetry
 
@@ -30,10 +32,12 @@ def doing(heard: Telemetry, here: str = '') -> str:
     """
     if heard.all_stopped:
         return 'Stopped. Press Go on.'
-    said = _paused(heard, here) or sentence(
-        heard.activity.said, heard.description, plain=True) or (
-            heard.activity.sentence or heard.status)
-    return f'{_at_home(heard)}{as_sentence(said)}' if said else 'Nothing has been heard yet.'
+    at_home, why = _at_home(heard), heard.activity.said
+    if at_home and isinstance(why, Because):
+        why = why.said    # that the exploration is paused is in the head of the page
+    said = _paused(heard, here) or sentence(why, heard.description, plain=True) or (
+        heard.activity.sentence or heard.status)
+    return f'{at_home}{as_sentence(said)}' if said else 'Nothing has been heard yet.'
 
 
 def as_sentence(said: str) -> str:
@@ -43,15 +47,7 @@ def as_sentence(said: str) -> str:
 
 def _paused(heard: Telemetry, here: str) -> str:
     """Return from where the pause was asked for, and when; empty if that is not known."""
-    why = heard.activity.said
-    if not (isinstance(why, Because) and isinstance(why.said, ExploreCalled)):
-        return ''
-    last = next((event for event in reversed(heard.events) if event.kind == 'pause'), None)
-    if last is None or not isinstance(last.said, PausedBy):
-        return ''
-    home = ' to go home' if isinstance(last.said, PausedToGoHomeBy) else ''
-    by = 'from this page' if last.by == here else f'by {last.by}'
-    return f'paused{home} {by} at {moment(last.time, "%H:%M")}'
+    return paused(heard.activity.said or '', reduce(pause_after, heard.events, None), here)
 
 
 def _at_home(heard: Telemetry) -> str:

@@ -40,7 +40,7 @@ class Arbitration:
         self._number = number
         self._claims: frozenset[object] = frozenset()
         self._claimants = Endpoints(node, self._topic, publishers=True)
-        self._earlier = self._heard = False    # an earlier claim: at all, since the last look
+        self._earlier = self._heard = False    # an earlier claim: at all, since the last check
         self._heard_at = self._looked_at = now
         self._foreign_until = now
         self._commander = ''    # as the robot side names it
@@ -62,7 +62,7 @@ class Arbitration:
 
     def on_foreign_answer(self, now: float) -> None:
         """
-        Take note that the robot has answered an action that is not this explorer's.
+        Record that the robot has answered an action that is not this explorer's.
 
         Its sender may not have been discovered yet: on a busy machine that takes seconds.
         """
@@ -77,7 +77,7 @@ class Arbitration:
         self._commander, self._foreign_until = commander, now + _YIELD
 
     def reason_to_yield(self, now: float) -> str:
-        """Return why the robot has to be left alone at present, or nothing."""
+        """Return why the robot must not be commanded at present, or nothing."""
         if self._wait_until == math.inf and self._node.count_subscribers(self._action):
             self._wait_until = now + _LISTEN
             self._listen_until = now + _LONGEST

@@ -56,7 +56,7 @@ class BackgroundWorker:
         self._work.put(work)
         if self.collect(_AT_ONCE):
             return True
-        self._left_alone = True    # before the last look, so that its end is seen or told
+        self._left_alone = True    # before the last check, so that its end is seen or reported
         return self.collect()
 
     def collect(self, timeout: float = 0.0) -> bool:

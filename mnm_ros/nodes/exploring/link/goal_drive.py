@@ -30,7 +30,7 @@ from std_msgs.msg import Int64, Int64MultiArray
 
 _LINGER = 0.5    # s, for which the robot waits where a goal was reached: the next may follow
 _PERIOD = 0.1    # s, at least between two reports that differ by the steps alone
-_LEFT = 5.0      # s, without a request of the navigator, after which its goal is given up
+_LEFT = 5.0      # s, without a request of the navigator, after which its goal is abandoned
 _CLOSED = 'is closed'
 _KEPT = 20       # reports of goals that are over: a navigator may ask again
 
@@ -185,7 +185,7 @@ class GoalDrive:
                 self._tell(figures)
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
-        """Take note that a node, perhaps a robot, has joined or left."""
+        """Record that a node, perhaps a robot, has joined or left."""
         self.lose_place()
         if self._way is not None and self._loop:
             self._loop.on_graph_change(joined, left, now)

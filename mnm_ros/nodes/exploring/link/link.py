@@ -110,7 +110,7 @@ class Link(ABC):
 
     @abstractmethod
     def missing(self, now: float) -> str:
-        """Return what is needed and no node offers, or nothing; also while that is looked for."""
+        """Return what no node offers although it is needed, or nothing; also during the search."""
 
     def unanswered(self, now: float) -> float:
         """Return for how many s an answer has been owed, if it usually takes half of it."""

@@ -131,8 +131,8 @@ class RobotLink(Link):
         self.profile = RobotProfile(
             node, parameters['actions'], guard.while_open(self._on_description), guard.allowance)
         self._rest = RestTopics(node, parameters, guard)
-        self._seen: int | None = None    # the state that was told last, for whomever
-        self._looked = -float('inf')    # when the graph was looked at last
+        self._seen: int | None = None    # the state that was reported last
+        self._looked = -float('inf')    # when the graph was examined last
         self._looking_since = time.monotonic()
 
     def tick(self, limits: StepLimits, now: float) -> None:
@@ -181,7 +181,7 @@ class RobotLink(Link):
         """
         Tell the loop whether nodes have joined or left.
 
-        :param held_up: whether the node has not looked for so long that a robot may have been
+        :param held_up: whether the node has not checked for so long that a robot may have been
             replaced meanwhile. One that was killed is still seen for a while, so a robot
             side that has joined counts as having taken its place.
         """

@@ -12,19 +12,25 @@ import math
 import time
 
 from mnm_ros import messages
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.repeats import Repeats
-from mnm_ros.core.progress.said import ExploreCalled, PausedBy, PausedToGoHomeBy, Reason, Said
+from mnm_ros.core.progress.said import (
+    ExploreCalled,
+    ExploreCalledBefore,
+    PausedBy,
+    PausedToGoHomeBy,
+    Reason,
+)
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import told
+from mnm_ros.view.event_words import pause_after, paused, told
 from mnm_ros.view.sentences import sentence
 from std_msgs.msg import String
 
 _SAMPLES = 20_000    # of the clock, one in a second
-_EXPLORE = 'service explore'    # from where a call of it comes that nobody has said to be his
 
 
 class EventTopic:
@@ -49,12 +55,15 @@ class EventTopic:
             self._publisher.publish(String(data=event.to_json()))
         self._robots: dict[str, RunState] = {}    # of several
         self._samples: deque[tuple[int, float]] = deque(maxlen=_SAMPLES)
-        self._change: tuple[Said | None, str] = (None, '')    # the last one, and in words
+        self._change: Event | None = None    # the last one
+        self._pause: Event | None = None     # the last one, if it is known who has asked for it
+        for event in past:
+            self._pause = pause_after(self._pause, event)
         self._asked: Event | None = None    # the last that may be why it is paused, or goes on
         self._repeats = Repeats()
 
     def pass_time(self, step: int) -> None:
-        """Take note of how many steps there are by now; to be called about once a second."""
+        """Record how many steps there are by now; to be called about once a second."""
         if not self._samples or step > self._samples[-1][0]:
             self._samples.append((step, self._clock()))
 
@@ -65,19 +74,19 @@ class EventTopic:
         The same call once more is only counted; the ``count`` of what is returned is then 0.
         """
         said = event.text
-        event = replace(event, time=self._clock(), change=event.change and replace(
+        event = replace(event, time=event.time or self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)), moves=event.moves and replace(
             event.moves, time=self._time_of(event.moves.step),
             latest_time=self._time_of(event.moves.latest)))
-        text = told(event, description)
+        event = replace(event, text=told(event, description), name=None if (
+            event.state is None) else description.names.get(event.state))
         if event.change is not None or event.moves is not None:
-            self._change = event.said, text
-        event = replace(event, text=text, name=None if event.state is None else (
-            description.names.get(event.state)))
+            self._change = event
         if event.what in ('pause', 'resume') or (
                 event.what == 'home' and (event.by or '').startswith('page')):    # pauses first
             self._asked = event
         event = self._caused(event, why)
+        self._pause = pause_after(self._pause, event)
         if self._repeats.takes(event, said):
             return replace(event, count=0)
         self._publish(event)
@@ -100,9 +109,19 @@ class EventTopic:
         self._keep(event)
 
     def in_words(self, said: Reason, description: RobotDescription) -> str:
-        """Return what the core says in words: a change in those of its event."""
-        change, words = self._change
-        return words if change is not None and said == change else sentence(said, description)
+        """Return what the core says in words: a change or a pause in those of its event."""
+        if self._is_last_change(said):
+            return self._change.text if self._change else ''
+        return paused(said, self._pause) or sentence(said, description)
+
+    def named(self, said: Reason) -> Pair | None:
+        """Return the pair that ``in_words`` names; None for no pair."""
+        change = self._change.change if self._change and self._is_last_change(said) else None
+        return None if change is None else change.pair
+
+    def _is_last_change(self, said: Reason) -> bool:
+        return self._change is not None and self._change.said is not None and (
+            said == self._change.said)
 
     def watch(self, robots: Iterable[RobotReport], step: int,
               description: RobotDescription) -> None:
@@ -116,16 +135,16 @@ class EventTopic:
     def _caused(self, event: Event, why: Reason) -> Event:
         """Return a pause with who has asked for it, if that is known."""
         asked = self._asked
+        if isinstance(why, ExploreCalledBefore):
+            return replace(event, said=why)
         if not isinstance(why, ExploreCalled) or asked is None or asked.what == 'resume':
             return event
         by = asked.by or ''
-        if by == _EXPLORE:
-            return replace(event, by=event.by or by)
         said = (PausedToGoHomeBy if asked.what == 'home' else PausedBy)(by)
         return replace(event, by=by, said=said, text=sentence(said))
 
     def _time_of(self, step: int | None) -> float | None:
-        """Return about when a step was made, if that was looked at."""
+        """Return about when a step was made, if that was examined."""
         if step is None or not self._samples or step < self._samples[0][0]:
             return None
         found = bisect_left(self._samples, (step, 0.0))

@@ -105,7 +105,7 @@ class PictureTopic:
 
     @property
     def watched(self) -> bool:
-        """Whether there was a viewer at the last look."""
+        """Whether there was a viewer at the last check."""
         return bool(self._viewers)
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ _FRESH = 5.0      # s, for which what was said on requests is waited for,
 _AGAIN = 1.5      # and for which a call may be the same once more;
 _WAY_HOME = 30.0  # both for a way home, which begins after the step under way
 _FLOOD = 60.0     # s without a refusal, after which the next refusal is an event again
-_GOALS = 0.1      # s, at least between two looks at what is said of goals
+_GOALS = 0.1      # s, at least between two checks of what is said of goals
 _STOPS = '"stop"'    # in what is said of a stop, which is let through without being read
 _SAME_STOP = 1.0  # s, for which a stop that is said again is the same
 _MOST = 30        # of what was said on requests, which are kept
@@ -101,7 +101,7 @@ class OperatorRecord:
             elif event.kind == 'goal' and event.goal is not None:
                 self._goals[event.goal] = event.what != 'goal'
         self._met_goals = bool(self._goals)
-        self._goals_heard: DiagnosticArray | None = None    # not looked at yet
+        self._goals_heard: DiagnosticArray | None = None    # not examined yet
         self._goals_at = -math.inf
         self.on_goals: Callable[[Sequence[GoalReport]], object] = lambda reports: None
         self._allowance = guard.allowance
@@ -123,27 +123,27 @@ class OperatorRecord:
         return bool(self._open)
 
     def called(self, service: str, what: str, text: str = '') -> None:
-        """Take note of a call of a service of the explorer; ``text`` is why it was refused."""
+        """Record a call of a service of the explorer; ``text`` is why it was refused."""
         self._add(what, f'service {service}', text=text)
 
     def heard(self, topic: str, what: str, text: str, refused: bool) -> None:
-        """Take note of what was asked for on a topic of the explorer; ``text`` is the answer."""
+        """Record what was asked for on a topic of the explorer; ``text`` is the answer."""
         self._add(what, f'topic {topic}', text=text, refused=refused)
 
     def setting(self, name: str, before: object, now: object) -> None:
-        """Take note of a parameter of the explorer that has changed."""
+        """Record a parameter of the explorer that has changed."""
         self._tell(self._event('setting', BY_PARAMETERS,
                                text=changed(self._name, name, before, now)))
 
     def rests(self, reasons: Mapping[str, Reason]) -> None:
-        """Take note of why each robot is sent home to rest, or of the end of that."""
+        """Record why each robot is sent home to rest, or of the end of that."""
         for robot, reason in reasons.items():
             if reason and not self._rests.get(robot):
                 self._tell(self._event('rest', asked_by(reason), robot, sentence(reason)))
             self._rests[robot] = reason
 
     def goals(self, reports: Iterable[GoalReport]) -> None:
-        """Take note of what has become of goals, those excepted that were over before."""
+        """Record what has become of goals, those excepted that were over before."""
         for report in reports:
             by, over = report.by or 'topic goal', report.status.over
             if report.id not in self._goals:
@@ -181,7 +181,7 @@ class OperatorRecord:
                     refused[each] > self._refused.get(each, 0)))
                 self._tell(Event(self._steps(), (
                     f'too many calls a second come by {entries}: some are refused, but for '
-                    'stops; the diagnostics count them'), 'robot'))
+                    'stops; the diagnostics count them'), 'robot', time=time.time()))
             self._refused, self._refused_at = dict(refused), now
 
     def _hear_goals(self, message: DiagnosticArray) -> None:
@@ -229,8 +229,9 @@ class OperatorRecord:
                goal: int | None = None, target: int | None = None) -> Event:
         kind = (what if what in _KINDS else 'robot' if what in (*_HOME_ENDS, 'hazard') else
                 'command' if goal is None else 'goal')
-        return Event(self._steps(), text, kind, by=by, what=what, robot=robot or None,
-                     state=self._link.last_seen(robot), goal=goal, target=target)
+        return Event(self._steps(), text, kind, time=time.time(), by=by, what=what,
+                     robot=robot or None, state=self._link.last_seen(robot), goal=goal,
+                     target=target)
 
     def _on_request(self, robot: str, request: Request) -> None:
         request = replace(
@@ -267,7 +268,7 @@ class OperatorRecord:
             and robot in ('', each.event.robot or '') for each in self._open)
 
     def _told_late(self, heard: _Heard, now: float) -> bool:
-        """Tell who has asked for what was told as if by the service itself; return whether so."""
+        """Name who has asked for what was reported as by the service; return whether so."""
         request = heard.request
         if request.ago is None:
             return False
@@ -276,10 +277,8 @@ class OperatorRecord:
                 and heard.robot in ('', each.event.robot or '')}
         for each in late.values():
             self._unnamed.remove(each)
-            event = each.event
             self._now(replace(
-                event, by=request.by, user=request.user,
-                text='; '.join(filter(None, (event.text, f'first reported as by {event.by}')))))
+                each.event, by=request.by, user=request.user, corrects=each.event.by))
         return bool(late)
 
     def _look(self, now: float) -> None:
@@ -318,7 +317,7 @@ class OperatorRecord:
         return self._homing.pop(robot, None)
 
     def _asked(self, event: Event, now: float) -> _Heard | None:
-        """Return what was said of it on ``requests``, what was told of it already last."""
+        """Return what was said of it on ``requests``, those that were reported already last."""
         home, robot = event.what == 'home', event.robot or ''
         fresh, once_more = (_WAY_HOME, _WAY_HOME) if home else (_FRESH, _AGAIN)
         fitting = [each for each in self._heard if each.request.what == event.what

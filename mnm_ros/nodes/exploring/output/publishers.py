@@ -6,11 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 import math
+import time
 from typing import Any, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration, Phase
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import Reason
@@ -24,6 +26,7 @@ from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
 from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import ClosedWay
 from mnm_ros.view.sentences import figures, sentence
 from mnm_ros.view.shapes import Caption
 from mnm_ros.view.telemetry import NOT_KEPT
@@ -47,7 +50,7 @@ class Publishers:
     :param trusted: as ``TrustTopics`` has ``since``.
     :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
     :ivar requests_dropped: returns how many requests were left out of the record.
-    :ivar closed: which ways are closed, for people.
+    :ivar closed: the words about each way that is closed.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
@@ -57,7 +60,7 @@ class Publishers:
         self._node = node
         self._profile = profile
         self._events = events
-        self.closed = ''
+        self.closed: Mapping[Pair, ClosedWay] = {}
         self._learnt = HypothesisTopics(node, guard, policies_up_to, keep)
         self._live = LiveTopics(node)
         self._trust = TrustTopics(node, policies_up_to, trusted)
@@ -66,7 +69,7 @@ class Publishers:
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
-        self._why: tuple[Reason, ...] = ()    # the same as values
+        self._why: tuple[object, ...] = ()    # the same as values
         self._stopped = ''    # the kind of the event that told so, until it goes on
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
@@ -126,7 +129,7 @@ class Publishers:
         self._learnt.publish_due(now)
         names = self._names
         phase, doing = exploration.phase, self._status_of(exploration, link.missing(now))
-        status = '; '.join(filter(None, (doing, self.closed)))
+        status = '; '.join(filter(None, (doing, *self._closed_besides(exploration.status))))
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
             why = without_charge(exploration.status), link.missing(now), self.closed
@@ -202,7 +205,7 @@ class Publishers:
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
             'requests_dropped': self.requests_dropped(),
-            'closed': self.closed,
+            'closed': '; '.join(map(str, self.closed.values())),
             'checkpoint': disk or refused or ('ok' if keeps else NOT_KEPT)}
         self._level = level
         self._diagnosed = DiagnosticStatus(
@@ -250,6 +253,11 @@ class Publishers:
         waits = missing and exploration.phase is Phase.WAITING_FOR_ROBOT
         return f'{said} ({missing})' if waits else said
 
+    def _closed_besides(self, status: Reason) -> list[str]:
+        """Return the words about the closed ways, without the name of one that ``status`` has."""
+        named = self._events.named(status)
+        return [way.next_try if pair == named else str(way) for pair, way in self.closed.items()]
+
     def _log(self, phase: Phase, status: str) -> None:
         """Log when it starts, stops or waits, and why."""
         logger, (before, _) = self._node.get_logger(), self._said
@@ -274,7 +282,7 @@ class Publishers:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
             self._untold.append((Event(
                 exploration.steps, status if kind else 'exploring',
-                kind or self._stopped, seconds=seconds if kind else None,
+                kind or self._stopped, time=time.time(), seconds=seconds if kind else None,
                 by=asked_by(link.resting) if kind == 'rest' else None),
                 exploration.why if kind else ''))
         self._stopped = kind or ''
@@ -353,7 +361,7 @@ class HypothesisTopics:
         """
         Publish a hypothesis as soon as it may be, if its version is new.
 
-        None is one that has been given up: the next one may have a version that was there before.
+        None is one that has been abandoned: the next one may have a version that was there before.
         """
         before, self._heard = self._heard, hypothesis
         if hypothesis is None:
