@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 import io
 import json
 import random
@@ -365,6 +366,19 @@ def test_a_policy_of_an_explorer_that_is_gone_is_forgotten(context: None) -> Non
     assert subscriptions.policy_to(1) == hypothesis().policies[1]
     subscriptions.forget()
     assert subscriptions.policy_to(1) is None
+    node.destroy_node()
+
+
+def test_a_stop_ends_with_the_robot_side(
+        monkeypatch: pytest.MonkeyPatch, context: None) -> None:
+    """Issue: the terminal showed a robot as stopped whose robot side had gone."""
+    node = Node('console')
+    subscriptions = Subscriptions(node)
+    subscriptions.heard = replace(subscriptions.heard, stopped=frozenset(('',)))
+    for publishers, stopped in ((1, True), (0, False)):
+        monkeypatch.setattr(node, 'count_publishers', lambda topic: publishers)    # noqa: B023
+        subscriptions.drop_stops()
+        assert subscriptions.heard.all_stopped is stopped
     node.destroy_node()
 
 
