@@ -3,7 +3,7 @@
 """
 How a state becomes known: step 3, *Certify*, of ``docs/explanation/disco.md``.
 
-States under test come first, then the nearest. For each, the empirically best policy gets a
+States under test come first, then the nearest. For each, the best policy by the counts gets a
 certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument is in
 ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it depends
 are sampled, or it makes attempts, together with policies that go on behind it (``extensions``),
@@ -51,7 +51,7 @@ from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, long
 import numpy as np
 
 SAMPLE_GROWTH = 1.5
-"""By how much the samples of a pair grow at most before a certificate is checked again."""
+"""By how much the samples of a pair grow at most before a certificate is looked at again."""
 
 _SAMPLES = 0.2    # of the steps of attempts for each target, as attempts do for later ones, too
 
@@ -77,7 +77,7 @@ class Certification:
 
 class Examination(NamedTuple):
     """
-    What came of examining a target.
+    What came of looking at a target.
 
     :ivar model: of the states that the policy goes through.
     :ivar evidence: that the certificate rests on.
@@ -106,7 +106,7 @@ class Certifier:
     :ivar estimates: the expected steps of policies when they were certified.
     :ivar evidence: since the beginning, and perhaps since a renewal.
     :ivar attempts: with the policy under test; None while none is tried.
-    :ivar sampled: what the last certificate examined has asked for.
+    :ivar sampled: what the last certificate looked at has asked for.
     """
 
     # States that tests certified and whose certificates need the map.
@@ -133,7 +133,7 @@ class Certifier:
         self.sampled = Certification()
 
     def begin(self) -> None:
-        """Examine all again: what was sampled for the last certificate has been seen."""
+        """Look at all anew: what was sampled for the last certificate has been seen."""
         self.sampled = Certification()
         self._sampling.walk({})
 
@@ -177,7 +177,7 @@ class Certifier:
         return chosen is not None
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
-        """Return the counts of states to search for policies through them."""
+        """Return the counts of states to look for policies through them."""
         return EmpiricalModel.of(self._rows, states)
 
     def look(self, target: int, model: EmpiricalModel) -> Examination | None:
@@ -215,7 +215,7 @@ class Certifier:
         return quick if quick.certificate.bound <= limit else found
 
     def judge(self, episode: Episode) -> bool:
-        """Record an attempt in its tests; return whether it is time to check all again."""
+        """Record an attempt in its tests; return whether it is time to look at all again."""
         refuted = self._record_beside()
         test = self._test_of(episode)
         # A test that began before something was forgotten is there no more.
@@ -430,7 +430,7 @@ class Certifier:
 
     def _best_policy(self, model: EmpiricalModel, target: int,
                      guess: Indices | None) -> tuple[Policy, float] | None:
-        """Return the empirically best policy and its steps, if it seems within the limit."""
+        """Return the best policy by the counts and its steps, if it seems within the limit."""
         if not model.hits(target).any():
             return None
         moves, steps = model.smoothed_plan(target, self._problem.limit, guess=guess)

@@ -146,7 +146,7 @@ class WalkingCertificates:
         return policy.on(state for state in states[:states.index(policy.target)] if state in met)
 
     def _way(self, policy: Policy, test: DeclaredTest) -> _Way | None:
-        """Return how a policy seems to go; None if it seems to be over the limit."""
+        """Return how a policy seems to go; None if it seems to be beyond the limit."""
         pairs, ends = [*test.pairs.of], self._problem.support.ends
         place = {state: number for number, (state, _) in enumerate(pairs)}
         moves, fails, success = np.zeros((len(pairs), len(pairs))), *np.zeros((2, len(pairs)))
@@ -177,7 +177,7 @@ def _nats(record: Record, state: int, margin: float) -> tuple[int, float]:
     """
     Return the executions of a pair, and the nats of each if the pair succeeds too seldom.
 
-    :param margin: steps that the pair may take at each visit, more than it seems to take.
+    :param margin: steps that the pair may take at each visit beyond those that it seems to take.
     """
     failed = record.tally.get(state, 0) + record.lost
     success = _success(record.made, failed) if failed else 1.0

@@ -267,7 +267,7 @@ class Mnm(PhaseMachine):
             self._driver.interrupt()
 
     def refute(self, state: int, action: int, end: int) -> None:
-        """Record that a pair has led to where it is not declared to lead."""
+        """Take note that a pair has led to where it is not declared to lead."""
         ends = tuple((self.support.ends(state, action) or ())[:_SHOWN])
         added = self.support.refute(state, action, end)
         self.log.tell(
@@ -329,7 +329,7 @@ class Mnm(PhaseMachine):
 
     @property
     def closed(self) -> Mapping[Pair, int]:
-        """Return the pairs that are closed, and how often a test move has failed since."""
+        """Return the pairs that are closed, and how often it was looked again in vain."""
         return self.checking.closed if self.checking else {}
 
     def declare(self, declared: Declaration,
