@@ -84,8 +84,7 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
     :raises OSError: if an explorer keeps the files, or if the disk fails.
     """
     name = _named(folder, name)
-    paths = sorted(folder.glob(f'{name}.*.sqlite'), key=lambda path: path.name)
-    paths = [path for path in paths if (found := _FILE(path.name)) and found['name'] == name]
+    paths = files_of(folder, name)
     log = folder / f'{name}.log.sqlite'
     identity = SavedInputs(paths[0]).identity
     try:
@@ -115,6 +114,12 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
     hypothesis = exploration.hypothesis
     return Forgotten(source, name, taken_back, exploration.sources, exploration.steps, exact,
                      len(hypothesis.policies) if hypothesis else 0, aside)
+
+
+def files_of(folder: Path, name: str) -> list[Path]:
+    """Return the generations of an explorer, the oldest first, and the transition log."""
+    return [path for path in sorted(folder.glob(f'{name}.*.sqlite'), key=lambda path: path.name)
+            if (found := _FILE(path.name)) and found['name'] == name]
 
 
 def _named(folder: Path, name: str) -> str:

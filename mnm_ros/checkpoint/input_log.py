@@ -335,9 +335,9 @@ class SavedInputs:
         return decoded(kind, state, action, texts.get(number, ''))
 
 
-def set_aside(path: Path) -> Path:
+def set_aside(path: Path, word: str = 'aside') -> Path:
     """Rename a file and its companions, to keep them from being overwritten; return the path."""
-    asides = (path.with_name(f'{path.name}.aside.{number}') for number in count(1))
+    asides = (path.with_name(f'{path.name}.{word}.{number}') for number in count(1))
     return rename(path, next(
         aside for aside in asides if not any(part.exists() for part in _parts(aside))))
 

@@ -17,9 +17,8 @@ from itertools import takewhile
 from pathlib import Path
 import threading
 import time
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, TypeVar, Union
 
-from mnm_ros.checkpoint.forget import forget, Forgotten
 from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.core.errors import CheckpointError
@@ -41,6 +40,8 @@ LEAST_COMPUTING_PER_POINT = 20
 _WRITE_EVERY = 0.5      # s
 _LONGEST_WRITE = 0.5    # s, that a write may hold up a load
 _MOST_WAITING = 1_000_000    # inputs kept in memory while the disk takes none
+
+_T = TypeVar('_T')
 
 
 class ResumePoint(NamedTuple):
@@ -115,7 +116,6 @@ class Store:
         self._open = partial(
             Generations, folder, name, identity, transition_log, _MOST_WAITING)
         self._files = self._open()
-        self._name = name
         self._files_lock = threading.Lock()
         self._folder = folder
         self._pending: Pending = []
@@ -189,20 +189,18 @@ class Store:
         finally:
             self._files_lock.release()
 
-    def forget(self, source: str, since: str) -> Forgotten:
+    def rewrite(self, write: Callable[[], _T]) -> _T:
         """
-        Take back what came from a source, as ``forget`` does; ``load`` has to follow.
+        Let a function write other files, such as ``forget``; ``load`` has to follow.
 
-        :raises CheckpointError: if not everything can be written, and as ``forget`` does.
-        :raises InvalidValueError: as ``forget`` does.
-        :raises OSError: as well.
+        :raises CheckpointError: if not everything can be written before.
         """
         if not self.flush():
             raise CheckpointError(self.problem or f'{self._folder}: the disk is too slow')
         with self._files_lock:
             self._files.close(0, '')
             try:
-                return forget(self._folder, source, since, self._name)
+                return write()
             finally:
                 self._files = self._open()
 

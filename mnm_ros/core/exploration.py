@@ -32,7 +32,7 @@ from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
 from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
-from mnm_ros.core.mnm.capabilities import Reports
+from mnm_ros.core.mnm.capabilities import Reports, Step
 from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
@@ -233,6 +233,11 @@ class Exploration(PausableTask):
     def counts(self) -> Mapping[Pair, Mapping[int, int]]:
         """All transitions ever observed, RESET included."""
         return self._observed.counts.as_dict()
+
+    @property
+    def recorded(self) -> tuple[Step, ...]:
+        """Return the last transitions of sources that count, in order: none before a change."""
+        return tuple(self._watch.steps())
 
     @property
     def states(self) -> int:
@@ -632,7 +637,7 @@ class Exploration(PausableTask):
                       else SourceContradicts(*what), 'source')
         if found.quarantined and self.home is not None:
             self._watch.keep_counting()
-            steps = tuple(self._watch.steps())
+            steps = self.recorded
             self._observed.keep_only(steps)
             self._mnm.begin_again(Recollection(self.home, steps))
 

@@ -22,10 +22,11 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
 from mnm_ros.nodes.common.robot_profile import AwaitedDescription
 from mnm_ros.nodes.common.spin import run
+from mnm_ros.nodes.exploring.exploration_store import keeps_graph
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession, file_declaration
 from mnm_ros.parameters import NODES, Parameters
-from mnm_ros.robot_description import RobotDescription
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from rclpy.duration import Duration
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
@@ -120,7 +121,7 @@ class Explorer(LifecycleNode):
         super().__init__('explorer', **node_arguments)
         self._session: ExplorationSession | None = None
         self._awaited: AwaitedDescription | None = None    # before there can be a session
-        self._active = False
+        self._active = self._keeps_graph = False
         self._given = Parameters(self, NODES['explorer'], lambda: self._session is not None)
         self._bond = ManagerBond(self)
         self._leaving: Timer | None = None    # after the transition shutdown
@@ -232,6 +233,7 @@ class Explorer(LifecycleNode):
         """
         if self._session or self._awaited:
             return
+        self._keeps_graph = keeps_graph(self, self._given['checkpoint_dir'])
         if self._all_set():
             self._begin_session()
         else:
@@ -240,17 +242,21 @@ class Explorer(LifecycleNode):
             self._awaited = AwaitedDescription(node, robots, self._all_set, self._begin)
 
     def _all_set(self) -> bool:
-        return self._given.is_set('actions') and self._given.is_set('radius')
+        """Return whether a session can begin before the robot side has said what it is."""
+        return self._given.is_set('actions') and self._given.is_set('radius') and (
+            not self._keeps_graph)    # which may be another one by now
 
     def _begin(self, description: RobotDescription) -> str:
         """Make the session for what a robot side is; return why not, or nothing."""
         given = self._given
+        if self._keeps_graph and description.moves and not description.declaration:
+            return 'it has not said yet where its moves lead, as it waits for a map'
         given.find('actions', list(description.actions))
         try:
             if not given.is_set('radius'):
                 declared = file_declaration(given) or description.declaration
                 given.find('radius', radius_for_all(declared, description.home))
-            session = self._begin_session()
+            session = self._begin_session(description)
         except ValueError as error:
             return str(error)
         self.get_logger().info(
@@ -262,8 +268,9 @@ class Explorer(LifecycleNode):
             session.activate()
         return ''
 
-    def _begin_session(self) -> ExplorationSession:
-        session = self._session = ExplorationSession(self, self._given, self._allowance)
+    def _begin_session(self, described: RobotDescription = UNDESCRIBED) -> ExplorationSession:
+        session = self._session = ExplorationSession(
+            self, self._given, self._allowance, described)
         Services(session.node, session)
         return session
 

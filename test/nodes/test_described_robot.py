@@ -79,20 +79,20 @@ def test_the_explorer_keeps_names_of_a_robot_side_that_forgets_them(peer: Peer) 
     assert RobotDescription.from_text(profile.text).names == kept
 
 
-def test_a_route_graph_that_has_changed_since_is_told(
+def test_nothing_is_driven_along_a_route_graph_that_has_changed(
         peer: Peer, capfd: pytest.CaptureFixture) -> None:
     before = RobotDescription(('first', 'second'), moves={
-        0: ('to 1', 'to 2'), 1: ('to 0',), 2: ('to 0',)})
+        0: ('to 1', 'to 2'), 1: ('to 0',), 2: ('to 0',)}, positions={0: (0, 0), 1: (1, 0)})
     profile = RobotProfile(peer.node, before.actions, lambda: None, Allowance())
     profile.recall(before)
     publisher = peer.node.create_publisher(String, 'robot_side', LATCHED)
     now = replace(before, moves={0: ('to 1', 'to 3'), 1: ('to 0',), 3: ('to 0',)})
-    for told in (before, now, now):
-        publisher.publish(String(data=told.to_text()))
-        peer.wait_for(lambda told=told: profile.description == told, 'a description')
-    said = capfd.readouterr().err
-    assert said.count('states are there no more: 2; what was learnt of them is kept') == 1
-    assert said.count('states have other moves: 0; what') == 1
+    for robot in (before, now, now):
+        publisher.publish(String(data=robot.to_text()))
+        peer.wait_for(lambda robot=robot: profile.description == robot, 'a description')
+        assert bool(profile.mismatch) is (robot is now)
+    assert capfd.readouterr().err.count('the robot is not driven: the graph has changed (places '
+                                        'gone: 2; new places: 3); start the explorer again') == 1
 
 
 def test_what_is_wrong_is_not_said(

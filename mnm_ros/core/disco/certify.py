@@ -57,6 +57,8 @@ _SAMPLES = 0.2    # of the steps of attempts for each target, as attempts do for
 
 _RELEVANT_PART = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
+_WITNESS_GROWTH = 1.5    # of the transitions of others, until the counts alone may certify
+
 _SHORTER = 0.8    # of the steps of a policy, for another one to take its place
 
 
@@ -131,6 +133,7 @@ class Certifier:
         self._tested: dict[int, tuple[Policy, BettingEvaluation]] = {}    # those of _by_place
         self.attempts: Attempts | None = None
         self.sampled = Certification()
+        self._witnessed = self._due = 0    # transitions that others have made
 
     def begin(self) -> None:
         """Look at all anew: what was sampled for the last certificate has been seen."""
@@ -145,6 +148,9 @@ class Certifier:
         """
         chosen: Examination | None = None
         model: EmpiricalModel | None = None
+        if self._witnessed > self._due:
+            self._due = math.ceil(self._witnessed * _WITNESS_GROWTH)
+            self._take_by_model(near)
         if self._take_tested_or_walk(near, first):
             return True
         # What has begun a test goes on with it first.
@@ -175,6 +181,27 @@ class Certifier:
         if chosen is not None:
             self._pursue(chosen, near, first)
         return chosen is not None
+
+    def witness(self) -> None:
+        """Record that the counts have a transition that this run has not chosen to make."""
+        self._witnessed += 1
+
+    def _take_by_model(self, near: Mapping[int, float]) -> None:
+        """Make known what the counts alone certify: others may have made enough transitions."""
+        left, found = [*near], True
+        while found:
+            found, model = False, self.model(tuple(self.known))
+            for target in left:
+                planned = self._best_policy(model, target, None) if (
+                    target not in self.known) else None
+                if planned is None:
+                    continue
+                looked = self._looked(model, *planned)
+                if looked.certificate.bound <= self._problem.limit:
+                    self._make_known(looked.policy, looked.certificate.steps, looked.evidence,
+                                     self._needs_map(looked.policy))
+                    self._by_model[target] = None
+                    found = True
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         """Return the counts of states to look for policies through them."""

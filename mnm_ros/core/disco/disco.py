@@ -240,6 +240,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         self._refute(state, action, next_state)
         self._learn(state, action, next_state)
+        self._certifier.witness()
         self._sampling.reopen(state)
         self._ruling_out.look_on(self._certifier.known)
 
@@ -258,6 +259,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             else:
                 self._refute(state, action, next_state)
                 self._learn(state, action, next_state)
+                self._certifier.witness()
         for state in tuple(self._sampling.sampled):
             self._sampling.reopen(state)
 

@@ -12,12 +12,13 @@ import time
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
-from mnm_ros.core.model.declaration import Declaration, first_of
+from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.task.allowance import Allowance, PROBE
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.graph_watch import Endpoints
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
+from mnm_ros.places.graph_change import GraphChange
 from mnm_ros.robot_description import difference, RobotDescription, UNDESCRIBED
 from rclpy.subscription import Subscription
 from std_msgs.msg import String
@@ -26,7 +27,6 @@ _TOPIC = 'robot_side'
 _EARLY = 1.0      # s, that a description may arrive before its publisher is seen,
 _LATE = 2.0       # and after that
 _LOOK = 0.1       # s, between two looks whether it has come, and whether a robot side is there
-_SHOWN = 10       # states of a warning
 _REMEDY = ("set the parameter 'actions' of the explorer to their names, in the order of their "
            'numbers')
 
@@ -159,9 +159,8 @@ class RobotProfile:
             self.description = UNDESCRIBED
             mismatch = f'what it says on {self._subscription.topic_name} is wrong: {error}'
         else:
-            mismatch = difference(self.description, self._actions)
+            mismatch = difference(self.description, self._actions) or self._other_graph(said)
             if not mismatch:
-                self._tell_of_other_moves(said)
                 self.names = self.description
                 with suppress(ValueError):    # it may be too long with names from before
                     self.text = message.data
@@ -172,18 +171,12 @@ class RobotProfile:
         self.mismatch = mismatch
         self._on_news()
 
-
-    def _tell_of_other_moves(self, said: RobotDescription) -> None:
-        """Warn if moves lead elsewhere than they did, perhaps before the node began."""
-        before = self.names.moves
-        gone = [state for state in before if said.moves and state not in said.moves]
-        others = [state for state in said.moves if before.get(state, said.moves[state])
-                  != said.moves[state]]
-        for what, states in (('are there no more', gone), ('have other moves', others)):
-            if states:
-                self._node.get_logger().warning(
-                    f'states {what}: {first_of([*map(self.names.label, states)], _SHOWN)}; what '
-                    'was learnt of them is kept, and counts until it is seen to be wrong')
+    def _other_graph(self, said: RobotDescription) -> str:
+        """Return how places or ways have changed that have been learnt, or nothing."""
+        change = GraphChange.between(self.names, said)
+        return '' if change is None or change.keeps_numbers else (
+            f'the graph has changed ({change.text}); start the explorer again, which keeps what '
+            'it has learnt of the same places and ways')
 
 
 class AwaitedDescription:

@@ -4,18 +4,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 import json
 import math
 from pathlib import Path
 import sqlite3
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from mnm_ros.checkpoint.carry_over import OtherGraph, TRUSTED
 from mnm_ros.checkpoint.event_log import EventLog
 from mnm_ros.checkpoint.event_log import KEPT as EVENTS
-from mnm_ros.checkpoint.forget import Forgotten
+from mnm_ros.checkpoint.forget import forget, Forgotten
 from mnm_ros.checkpoint.input_log import LoadCancelled, SavedInputs
 from mnm_ros.checkpoint.store import Store
 from mnm_ros.checkpoint.warm_start import KEY, VERSION, warm_start
@@ -30,6 +31,7 @@ from mnm_ros.files import read_own, unread_lines, user_path, write_whole
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import Parameters
+from mnm_ros.places.graph_change import GraphChange
 from mnm_ros.protocol.order_numbers import MOST, OrderNumbers
 from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 
@@ -37,7 +39,6 @@ _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be lat
 _SHOWN = 600.0     # s, for which a refusal is told at least, unless somebody accepts it
 _QUIET = 10.0      # s, between two warnings that it is slower
 _NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
-_TRUSTED = '.trusted'
 _TRUSTED_EVERY = 10.0    # s, at least between two times that it is written
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
@@ -52,7 +53,7 @@ class RestoredExploration(NamedTuple):
     What was on the disk, if anything, and a line for the log.
 
     :ivar refusals: which files were set aside, and why.
-    :ivar repairs: what was taken from the transition log.
+    :ivar repairs: what was taken from the transition log, or from before the graph has changed.
     :ivar number: of inputs from which it goes on.
     """
 
@@ -72,6 +73,8 @@ class ExplorationStore:
 
     :param node: whose name the files have, and that logs.
     :param parameters: of the explorer; ``checkpoint_dir`` names the folder.
+    :param described: what the robot side says that it is; ``UNDESCRIBED`` if it is not known yet.
+    :param declared: where actions lead, as the exploration will rely on it.
     :ivar identity: what the exploration is asked for, and the version of the package.
     :ivar exploration: what goes on.
     :ivar events: keeps what happens; None without a folder.
@@ -81,7 +84,9 @@ class ExplorationStore:
         folder cannot be made.
     """
 
-    def __init__(self, node: NodeInterface, parameters: Parameters) -> None:
+    def __init__(self, node: NodeInterface, parameters: Parameters,
+                 described: RobotDescription = UNDESCRIBED,
+                 declared: Declaration | None = None) -> None:
         self._node = node
         try:
             asked = {**{name: parameters[name] for name in _ASKED},
@@ -92,6 +97,7 @@ class ExplorationStore:
         self.identity = {'version': VERSION, **asked}
         self._recollection = self._recall(parameters['warm_start'], parameters['checkpoint_dir'])
         self._seed: int = parameters['seed']
+        self._other_graph: OtherGraph | None = None    # until it is carried over to
         self._store: Store | None = None
         self._abandoned = False
         self._described = ''
@@ -105,18 +111,28 @@ class ExplorationStore:
         self._shown_until = 0.0
         self.waiting = False
         self.numbers = OrderNumbers()
-        self.exploration = Exploration(
-            self._settings, self._seed, recollection=self._recollection)
+        self.exploration = self._new()
         if parameters['checkpoint_dir']:
             self._open(parameters['checkpoint_dir'], parameters['transition_log'])
+            self._other_graph = self._compare(
+                described, declared and declared.audited(parameters['audit']))
         if not self.waiting:
             self._begin()
 
+    def _compare(self, described: RobotDescription,
+                 declared: Declaration | None) -> OtherGraph | None:
+        """Return the graph that differs from the one that files are kept of, if it does."""
+        change = GraphChange.between(self.described, described)
+        if change is None or not change.text:
+            return None
+        other = OtherGraph(change, described, declared)
+        return None if other.is_served_by(self._folder, self._name, self.identity) else other
+
     def _open(self, folder: str, transition_log: bool) -> None:
-        node = self._node
-        name = node.get_fully_qualified_name().strip('/').replace('/', '.')
+        node, self._transition_log = self._node, transition_log
+        self._name = name = _file_name(node)
         try:
-            path = user_path(folder)
+            self._folder = path = user_path(folder)
             self._store = Store(path, name, self.identity, transition_log)
             self.waiting = not self._store.empty
         except (FileError, OSError) as error:
@@ -125,7 +141,7 @@ class ExplorationStore:
                 f"parameter 'checkpoint_dir' is {folder!r}, expected a folder that can be "
                 f'written: {error}') from None
         self._described_in, self._numbered_in = path / f'{name}{KEPT}', path / f'{name}{_NUMBERS}'
-        self._worlds_in, self._trusted_in = path / f'{name}{WORLDS}', path / f'{name}{_TRUSTED}'
+        self._worlds_in, self._trusted_in = path / f'{name}{WORLDS}', path / f'{name}{TRUSTED}'
         for remark in self._store.remarks():
             node.get_logger().warning(remark)
         self.events = EventLog(path / f'{name}{EVENTS}', node.get_logger().warning)
@@ -173,19 +189,13 @@ class ExplorationStore:
     @property
     def described(self) -> RobotDescription:
         """Return what a robot side has said about itself before; ``UNDESCRIBED`` if nothing."""
-        try:
-            return UNDESCRIBED if self._store is None else RobotDescription.from_text(
-                read_own(self._described_in).decode('utf-8'))
-        except FileNotFoundError:
-            return UNDESCRIBED
-        except (OSError, ValueError) as error:
-            self._node.get_logger().warning(
-                f'{self._described_in} is not used, until a robot side says what it is: {error}')
-            return UNDESCRIBED
+        if self._other_graph is not None:
+            return self._other_graph.described
+        return UNDESCRIBED if self._store is None else kept_description(self._node, self._folder)
 
     def describe(self, text: str) -> None:
         """Keep what the robot side says about itself, and since when; reports show it."""
-        if self._store is None or text == self._described:
+        if self._store is None or self._other_graph is not None or text == self._described:
             return
         self._described = text
         self._write(self._described_in, text)
@@ -309,10 +319,11 @@ class ExplorationStore:
             raise CheckpointError("parameter 'checkpoint_dir' is ''")
         if not self.waiting:
             self.save()
-        begun, spent = time.monotonic(), time.process_time()
+        begun, carried = time.monotonic(), self._carry_over()
+        spent = time.process_time()
         loaded = self._store.load(self._revive)
         found = (tuple(f'checkpoint refused: {reason}' for reason in self._store.refusals),
-                 tuple(f'checkpoint repaired: {repair}' for repair in self._store.repairs))
+                 (*carried, *(f'checkpoint repaired: {repair}' for repair in self._store.repairs)))
         if loaded is None:
             return RestoredExploration(None, '', *found)
         saved, exploration = loaded
@@ -323,12 +334,27 @@ class ExplorationStore:
             exploration, f'going on from {saved.path}: step {exploration.steps}, '
             f'{time.monotonic() - begun:.1f} s', *found, number=saved.number)
 
+    def _carry_over(self) -> tuple[str, ...]:
+        """Let the files be of the graph that there is now; return what has come of that."""
+        other, store = self._other_graph, self._store
+        if other is None or store is None:
+            return ()
+        carried = store.rewrite(lambda: other.carry_over(
+            self._folder, self._name, self.identity, self._transition_log, self._new,
+            lambda: self._abandoned))
+        self._other_graph = None
+        return (str(carried),)
+
+    def _new(self, point: Mapping[str, Any] | None = None) -> Exploration:
+        return Exploration(self._settings, self._seed, point, self._recollection)
+
     def forget(self, source: str, since: str) -> Forgotten | Exception:
         """Take back what came from a source, or return why not; ``restore`` has to follow."""
         if self._store is None:
             return CheckpointError("parameter 'checkpoint_dir' is ''")
         try:
-            return self._store.forget(source, since)
+            return self._store.rewrite(
+                lambda: forget(self._folder, source, since, self._name))
         except (CheckpointError, InvalidValueError, OSError, sqlite3.Error) as error:
             return error
 
@@ -384,8 +410,7 @@ class ExplorationStore:
         return found
 
     def _revive(self, saved: SavedInputs) -> Exploration:
-        exploration = Exploration(
-            self._settings, self._seed, saved.point, self._recollection)
+        exploration = self._new(saved.point)
         saved.replay(exploration, lambda: self._abandoned)
         return exploration
 
@@ -394,6 +419,32 @@ class ExplorationStore:
         if self._store is not None:
             self._store.begin_generation(0, None)
             self._store.attach(self.exploration)
+
+
+def kept_description(node: NodeInterface, folder: Path) -> RobotDescription:
+    """Return what a robot side has said before that is kept; ``UNDESCRIBED`` if nothing."""
+    path = folder / f'{_file_name(node)}{KEPT}'
+    try:
+        return RobotDescription.from_text(read_own(path).decode('utf-8'))
+    except FileNotFoundError:
+        return UNDESCRIBED
+    except (OSError, ValueError) as error:
+        node.get_logger().warning(
+            f'{path} is not used, until a robot side says what it is: {error}')
+        return UNDESCRIBED
+
+
+def keeps_graph(node: NodeInterface, folder: str) -> bool:
+    """Return whether an exploration of a graph is kept in a folder, which may be none."""
+    try:
+        return bool(folder and kept_description(node, user_path(folder)).moves)
+    except FileError:    # it is refused later, with the reason
+        return False
+
+
+def _file_name(node: NodeInterface) -> str:
+    """Return how the names of all files of a node begin."""
+    return node.get_fully_qualified_name().strip('/').replace('/', '.')
 
 
 def _relied_on(text: str, actions: Sequence[str], declared: Declaration) -> str:

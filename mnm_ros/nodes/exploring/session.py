@@ -44,6 +44,7 @@ from mnm_ros.nodes.exploring.output.publishers import Publishers
 from mnm_ros.nodes.exploring.work import WorkFirst, WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
+from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.sentences import sentence
 
 _DIAGNOSTICS = 1.0     # s
@@ -56,6 +57,7 @@ class ExplorationSession:
     One exploration, inactive until ``activate``.
 
     :param allowance: for all that is asked of the node.
+    :param described: what the robot side says that it is, as far as that is known.
     :ivar node: the same, as far as it is that of the session.
     :ivar exploration_store: makes the exploration, and keeps it on disk.
     :ivar active: as the node's lifecycle has it.
@@ -64,13 +66,14 @@ class ExplorationSession:
     """
 
     def __init__(self, node: NodeInterface, parameters: Parameters,
-                 allowance: Allowance) -> None:
+                 allowance: Allowance, described: RobotDescription = UNDESCRIBED) -> None:
         _check(parameters)
+        self._parameters = parameters
         self._declared_in_file = file_declaration(parameters)
         self._declared: Declaration | None = None    # what was handed on
         self.node = node = NodeScope(node)
-        self._parameters = parameters
-        self.exploration_store = ExplorationStore(node, parameters)
+        self.exploration_store = ExplorationStore(
+            node, parameters, described, self._relied_on(described.declaration))
         self.active = False
         self._leaving = False    # whether that has begun
         self._pauses = StopRecord(
@@ -306,10 +309,7 @@ class ExplorationSession:
 
         A robot side that declares nothing leaves what was declared: a map may come later.
         """
-        declared = self._declared_in_file
-        if declared is None:
-            declared = (_NOTHING if self._parameters['ignore_declared']
-                        else self._link.declaration or None)
+        declared = self._relied_on(self._link.declaration)
         if declared is not None and declared is not self._declared:
             self._declared = declared
             self._guard.call(self._rely_on, declared)
@@ -317,6 +317,12 @@ class ExplorationSession:
         if self._parameters['by_seconds'] and times.any_known and (
                 not self.exploration.problem.costs.times.any_known):    # else it has measured them
             self._guard.call(self._learn_times, times)
+
+    def _relied_on(self, described: Declaration) -> Declaration | None:
+        """Return what is declared, if a robot side says this; None if nothing is."""
+        if self._declared_in_file is not None:
+            return self._declared_in_file
+        return _NOTHING if self._parameters['ignore_declared'] else described or None
 
     def _learn_times(self, times: StepTimes) -> None:
         self.exploration.learn_times(times)    # as _look_at_all

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What was learnt of a graph counts on after the graph was edited, if it is still the same."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+
+from mnm_ros.checkpoint.input_log import SavedInputs
+from mnm_ros.checkpoint.warm_start import begun
+from mnm_ros.core.model.problem import radius_for_all, RESET
+from mnm_ros.core.presets import OPTIONS
+from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.simulation.route_scenario import RouteWorld
+from mnm_ros.simulation.scenario import of_graph
+from mnm_ros.simulation.simulator import Simulator
+
+NAMES = ('hall', 'kitchen', 'lab', 'store')
+PLACES = {number: Place(4.0 * number, 0, name) for number, name in enumerate(NAMES)}
+LINE = ((0, 1), (1, 2), (2, 3), (0, 2))
+STEPS = 600
+
+
+def graph(places: Mapping[int, Place], ends: tuple[tuple[int, int], ...]) -> PlaceGraph:
+    return PlaceGraph(Path('office.geojson'), places, tuple(
+        Edge(f'{number}', *pair) for number, each in enumerate(ends)
+        for pair in (each, each[::-1])))
+
+
+BEFORE = graph(PLACES, LINE)
+OTHER = {0: 7, 1: 2, 2: 1, 3: 9}
+RENUMBERED = graph({OTHER[number]: place for number, place in PLACES.items()},
+                   tuple((OTHER[start], OTHER[end]) for start, end in LINE))
+
+
+class Keeper:
+    """Keeps an exploration of a graph as the explorer does."""
+
+    def __init__(self, folder: Path, of: PlaceGraph, **parameters: object) -> None:
+        self.logged: list[str] = []
+        logger = SimpleNamespace(**dict.fromkeys(
+            ('info', 'warning', 'error'), lambda text, **_: self.logged.append(text)))
+        node = SimpleNamespace(
+            get_fully_qualified_name=lambda: '/explorer', get_logger=lambda: logger)
+        self.described, self._graph, home = of.describe(of.home), of, of.home
+        declared = self.described.declaration
+        self.store = ExplorationStore(node, {
+            'actions': [*self.described.actions], 'radius': radius_for_all(declared, home),
+            'epsilon': 1.0, 'delta': 0.1, 'preset': 'onboard', 'seed': 0, 'audit': 0.005,
+            'checkpoint_dir': str(folder), 'transition_log': False, 'warm_start': '',
+            'overrides': '', **{option.name: option.default for option in OPTIONS}, **parameters},
+            self.described, declared)
+        if self.store.waiting:
+            self.store.adopt(self.store.restore())
+        self.exploration = self.store.exploration
+        self.exploration.declare(declared.audited(0.005))
+        self.store.describe(self.described.to_text())
+
+    def explore(self, steps: int = STEPS) -> int:
+        """Make steps; return after how many the first hypothesis came."""
+        simulator, first = Simulator(of_graph(RouteWorld(self._graph)), 1), 0
+        for step in range(steps):
+            action = self.exploration.next_action()
+            self.exploration.observe(action, simulator.step(action))
+            first = first or (step + 1) * (self.exploration.hypothesis is not None)
+        return first
+
+    def close(self) -> None:
+        assert self.store.save()[0]
+        self.store.close()
+
+
+def learnt(folder: Path) -> tuple[Counter[tuple[int, int, int]], int]:
+    """Let the graph of before be learnt; return how often each transition was seen, and when."""
+    keeper = Keeper(folder, BEFORE)
+    first = keeper.explore()
+    assert first
+    keeper.close()
+    return Counter((state, action, after) for state, action, after in keeper.exploration.recorded
+                   if after is not None), first
+
+
+def test_what_was_learnt_of_a_graph_that_was_numbered_again_counts_on(tmp_path: Path) -> None:
+    before, first = learnt(tmp_path)
+    old = {path.name: path.read_bytes() for path in tmp_path.glob('*.sqlite')}
+    keeper = Keeper(tmp_path, RENUMBERED, transition_log=True)
+    said, = (text for text in keeper.logged if 'the graph has changed' in text)
+    assert 'other numbers: hall (0) is 7, kitchen (1) is 2' in said
+    assert f'4 places are the same, {sum(before.values())} transitions count on, and 0 do' in said
+    counts = keeper.exploration.counts
+    ends = {(edge.start, edge.end): pair for edge, action in RENUMBERED.actions_of.items()
+            for pair in [(edge.start, action)]}
+    for (state, action, after), times in before.items():
+        edge = BEFORE.outgoing(state)[action]
+        pair = ends[OTHER[edge.start], OTHER[edge.end]]
+        assert counts[pair][OTHER[after]] == times
+    assert 0 < keeper.explore(100) < first / 2
+    assert len(keeper.exploration.hypothesis.policies) == 4
+    keeper.close()
+    asides = {path.name.partition('.other_graph')[0]: path.read_bytes()
+              for path in tmp_path.glob('*.sqlite.other_graph.1')}
+    assert asides == old
+    # From then on it is an exploration like any other.
+    again = Keeper(tmp_path, RENUMBERED, transition_log=True)
+    assert again.exploration.steps == keeper.exploration.steps
+    assert not any('changed' in text for text in again.logged)
+    again.close()
+    log = SavedInputs(tmp_path / 'explorer.log.sqlite')
+    replayed = begun(log)
+    log.replay(replayed)
+    assert replayed.counts == again.exploration.counts
+
+
+def test_what_is_not_the_same_is_forgotten(tmp_path: Path) -> None:
+    before, _ = learnt(tmp_path)
+    moved = graph({**PLACES, 3: Place(12, 2, 'store')}, LINE)
+    keeper = Keeper(tmp_path, moved)
+    assert any('(places moved: store (3)): 3 places are the same' in text
+               for text in keeper.logged)
+    same = {transition: times for transition, times in before.items()
+            if 3 not in (transition[0], moved.outgoing(transition[0])[transition[1]].end)}
+    assert {(state, action, after): times for (state, action), nexts
+            in keeper.exploration.counts.items() if action != RESET
+            for after, times in nexts.items()} == same
+    keeper.close()
+
+
+def test_places_and_ways_are_added_to_what_goes_on(tmp_path: Path) -> None:
+    learnt(tmp_path)
+    more = graph({**PLACES, 4: Place(12, 4, 'attic')}, (*LINE, (3, 4)))
+    keeper = Keeper(tmp_path, more)
+    assert any('(new places: attic (4)): 4 places are the same' in text and ', and 0 do' in text
+               for text in keeper.logged)
+    keeper.close()
+
+
+def test_files_of_other_parameters_are_kept_and_count_nothing(tmp_path: Path) -> None:
+    learnt(tmp_path)
+    keeper = Keeper(tmp_path, RENUMBERED, delta=0.05)
+    assert any(', 0 transitions count on' in text for text in keeper.logged)
+    assert not keeper.exploration.counts and [*tmp_path.glob('*.sqlite.other_graph.1')]
+    keeper.close()
