@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 import json
+from pathlib import Path
 from typing import Any
 
 from mnm_ros.core import (
@@ -18,10 +20,14 @@ from mnm_ros.core import (
     settings,
     TransitionRows,
 )
+from mnm_ros.core.detection.pair_watch import News, PairWatch
 from mnm_ros.core.disco.sample import Sampling
+from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.model.counts import Pair
-from mnm_ros.core.watch.pair_watch import News, PairWatch
 from mnm_ros.core.watch.policy_checks import Turns
+from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.simulation.route_scenario import RouteWorld
+from mnm_ros.simulation.scenario import of_graph, Scenario
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
 import pytest
@@ -260,3 +266,55 @@ def test_a_new_round_leaves_closed_ways_alone_as_well() -> None:
         exploration.observe(exploration.next_action(), 0)
     checking: Any = exploration._mnm.checking
     assert checking.parts.pairs.scheduled and exploration.closed == {}
+
+
+def ring() -> tuple[RouteWorld, Scenario]:
+    """Return six places in a ring, between two of which a door closes after the first change."""
+    graph = PlaceGraph(Path('ring.geojson'), {
+        place: Place(4.0 * place, 0.0) for place in range(6)}, tuple(
+        Edge(f'{place}{way}', *ends) for place in range(6)
+        for way, ends in enumerate(((place, (place + 1) % 6), ((place + 1) % 6, place)))))
+    world = RouteWorld(graph, frozenset({(1, 2), (2, 1)}))
+    return world, of_graph(world)
+
+
+def test_a_closed_way_stays_closed_over_a_new_round_until_a_look_shows_it_open() -> None:
+    world, scenario = ring()
+    graph, radius = world.graph, world.radius + 4    # with the way round
+    exploration = Exploration(settings(Problem(graph.actions, radius, 1.0, 0.1)))
+    exploration.declare(graph.declaration.audited())
+    simulator, tried = Simulator(scenario, 0), list[Pair]()
+
+    def drive(until: Callable[[], object], most: int = 3000) -> None:
+        for _ in range(most):
+            here, action = exploration.last_state, exploration.next_action()
+            if here is not None and (here, action) in exploration.closed:
+                tried.append((here, action))
+            exploration.observe(action, simulator.step(action))
+            if until():
+                return
+        raise AssertionError(f'not within {most} steps')
+
+    def told(kind: str) -> bool:
+        return any(type(event.said).__name__ == kind for event in exploration.events)
+
+    drive(lambda: exploration.hypothesis and exploration.steps > 300)
+    exploration.leave_closed()
+    simulator.change()
+    drive(lambda: exploration.closed)
+    (closed, *_), round_ = exploration.closed, exploration.round
+    exploration._mnm.begin_again(Recollection(exploration.home, ()))    # nothing else counts
+    assert exploration.round > round_ and closed in exploration.closed
+    tried.clear()
+    exploration.look(*closed)
+    drive(lambda: told('WayStillClosed'))
+    assert exploration.under_revision and tried.count(closed) == 2
+    tried.clear()
+    drive(lambda: not exploration.under_revision)
+    assert closed in exploration.closed and tried.count(closed) <= 2
+    assert exploration.hypothesis.targets and len(exploration.hypothesis.policies) == 6
+    exploration._mnm.begin_again(Recollection(exploration.home, ()))
+    simulator.change()    # back to the first setting
+    exploration.look()
+    drive(lambda: told('WayOpen'))
+    assert closed not in exploration.closed

@@ -7,9 +7,9 @@ from __future__ import annotations
 import math
 
 from mnm_ros.core import RESET, Trust
+from mnm_ros.core.detection.pair_watch import News, PairWatch
 from mnm_ros.core.model.counts import Floats
 from mnm_ros.core.progress.said import Hinted, HintRaised, HintWithdrawn, NotProvenSince
-from mnm_ros.core.watch.pair_watch import News, PairWatch
 import numpy as np
 import pytest
 from scripted import HOME

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mnm_ros.core import PairChange
-from mnm_ros.core.watch.pair_watch import PairWatch, Status
+from mnm_ros.core.detection.pair_watch import PairWatch, Status
 from pages import DOCS
 import pytest
 from saved import again

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from mnm_ros.core import Counts, Exploration, Problem, settings, TransitionRows
+from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.disco.sample import Sampling
-from mnm_ros.core.watch.pair_watch import PairWatch
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from saved import again

@@ -133,6 +133,7 @@ class Certifier:
         self._tested: dict[int, tuple[Policy, BettingEvaluation]] = {}    # those of _by_place
         self.attempts: Attempts | None = None
         self.sampled = Certification()
+        self._closed: tuple[Pair, ...] = ()    # that no policy is to play
         self._witnessed = self._due = 0    # transitions that others have made
 
     def begin(self) -> None:
@@ -182,6 +183,13 @@ class Certifier:
             self._pursue(chosen, near, first)
         return chosen is not None
 
+    def leave_closed(self, pairs: Collection[Pair]) -> None:
+        """Look for no policies through these pairs, and end the tests of those that there are."""
+        self._closed = tuple(pairs)
+        for policy, _ in tuple(self._tests.values()):
+            if policy.plays(frozenset(pairs)):
+                self._tests.end(policy.target)
+
     def witness(self) -> None:
         """Record that the counts have a transition that this run has not chosen to make."""
         self._witnessed += 1
@@ -205,7 +213,7 @@ class Certifier:
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
         """Return the counts of states to look for policies through them."""
-        return EmpiricalModel.of(self._rows, states)
+        return EmpiricalModel.of(self._rows, states).without(self._closed)
 
     def look(self, target: int, model: EmpiricalModel) -> Examination | None:
         """
@@ -282,7 +290,7 @@ class Certifier:
         if not self._problem.support:
             self._take_tested()
             return False
-        self._walking.begin(near, self.known, self.evidence[-1])
+        self._walking.begin(near, self.known, self.evidence[-1], self._closed)
         found = True
         while found:
             left = [target for target in near if target not in self.known]

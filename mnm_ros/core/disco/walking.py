@@ -76,7 +76,7 @@ class WalkingCertificates:
         self._counts = counts
 
     def begin(self, near: Collection[int], known: Collection[int],
-              evidence: CertificateEvidence) -> None:
+              evidence: CertificateEvidence, closed: Collection[Pair] = ()) -> None:
         """
         Begin a test for each state that has none, if a declared policy seems to be within limits.
 
@@ -85,12 +85,13 @@ class WalkingCertificates:
         :param near: states that lack a certificate, near ones first.
         :param known: states that have one, home first.
         :param evidence: that the tests are part of.
+        :param closed: pairs that policies do not play.
         """
         new = [target for target in near if target not in self._tests and target not in known]
         if not new:
             return
         states = tuple(dict.fromkeys((*known, *near)))
-        model = as_declared(EmpiricalModel.of(self._rows, states))
+        model = as_declared(EmpiricalModel.of(self._rows, states).without(closed))
         for target in new:
             moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
             policy = self._through_nearer(Policy(

@@ -176,6 +176,7 @@ class BuildingPhase:
         self._begun = 0    # streams so far
         self._numbers: list[int] = []    # of those replaced, then of those that take turns
         self._started: list[int] = []    # of those that take turns
+        self._closed: tuple[Pair, ...] = ()    # that are left alone; none was ever if empty
         self._executed: dict[Pair, int] = {}    # since the first of these began
         self._certificates = CertificateWatch()
         self._here: int | None = None
@@ -197,6 +198,11 @@ class BuildingPhase:
         """Return the same by number, which no two streams of the phase share."""
         taking_turns = self._numbers[len(self.replaced):]
         return dict(zip((*reversed(taking_turns), *self._numbers), self.learning))
+
+    @property
+    def here(self) -> int | None:
+        """Return where the robot is; None if that is not known."""
+        return self._here
 
     def transitions_of(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
         """Return the watch, with what it saw of known states since the start of ``stream``."""
@@ -339,6 +345,17 @@ class BuildingPhase:
             if isinstance(stream, Steered):
                 stream.prefer(directives.preferred)
 
+    def leave_closed(self, pairs: Collection[Pair]) -> None:
+        """Let all streams execute closed pairs when nothing else is left to do."""
+        if pairs or self._closed:
+            self._closed = tuple(pairs)
+            for stream in self.learning:
+                self._leave_closed(stream)
+
+    def _leave_closed(self, stream: BaseAlgorithm) -> None:
+        if isinstance(stream, Steered):
+            stream.leave_closed(self._closed)
+
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         """Let the active stream try a pair that is declared, see ``Steered``."""
         # Before its first step, all that there is to say of the phase is that it begins.
@@ -385,6 +402,8 @@ class BuildingPhase:
             self._begun += 1
             self._numbers.append(self._begun)
             self.streams.append(self._new_stream(self._begun))
+            if self._closed:
+                self._leave_closed(self.streams[-1])
             self._started.append(self.steps_taken)
         stream = self.streams[chosen]
         if self.schedule.quanta == 1 or stream is not self.active:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import math
 from typing import Any, Protocol, Union
 
+from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples, Steered
@@ -100,6 +101,7 @@ class Round:
     :ivar log: receives what was decided.
     :ivar transitions: what was seen since the start of that stream; None to begin with nothing.
     :ivar memory: of what changes have taken away.
+    :ivar pairs: that fail, are suspected or closed.
     :ivar patience: steps for which a change may be open, if no state is found meanwhile.
     """
 
@@ -111,6 +113,7 @@ class Round:
     log: ChangeLog
     transitions: TransitionMonitor | None = None
     memory: Memory = field(default_factory=Memory)
+    pairs: PairWatch = field(default_factory=PairWatch)
     patience: float = math.inf
 
 

@@ -10,6 +10,7 @@ from enum import Enum
 from reprlib import repr as shortened
 from typing import Any
 
+from mnm_ros.core.detection.pair_watch import News, PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
@@ -22,7 +23,7 @@ from mnm_ros.core.mnm.checking_phase import (
     NearlyBest,
     Round,
 )
-from mnm_ros.core.mnm.directives import Directives, Wish
+from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Wish
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
@@ -48,6 +49,8 @@ from mnm_ros.core.progress.said import (
     NoWarmStart,
     Said,
     WarmStart,
+    WayOpen,
+    WayStillClosed,
 )
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.core.task.step_task import PhaseMachine
@@ -121,6 +124,7 @@ class Mnm(PhaseMachine):
         self._new_checking = new_checking
         self.log = ChangeLog(on_event)
         self._memory = Memory()
+        self._pairs = PairWatch()
         self.round = 0
         self.runs = 0
         self.home: int | None = None
@@ -213,7 +217,10 @@ class Mnm(PhaseMachine):
         if self.checking is not None:
             self._check(self.checking, action, state)
         elif self.building is not None:
+            here = self.building.here
             self._take_change(self.building.observe(action, state))
+            if here is not None and action != RESET:
+                self._look((here, action), state)
             if self.building.result is not None:
                 self._adopt(self.building.result)
         else:
@@ -233,11 +240,30 @@ class Mnm(PhaseMachine):
             self.checking.observe_work(state, action, after)
         elif self.building is not None:
             self._take_change(self.building.observe_work(state, action, after))
+            if after is not None:
+                self._look((state, action), after)
+
+    def _look(self, pair: Pair, next_state: int) -> None:
+        """Record what a look at a closed pair has shown while a hypothesis is being built."""
+        news = self._pairs.executed(pair, next_state)
+        if news:
+            self.log.tell((WayOpen if news is News.OPEN else WayStillClosed)(self.round, *pair))
+        if news or pair in self._pairs.due:
+            self._leave_closed()
+
+    def _leave_closed(self) -> None:
+        """Let the streams leave alone what is closed, unless it is time to look."""
+        if self.building is not None and self._pairs.scheduled:
+            self.building.leave_closed(self._pairs.shut)
+            for pair in self._pairs.due:
+                self.building.request_sample(*pair)
 
     def _take_change(self, change: PairChange | None) -> None:
         if change is not None:
             self.log.notice()
             self._memory.note(change)
+            self._pairs.change(change)
+            self._leave_closed()
             self.log.tell_changed(self.round, change)
             self._revise(change)
 
@@ -289,6 +315,11 @@ class Mnm(PhaseMachine):
         self.directives = self.directives.after(wish)
         if self._driver is not None:
             self._driver.heed(self.directives, wish)
+        if self.building is not None and isinstance(wish, (LeaveClosed, Look)):
+            self._pairs.scheduled = True
+            if isinstance(wish, Look):
+                self._pairs.recheck(wish.pair)
+            self._leave_closed()
 
     def learn_times(self, times: StepTimes) -> None:
         """Choose what is played by these times, too, from now on."""
@@ -330,7 +361,7 @@ class Mnm(PhaseMachine):
     @property
     def closed(self) -> Mapping[Pair, int]:
         """Return the pairs that are closed, and how often it was looked again in vain."""
-        return self.checking.closed if self.checking else {}
+        return self._pairs.closed
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
@@ -389,6 +420,8 @@ class Mnm(PhaseMachine):
             self._stream, self._new_schedule, self._settings.stream_data == 'shared',
             TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None)
+        self._pairs.keep_closed()
+        self._leave_closed()
         return self.building
 
     def _stream(self, number: int) -> BaseAlgorithm:
@@ -439,7 +472,7 @@ class Mnm(PhaseMachine):
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
-                  self._steps_taken, self.log, transitions, self._memory,
+                  self._steps_taken, self.log, transitions, self._memory, self._pairs,
                   self._steps_taken + _FOR_PROOFS * self._round_problem.limit),
             policies)
 

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 import math
@@ -90,6 +90,16 @@ class EmpiricalModel:
         since = model.tally - found.before[shape]
         return replace(model, tally=tally, once=since > 0, excess=excess(
             found.paid[model.all_rows], tally, since, model.columns >= 0))
+
+    def without(self, pairs: Collection[Pair]) -> EmpiricalModel:
+        """Return the model in which these pairs are never played."""
+        rows = [self.states.index(state) * self.actions + action for state, action in pairs
+                if state in self.states]
+        if not rows:
+            return self
+        tally, closed, filled = self.tally.copy(), self.closed.copy(), self.filled.copy()
+        tally[rows], closed[rows], filled[rows] = 0.0, True, False
+        return replace(self, tally=tally, closed=closed, filled=filled)
 
     @cached_property
     def forbidden(self) -> Bools:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 import math
 
+from mnm_ros.core.detection.pair_watch import News
 from mnm_ros.core.mnm.capabilities import Certifies, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import Round
 from mnm_ros.core.model.counts import Pair
@@ -29,7 +30,6 @@ from mnm_ros.core.progress.said import (
     WayOpen,
     WayStillClosed,
 )
-from mnm_ros.core.watch.pair_watch import News
 from mnm_ros.core.watch.shared_change import SharedChange
 from mnm_ros.core.watch.watch_parts import WatchParts
 

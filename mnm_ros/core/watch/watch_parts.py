@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mnm_ros.core.detection.detector import Detector
+from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.detection.pooled_detector import PooledDetector
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
@@ -17,7 +18,6 @@ from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.statistics.reach import Reach
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.blocked import BlockedPairs
-from mnm_ros.core.watch.pair_watch import PairWatch
 from mnm_ros.core.watch.patrol import Patrol
 from mnm_ros.core.watch.policy_checks import PolicyChecks, Turns
 from mnm_ros.core.watch.policy_monitor import PolicyMonitor
@@ -68,7 +68,7 @@ class WatchParts:
                               delta['proofs'], targets, new_detector),
                 Turns(targets), Patrol(), policies[0]),
             PooledDetector(delta['pooled']),
-            PairWatch(),
+            round_.pairs,
             Relearning(),
             Rediscovery(round_, delta['addition'], delta['restart']),
             Reach(problem.radius, delta['reach']),

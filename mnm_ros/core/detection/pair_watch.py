@@ -24,9 +24,12 @@ chances of its successors. ``test_hints`` works this out exactly, with hints tha
 after they were withdrawn. The failures of a suspected pair are spread over some time, so that a
 pause of 4 steps is enough.
 
-*Closed.* A door that has closed stays closed for long. The core has no clock: a caller schedules
-the re-checks. Without one, the pair is tried as any other. The policies through it cannot prove
-any more that they work; the phase deletes them once the run has nothing else to do than to sample
+*Closed.* A door that has closed stays closed for long, also when a new round begins. The core has
+no clock: a caller schedules the re-checks. Without one, the pair is tried as any other. While a
+hypothesis is built, a run looks for policies that do not play a closed pair. It executes the pair
+when nothing else is left, as often as ruling out takes: the run has no samples from before it
+began. During checks, the policies through it cannot prove any more that they work. The phase
+deletes them once the run has nothing else to do than to sample
 the pair: time enough to find other ways. In a CMP at rest that is wrong only if the alarm of the
 pair was, which has its part of the delta.
 """
@@ -174,7 +177,7 @@ class PairWatch:
         :param rests: whether the pair may get a pause.
         """
         end, worked, executions = usual
-        news = self._recheck(pair, next_state)
+        news = self.executed(pair, next_state)
         failures = in_a_row(self._failing, pair, next_state == end)
         if not failures:
             return news or self._worked(pair)
@@ -191,6 +194,20 @@ class PairWatch:
         if rests and end != pair[0]:
             self._rest(pair, -failures * math.log(_chance_to_fail(before, worked)))
         return news
+
+    def executed(self, pair: Pair, next_state: int) -> News | None:
+        """Record where a pair that may be closed has led, and nothing else of it."""
+        if self.status(pair) is not Status.CLOSED:
+            return None
+        row = self._rows[pair]
+        if next_state != pair[0]:
+            del self._rows[pair]
+            return News.OPEN if self.scheduled else None
+        if not row.tries:
+            return None
+        row.tries -= 1
+        row.rechecks += not row.tries
+        return None if row.tries else News.STILL_CLOSED
 
     def change(self, change: PairChange) -> None:
         """Record that a pair leads elsewhere than before: it may be closed, or open again."""
@@ -220,6 +237,12 @@ class PairWatch:
             self._rows[each].tries = _TRIES
         return bool(found)
 
+    def keep_closed(self) -> None:
+        """Drop all rows but those of closed pairs: a new round begins."""
+        self._failing.clear()
+        self._rows = {pair: self._rows[pair] for pair in self._of(Status.CLOSED)}
+        self.end_pauses()
+
     def leave(self, states: Collection[int]) -> None:
         """Drop the closed pairs of states to which the robot does not go any more."""
         for pair in self._of(Status.CLOSED):
@@ -228,20 +251,6 @@ class PairWatch:
 
     def _of(self, status: Status) -> list[Pair]:
         return [pair for pair, row in self._rows.items() if row.status is status]
-
-    def _recheck(self, pair: Pair, next_state: int) -> News | None:
-        """Record an execution of a pair that may be closed."""
-        if self.status(pair) is not Status.CLOSED:
-            return None
-        row = self._rows[pair]
-        if next_state != pair[0]:
-            del self._rows[pair]
-            return News.OPEN if self.scheduled else None
-        if not row.tries:
-            return None
-        row.tries -= 1
-        row.rechecks += not row.tries
-        return None if row.tries else News.STILL_CLOSED
 
     def _worked(self, pair: Pair) -> News | None:
         """End the pauses of a pair, and withdraw a hint if that was enough."""
