@@ -101,7 +101,9 @@ class RouteServer:
 
     def tell(self, closed: Collection[Transition]) -> None:
         """Tell the server of each edge whether it is closed, if any of them has changed."""
-        ids = {self._ids[edge] for edge in closed}
+        # Of several edges with one id the server closes all or none.
+        ids = {self._ids[edge] for edge in closed} - {
+            number for edge, number in self._ids.items() if edge not in closed}
         self._opened |= ids
         if not self._client.service_is_ready():
             self._told = None

@@ -40,7 +40,7 @@ from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.export.contents import ExportContents
 from mnm_ros.places.geojson import CRS, feature, with_metadata
-from mnm_ros.places.place_graph import Edge, PlaceGraph
+from mnm_ros.places.place_graph import Edge, EdgeId, PlaceGraph
 
 _IDS = 2**16
 _WIDE = 1000     # characters, so that a vertex is a line
@@ -127,18 +127,26 @@ class RouteGraph:
             'most_probability': most, 'expected_steps': steps,
             'expected_seconds': step and step * steps})
 
-    @property
-    def driven(self) -> dict[str, dict[str, Any]]:
+    def driven(self, file: PlaceGraph) -> dict[EdgeId, dict[str, Any]]:
         """
-        Return by its id what is known of each edge of the given graph that was ever driven.
+        Return what is known of each edge of a file that was ever driven.
 
-        Edges that have one id with others cannot be told from them, and are left out.
+        Edges with one id, start and end cannot be told one from another, and are left out.
+
+        :param file: the given graph, perhaps with several places at a position.
         """
         assert self.given is not None
-        ids = Counter(edge.key for edge in self.given.actions_of)
-        found = {edge.key: self._figures_of(edge, action)
-                 for edge, action in self.given.actions_of.items() if ids[edge.key] == 1}
-        return {key: figures for key, figures in found.items() if figures}
+        merged = {} if file is self.given else {
+            (edge.start, edge.end): edge for edge in self.given.edges}
+        ids, found = Counter(edge.id for edge in file.edges), dict[EdgeId, dict[str, Any]]()
+        for edge in file.edges:
+            explored = merged.get((file.first[edge.start], file.first[edge.end]), edge)
+            action = self.given.actions_of.get(explored)
+            figures = self._figures_of(explored, action) if (
+                action is not None and ids[edge.id] == 1) else {}
+            if figures:
+                found[edge.id] = figures
+        return found
 
     def _figures_of(self, edge: Edge, action: int) -> dict[str, Any]:
         legs = {leg.following: leg for leg in self.learnt.knowledge.after(edge.start, action)}
@@ -196,9 +204,9 @@ class RmfFrame:
 def warnings(learnt: ExportContents, given: PlaceGraph | None = None) -> list[str]:
     """Return which known states are left out, or not connected, as sentences with names."""
     if given is not None:
-        left = len(given.edges) - len(RouteGraph.of(learnt, given).driven)
+        left = len(given.edges) - len(RouteGraph.of(learnt, given).driven(given))
         return [f'of {left} of {len(given.edges)} edges nothing is written: they were never '
-                'driven, or have one id with others'] if left else []
+                'driven, or have one id, start and end with others'] if left else []
     places = learnt.description.positions
     missing = [learnt.description.label(state) for state in learnt.knowledge.known
                if state not in places]
@@ -210,9 +218,11 @@ def nav2_route(learnt: ExportContents, given: PlaceGraph | None = None) -> bytes
     """Return the graph for nav2's route server, or the given one with what was learnt."""
     graph = RouteGraph.of(learnt, given)
     if given is not None:
-        return with_metadata(
-            given.path, {state: graph.node_figures(state) for state in learnt.knowledge.known},
-            {int(key): figures for key, figures in graph.driven.items()}).encode()
+        known, explored = {*learnt.knowledge.known}, graph.given or given
+        return with_metadata(given.path, {
+            place: graph.node_figures(state) for place, first in given.first.items()
+            if (state := place if explored is given else first) in known},
+            graph.driven(given)).encode()
     places, frame = learnt.description.positions, learnt.description.frame
     ids = _node_ids(graph)
     features = [feature('Point', places[state], {

@@ -23,7 +23,7 @@ from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.progress.json_values import load
 from mnm_ros.files import read_regular
 from mnm_ros.located_yaml import MOST_BYTES
-from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
+from mnm_ros.places.place_graph import Edge, EdgeId, Place, PlaceGraph
 from mnm_ros.robot_description import FARTHEST
 
 CRS = {'type': 'name', 'properties': {'name': 'urn:ogc:def:crs:EPSG::3857'}}
@@ -67,25 +67,35 @@ def read_geojson(path: Path) -> PlaceGraph:
         raise FileError(f'{path}: nodes {homes[0]} and {homes[1]} both are home, expected one')
     if len(frames) > 1:
         (one, first), (other, second), *_ = frames.items()
-        raise FileError(f"{path}: node {first} is in the frame '{one}' and node {second} in "
-                        f"'{other}', expected the same frame for all")
+        raise FileError(f'{path}: node {first} is in the frame {_shown(one)} and node {second} in '
+                        f'{_shown(other)}, expected the same frame for all')
     return PlaceGraph(path, places, tuple(edges), next(iter(frames), ''))
 
 
 def with_metadata(path: Path, nodes: Mapping[int, Mapping[str, Any]],
-                  edges: Mapping[int, Mapping[str, Any]]) -> str:
+                  edges: Mapping[EdgeId, Mapping[str, Any]]) -> str:
     """
-    Return the text of a file with more in the metadata of nodes and edges, by their ids.
+    Return the text of a file with more in the metadata of nodes and edges.
+
+    :param nodes: by their ids.
+    :param edges: by their ids, starts and ends, as several edges may have one id.
 
     :raises FileError: as ``read_geojson`` does.
     """
     collection = _collection(path)
     for feature in collection['features']:
         kind = feature['geometry'].get('type')
-        properties, more = feature['properties'], nodes if kind == 'Point' else edges
-        if kind in ('Point', *_LINES) and more.get(properties['id']):
-            properties['metadata'] = {**_metadata(properties), **more[properties['id']]}
+        if kind not in ('Point', *_LINES):
+            continue
+        properties = feature['properties']
+        more = nodes.get(properties['id']) if kind == 'Point' else edges.get(_edge_id(properties))
+        if more:
+            properties['metadata'] = {**_metadata(properties), **more}
     return json.dumps(collection, indent=1, ensure_ascii=False) + '\n'
+
+
+def _edge_id(properties: Mapping[str, Any]) -> EdgeId:
+    return str(properties['id']), properties['startid'], properties['endid']
 
 
 def _collection(path: Path) -> Mapping[str, Any]:
@@ -183,7 +193,7 @@ def edited_geojson(graph: PlaceGraph, before: PlaceGraph) -> str:
             if nodes.pop(properties['id'], None):
                 kept.append(_edited_node(each, graph, before))
         elif kind in _LINES:
-            key = str(properties['id']), properties['startid'], properties['endid']
+            key = _edge_id(properties)
             if key in lines:
                 way, was = _way(graph, lines[key]), _way(before, there[key])
                 kept.append(_edited_edge(each, lines[key], there[key], way, was))
@@ -214,8 +224,8 @@ def _edge(graph: PlaceGraph, edge: Edge) -> dict[str, Any]:
         **({'metadata': {'door': edge.door}} if edge.door else {})})
 
 
-def _by_ends(graph: PlaceGraph) -> dict[tuple[str, int, int], Edge]:
-    return {(edge.key, edge.start, edge.end): edge for edge in graph.edges}
+def _by_ends(graph: PlaceGraph) -> dict[EdgeId, Edge]:
+    return {edge.id: edge for edge in graph.edges}
 
 
 def _way(graph: PlaceGraph, edge: Edge) -> list[list[float]]:

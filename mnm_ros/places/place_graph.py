@@ -58,6 +58,10 @@ class Place:
     home: bool = False
 
 
+EdgeId = tuple[str, int, int]
+"""The key, the start and the end of an edge: several edges of a file may have one key."""
+
+
 @dataclass(frozen=True)
 class Edge:
     """
@@ -73,6 +77,11 @@ class Edge:
     end: int
     door: str = ''
     lanes: tuple[int, ...] = ()
+
+    @property
+    def id(self) -> EdgeId:    # noqa: A003
+        """Return what tells this edge from the others of a file."""
+        return self.key, self.start, self.end
 
 
 @dataclass(frozen=True)
@@ -249,10 +258,8 @@ class PlaceGraph:
     @cached_property
     def merged(self) -> PlaceGraph:
         """Return the graph in which the places at one position are the first of them."""
-        first: dict[int, int] = {}
-        places: dict[int, Place] = {}
+        first, places = self.first, dict[int, Place]()
         for numbers in self._at.values():
-            first.update(dict.fromkeys(numbers, numbers[0]))
             names = [name for number in numbers if (name := self.places[number].name)]
             places[numbers[0]] = replace(self.places[numbers[0]], name=names[0] if names else '')
         if len(places) == len(self.places):
@@ -262,7 +269,13 @@ class PlaceGraph:
             ends = first[edge.start], first[edge.end]
             lanes = (edges[ends].lanes if ends in edges else ()) + edge.lanes
             edges[ends] = replace(edges.get(ends, edge), start=ends[0], end=ends[1], lanes=lanes)
-        return replace(self, places=places, edges=tuple(edges.values()))
+        return replace(self, places=places, edges=tuple(edges.values()), remarks=(
+            *self.remarks, *self._twins(), *self._repeated()))
+
+    @cached_property
+    def first(self) -> Mapping[int, int]:
+        """Return by place the first of the places at its position."""
+        return {number: numbers[0] for numbers in self._at.values() for number in numbers}
 
     @cached_property
     def _at(self) -> dict[tuple[float, float, str], list[int]]:
@@ -298,21 +311,22 @@ class PlaceGraph:
     @cached_property
     def warnings(self) -> tuple[str, ...]:
         """Return what a graph may contain and a robot cannot use, each with the file and ids."""
-        return tuple(f'{self.path}: {text}' for text in (
+        return tuple(f'{self.path}: {text}' for text in dict.fromkeys((
             *self.remarks, *self._twins(), *self._repeated(), *self._misleading(),
-            *self._loops(), *self._islands()))
+            *self._loops(), *self._islands())))
 
     def _twins(self) -> Iterator[str]:
         for (x, y, _), numbers in self._at.items():
             if len(numbers) > 1:
-                yield (f'places {_listed(numbers)} are all at ({x:g}, {y:g}): a robot cannot tell '
-                       'one from another')
+                yield (f'places {_listed(numbers)} are all at ({x:g}, {y:g}): they are one place, '
+                       f'{numbers[0]}, with the edges of all')
 
     def _repeated(self) -> Iterator[str]:
         repeated = [key for key, count in Counter(
             edge.key for edge in self.edges).items() if count > 1]
         if repeated:
-            yield f'several edges have the id {_listed(repeated)}, expected an id of its own each'
+            yield (f'several edges have the id {_listed(repeated)}, expected an id of its own '
+                   'each: nav2 cannot close one of them alone')
 
     def _misleading(self) -> Iterator[str]:
         numbers = {*map(str, self.places)}

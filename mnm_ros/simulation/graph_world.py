@@ -55,13 +55,13 @@ class GraphWorld(MapWorld):
 
         :raises FileError: if the map cannot be read, or home is not free on it.
         """
-        graph = graph.merged
+        route = RouteWorld(graph)
+        graph = route.graph
         at = _position(graph.places[graph.home])
         map_ = load(map_file) if map_file else _open_floor(graph)
         if not map_.is_free([at], [at], 0.0)[0]:
             raise FileError(f'{map_file}: home of {graph.path}, {at[0]:g}, {at[1]:g}, is not free '
                             'there, expected the map on which the graph was made')
-        route = RouteWorld(graph)
         crates = ((passage, crate) for passage in route.closable()
                   for crate in _crates(graph, map_, min(passage)))
         closing, crate = next(crates, (frozenset[tuple[int, int]](), frozenset[Cell]()))

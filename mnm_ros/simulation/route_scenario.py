@@ -36,6 +36,7 @@ class RouteWorld:
     A route graph as a changing world.
 
     :param closing: by default the first of ``closable``.
+    :ivar graph: with one place at each position.
     :ivar home: where the robot starts, and RESET leads to.
     :ivar closing: the passage that closes, in both directions; empty if none has a way round.
     :ivar open, closed: the CMP before and after the change; ``closed`` is None if no passage has a
@@ -43,7 +44,8 @@ class RouteWorld:
     """
 
     def __init__(self, graph: PlaceGraph, closing: Set[tuple[int, int]] | None = None) -> None:
-        self.graph, self.home = graph, graph.home
+        self.graph = graph = graph.merged
+        self.home = graph.home
         self.open = self._cmp(frozenset())
         self.closing = next(self.closable(), frozenset()) if closing is None else closing
         self.closed = self._cmp(self.closing) if self.closing else None

@@ -305,9 +305,38 @@ def test_a_given_graph_gets_what_was_learnt_and_nothing_else(
     assert (never['probability'], never['least_probability'], never['expected_steps']) == (0, 0, 8)
     assert told[0]['state'] == '0' and load_text(written, graph).places == graph.places
     assert warnings(learnt, graph) == [
-        'of 2 of 6 edges nothing is written: they were never driven, or have one id with others']
+        'of 2 of 6 edges nothing is written: they were never driven, or have one id, start and '
+        'end with others']
     assert edge_ids(RouteGraph.of(learnt, graph)).keys() == {*RouteGraph.of(learnt, graph).edges}
     assert {*edge_ids(RouteGraph.of(learnt, graph)).values()} == {11, 12, 9}
+
+
+def test_edges_with_one_id_are_told_apart_by_their_ends(
+        explored: tuple[ExportContents, PlaceGraph]) -> None:
+    """In nav2's own graph of a depot, twelve edges share an id with others."""
+    learnt, graph = explored
+    alone = FORMATS['nav2-route'].write(learnt, graph)
+    graph.path.write_text(graph.path.read_text().replace('"id": 11,', '"id": 12,'))
+    shared = FORMATS['nav2-route'].write(learnt, read_geojson(graph.path))
+    figures = [{tuple(sorted(feature['properties'].get('metadata', {}).items()))
+                for feature in json.loads(text)['features']} for text in (alone, shared)]
+    assert figures[0] == figures[1]
+
+
+def test_places_at_one_position_get_the_figures_of_the_one_place_that_they_are(
+        explored: tuple[ExportContents, PlaceGraph]) -> None:
+    learnt, graph = explored
+    twins = json.loads(graph.path.read_text())
+    twins['features'].append({'type': 'Feature', 'properties': {'id': 20, 'frame': 'map'},
+                              'geometry': {'type': 'Point', 'coordinates': [1, 0.5]}})
+    for feature in twins['features']:
+        if feature['properties']['id'] == 12:    # from 1 to 0
+            feature['properties']['startid'] = 20
+    graph.path.write_text(json.dumps(twins))
+    told = {feature['properties']['id']: feature['properties'].get('metadata', {})
+            for feature in json.loads(FORMATS['nav2-route'].write(
+                learnt, read_geojson(graph.path)))['features']}
+    assert told[12]['action'] == 'to 0' and told[20] == told[1] and told[20]['state'] == '1'
 
 
 def load_text(written: bytes, graph: PlaceGraph) -> PlaceGraph:
