@@ -117,6 +117,16 @@ class PlaceGraph:
             place, _ = max(self._outgoing.items(), key=lambda item: len(item[1]))
             raise self._error(f'{self.actions} edges begin at place {place}, expected at most '
                               f'{MOST_ACTIONS}')
+        try:
+            RobotDescription(('way 1',), frame=self.frame, names=self._names, rooms=dict.fromkeys(
+                (place.room for place in self.places.values() if place.room), ()),
+                doors=dict.fromkeys((edge.door for edge in self.edges if edge.door), ()))
+        except InvalidValueError as error:
+            raise self._error(str(error)) from None
+
+    @property
+    def _names(self) -> dict[int, str]:
+        return {number: place.name for number, place in self.places.items() if place.name}
 
     @property
     def actions(self) -> int:
@@ -243,7 +253,7 @@ class PlaceGraph:
                 rooms.setdefault(each.room, []).append(number)
         return RobotDescription(
             tuple(f'way {action + 1}' for action in range(self.actions)), home, self.frame,
-            {number: place.name for number, place in self.places.items() if place.name},
+            self._names,
             {number: (place.x, place.y) for number, place in self.places.items()},
             declaration=self.declaration,
             doors={door: tuple(pairs) for door, pairs in doors.items()},

@@ -24,6 +24,7 @@ from mnm_ros.places.rmf_lanes import LaneNumbers, LaneOptions
 from mnm_ros.robot_description import FARTHEST
 
 _PIXELS = 'reference_image'    # the coordinate system of a building without another one
+_DIGITS = 4    # of the number of a graph, at most
 _METRES = 'cartesian_meters'
 
 
@@ -153,7 +154,7 @@ def _add_lanes(found: _Lanes, level: str, keys: Keys, points: list[tuple[float, 
     doors = [(_parameter(options, 'name'), ends) for ends, options in _between(
         keys, 'doors', points)]
     for index, ((start, end), options) in enumerate(_between(keys, 'lanes', points)):
-        if int(_parameter(options, 'graph_idx') or 0) != wanted:
+        if _graph_of(options) != wanted:
             continue
         lane, ends = f'{level} {index}', (first + start, first + end)
         both = _parameter(options, 'bidirectional') == 'True'
@@ -183,7 +184,15 @@ def _levels(root: Entry) -> Iterator[tuple[str, Keys]]:
 def _graphs(keys: Keys) -> Iterator[int]:
     for entry in keys.listed('lanes'):
         *_, options = _listed(entry, 2, 'a lane, [start, end, parameters]')
-        yield int(_parameter(options, 'graph_idx') or 0)
+        yield _graph_of(options)
+
+
+def _graph_of(options: Entry) -> int:
+    """Return the number of the graph that a lane with these parameters is part of."""
+    found = str(_parameter(options, 'graph_idx') or 0)
+    if not found.isdecimal() or len(found) > _DIGITS:
+        raise options.error(f'graph_idx is {found[:40]}, expected the number of a graph')
+    return int(found)
 
 
 def _between(keys: Keys, name: str, points: list[tuple[float, float]],

@@ -249,3 +249,11 @@ def test_without_measurements_a_pixel_is_a_metre_and_that_is_said(written: Any) 
     assert found.places[3].x == 200
     assert any('level L1 has no measurements: a pixel counts as 1 m' in text
                for text in found.warnings)
+
+
+@pytest.mark.parametrize('number', ['.inf', '1e308', '-1', 'x', '99999'])
+def test_a_lane_of_no_graph_is_refused(tmp_path: Path, number: str) -> None:
+    path = tmp_path / 'office.building.yaml'
+    path.write_text(BUILDING.replace('graph_idx: [2, 3]', f'graph_idx: [3, {number}]'))
+    with pytest.raises(FileError, match=r'graph_idx is .*, expected the number of a graph'):
+        load_graph(path)

@@ -114,7 +114,7 @@ def test_what_a_robot_cannot_use_is_a_warning(
 def test_places_of_different_levels_may_be_above_each_other() -> None:
     assert not [text for text in graph(
         Edge('1', HALL, KITCHEN), Edge('2', KITCHEN, HALL),
-        _2=Place(0, 0, level='L2')).warnings if 'cannot tell' in text]
+        _2=Place(0, 0, level='L2')).warnings if 'are all at' in text]
 
 
 @pytest.mark.parametrize(('edges', 'error'), [
@@ -127,6 +127,16 @@ def test_places_of_different_levels_may_be_above_each_other() -> None:
 def test_what_is_no_graph_is_refused_by_the_id(edges: list[Edge], error: str) -> None:
     with pytest.raises(FileError, match=f'^{PATH}: {error}'):
         graph(*edges)
+
+
+@pytest.mark.parametrize(('changes', 'error'), [
+    ({'_3': Place(0, 1, 'a' * 101)}, 'the name of state 3 is "a.*, expected 1 to 100 characters'),
+    ({'_3': Place(0, 1, 'la\x00b')}, 'the name of state 3 is .*, expected no control characters'),
+    ({'_3': Place(0, 1, room='\n')}, 'the name of a room is .*, expected no control characters')])
+def test_a_name_that_no_robot_side_can_say_is_refused(
+        changes: dict[str, Place], error: str) -> None:
+    with pytest.raises(FileError, match=f'^{PATH}: {error}'):
+        graph(*both((HALL, KITCHEN)), **changes)
 
 
 def test_names_are_numbered_in_their_order_and_must_differ() -> None:
