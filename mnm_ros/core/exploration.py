@@ -67,7 +67,7 @@ from mnm_ros.core.view import View
 
 _STATE = ('mnm', 'steps', 'work', 'misses', 'here', 'sources', 'known', 'news', 'within')
 
-ALGORITHM = 13
+ALGORITHM = 14
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 
