@@ -84,8 +84,9 @@ EXPLORER: tuple[ParameterSpec, ...] = (
                   minimum=0, runtime=True),
     ParameterSpec('max_duration', 0.0, 's since the first activation after which exploration is '
                   'done; 0 for no limit', minimum=0, runtime=True),
-    ParameterSpec('first_look', 1800.0, 's from the closing of a way to the next try; each failed '
-                  'try doubles the time to the next one. 0: closed ways are tried like any other',
+    ParameterSpec('first_look', 1800.0, 's from the closing of a way to the next try, a step '
+                  'counting as 3 s or more; each failed try doubles the time to the next one. 0: '
+                  'closed ways are tried like any other',
                   minimum=0, runtime=True),
     ParameterSpec('battery_low', 0.0, '% on the topic battery below which the robot goes home and '
                   'rests; 0 for off', minimum=0, maximum=100, runtime=True),

@@ -9,7 +9,7 @@ import json
 
 from mnm_ros.core import Exploration, Problem, RESET, settings, Trust, View
 from mnm_ros.core.exploration import understudy
-from mnm_ros.simulation.cmp import Cmp, TableCmp
+from mnm_ros.simulation.cmp import Cmp, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load
 from mnm_ros.view.sentences import sentence
@@ -111,6 +111,34 @@ def test_a_door_that_closes_early() -> None:
         assert world.exploration.hypothesis is not None
         assert judge(world.after, world.exploration.hypothesis, 4.0, 1.0).ok, seed
         assert world.last_wrong <= world.at + 300, seed
+
+
+def star(closed: bool = False) -> Cmp:
+    """Return four arms at home: action 0 begins one of two places, the others begin five each."""
+    table: dict[tuple[int, int], Outcomes] = {}
+    place = 0
+    for arm, places in enumerate((2, 5, 5, 5)):
+        here = 0
+        for _ in range(places):
+            place += 1
+            table[here, 0 if here else arm] = ((place, 0.9), (here, 0.1))
+            table[place, 1] = ((here, 1.0),)
+            here = place
+    return TableCmp(0, 4, table | ({(0, 0): ((0, 1.0),)} if closed else {}))
+
+
+@thorough('core/test_certificate_watch.py::'
+          'test_a_move_that_fails_is_tried_again_until_the_alarm')
+def test_a_short_arm_that_closes_early() -> None:
+    """Its move had arrived twelve times, and was certified for 630 steps more."""
+    for seed in SEEDS[:3]:
+        for at in (400, 500):
+            problem = Problem(4, 6.0, 1.0, 0.1)
+            world = ActionUsage(Exploration(settings(problem), seed), star(), star(closed=True),
+                                at, problem, np.random.default_rng([seed, 31]))
+            while world.exploration.steps < at + 1_000:
+                world.step()
+            assert at < world.last_wrong <= at + 300, (seed, at)
 
 
 def test_what_was_certified_through_the_pair_is_doubted_and_all_else_is_not() -> None:

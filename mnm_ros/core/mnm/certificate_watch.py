@@ -29,12 +29,13 @@ class CertificateWatch:
     def __init__(self) -> None:
         self._step = self._next = 0
         self._last: dict[Pair, int] = {}
+        self._ends: dict[Pair, int | None] = {}    # where each mostly led when first watched
         self._failing: dict[Pair, int] = {}    # times in a row
         self._memory: Any = None    # what the run has found out so far
 
     def begin(self) -> None:
         """Begin with another run, which has the robot now."""
-        self._last, self._memory = {}, None
+        self._last, self._ends, self._memory = {}, {}, None
 
     def executed(self, pair: Pair | None, next_state: int, run: BaseAlgorithm,
                  transitions: TransitionMonitor) -> Pair | None:
@@ -50,7 +51,8 @@ class CertificateWatch:
         if pair in self._last:
             assert pair is not None
             waited, self._last[pair] = self._step - self._last[pair], self._step
-            failed = in_a_row(self._failing, pair, next_state == transitions.usual(pair)[0])
+            # After many failures, to fail is usual.
+            failed = in_a_row(self._failing, pair, next_state == self._ends[pair])
             if failed > 1 or failed and waited >= WAITED:
                 return pair
         return None if self._step % LOOK_EVERY else self._look(run, transitions)
@@ -62,6 +64,7 @@ class CertificateWatch:
         place = {move: moves for each in found if each.certified
                  for moves, move in enumerate(each.policy.usual_way(home, transitions.leads), 1)}
         self._last = {move: self._last.get(move, self._step) for move in place}
+        self._ends = {move: self._ends.get(move, transitions.usual(move)[0]) for move in place}
         longest = min(self._last, key=self._last.__getitem__, default=None)
         if longest is None or self._step < self._next or (
                 self._step - self._last[longest] < WAITED):

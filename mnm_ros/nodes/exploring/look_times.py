@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 import math
 import time
@@ -15,6 +15,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way, ClosedWay
 
 _LONGEST = 86400.0    # s, however often it was looked in vain
+_STEP = 3.0    # s that a step counts at least: a simulated robot may be faster than any clock
 
 
 @dataclass(frozen=True)
@@ -25,16 +26,21 @@ class ClosedSince:
     :ivar looks: in vain, so far.
     :ivar since: s since 1970; None if that is not known.
     :ivar next: look, s since 1970; infinite while that is under way.
+    :ivar step: at which the look is due, if that comes before the time.
     """
 
     looks: int
     since: float | None
     next: float    # noqa: A003
+    step: float
 
 
 class LookTimes:
     """
     Schedules the next try of each closed way, ``first`` s after the alarm, then after twice that.
+
+    A step counts as at least ``_STEP`` s. Otherwise what a simulated robot learns would depend on
+    how fast the machine is, and half an hour would be tens of thousands of its steps.
 
     :param first: returns s; 0 for never.
     :param past: what has happened before, oldest first: a restart forgets no time.
@@ -56,32 +62,37 @@ class LookTimes:
             pair = event.change.state, event.change.action
             self._since[pair] = event.change.time or event.time
 
-    def update(self, closed: Mapping[Pair, int]) -> list[Pair]:
+    def update(self, closed: Mapping[Pair, int], steps: int) -> list[Pair]:
         """
         Record what is closed; return the ways of which the next try is news.
 
         :param closed: the ways that are closed, and how often it was looked in vain.
+        :param steps: of the exploration so far.
         """
         first, now = self._first(), self._clock()
         before, self._ways = self._ways, {}
         for pair, looks in closed.items():
             way = before.get(pair)
             if way is None or way.looks != looks:
-                at = now + min(first * 2.0 ** min(looks, 99), max(first, _LONGEST))
-                way = ClosedSince(looks, self._since.get(pair), at if first else math.inf)
+                wait = min(first * 2.0 ** min(looks, 99), max(first, _LONGEST)) or math.inf
+                way = ClosedSince(looks, self._since.get(pair), now + wait, steps + wait / _STEP)
             self._ways[pair] = way
         return [pair for pair, way in self._ways.items() if way is not before.get(pair)]
 
-    def due(self) -> list[Pair]:
+    def due(self, steps: int) -> list[Pair]:
         """Return the ways at which it is time to look, each once for a look."""
         now = self._clock()
-        found = [pair for pair, way in self._ways.items() if way.next <= now]
-        self._ways.update({pair: replace(self._ways[pair], next=math.inf) for pair in found})
+        found = [pair for pair, way in self._ways.items() if way.next <= now or way.step <= steps]
+        self._under_way(found)
         return found
 
     def look_now(self) -> None:
         """Record that somebody has asked to try all of them."""
-        self._ways = {pair: replace(way, next=math.inf) for pair, way in self._ways.items()}
+        self._under_way([*self._ways])
+
+    def _under_way(self, pairs: Collection[Pair]) -> None:
+        self._ways.update({pair: replace(self._ways[pair], next=math.inf, step=math.inf)
+                           for pair in pairs})
 
     def told(self, description: RobotDescription) -> dict[Pair, ClosedWay]:
         """Return the words about each way that is closed."""

@@ -456,13 +456,13 @@ class ExplorationSession:
         exploration, names = self.exploration, self._link.profile.names
         if exploration.closed and self._parameters['first_look']:
             exploration.leave_closed()
-        news = self._looks.update(exploration.closed)
+        news = self._looks.update(exploration.closed, exploration.steps)
         if news:
             closed = self._looks.told(names)
             self._publishers.event(Event(
                 exploration.steps, '; '.join(str(closed[pair]) for pair in news),
                 said=WaysClosed(tuple(news))))
-        for pair in self._looks.due():
+        for pair in self._looks.due(exploration.steps):
             exploration.look(*pair)
         self._publishers.closed = self._looks.told(names)
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""What is certified before the first hypothesis is watched: a move that fails is tried again."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import cast
+
+from mnm_ros.core import Policy, RESET
+from mnm_ros.core.detection.transition_monitor import TransitionMonitor
+from mnm_ros.core.mnm.base import BaseAlgorithm
+from mnm_ros.core.mnm.certificate_watch import CertificateWatch, EVERY, LOOK_EVERY, WAITED
+from mnm_ros.core.model.counts import Pair
+import pytest
+
+MOVE = (0, 0)
+RUN = cast(BaseAlgorithm, SimpleNamespace(policies=(
+    Policy(0, 9, (0,), ((RESET,),)), Policy(1, 9, (0,), ((0,),)))))
+
+
+class Watched:
+    """A run that has certified the way from 0 to 1, and what is executed."""
+
+    def __init__(self) -> None:
+        self.watch, self.transitions = CertificateWatch(), TransitionMonitor(0.01)
+
+    def executed(self, pair: Pair | None, next_state: int) -> tuple[Pair | None, bool]:
+        """Return what is to be executed after a step, and whether it raises the alarm."""
+        alarm = pair is not None and self.transitions.record(*pair, next_state) is not None
+        return self.watch.executed(pair, next_state, RUN, self.transitions), alarm
+
+
+@pytest.mark.parametrize('end', [0, 2])
+@pytest.mark.parametrize('arrivals', [12, 30])
+def test_a_move_that_fails_is_tried_again_until_the_alarm(end: int, arrivals: int) -> None:
+    """Also once it has failed more often than it ever arrived."""
+    watched = Watched()
+    for _ in range(arrivals):
+        watched.executed(MOVE, 1)
+    for _ in range(LOOK_EVERY):
+        watched.executed(None, 0)
+    assert watched.executed(MOVE, end) == (None, False)
+    for failures in range(2, 100):
+        again, alarm = watched.executed(MOVE, end)
+        if alarm:
+            break
+        assert again == MOVE, f'{failures} failures'
+    else:
+        raise AssertionError('no alarm')
+
+
+def test_a_move_that_has_waited_is_executed_again() -> None:
+    watched = Watched()
+    watched.executed(MOVE, 1)
+    due = [step for step in range(2 * (WAITED + LOOK_EVERY + EVERY))
+           if watched.executed(None, 0)[0] == MOVE]
+    assert due and WAITED <= due[0] <= WAITED + 2 * LOOK_EVERY
+    assert all(later - earlier >= EVERY for earlier, later in zip(due, due[1:]))
