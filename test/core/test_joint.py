@@ -110,6 +110,29 @@ def test_more_evidence_and_a_larger_chance_to_err_never_raise_the_bound() -> Non
         assert bounds == sorted(bounds), (seed, bounds)
 
 
+def test_the_short_way_to_refuse_a_policy_of_drives_refuses_no_other() -> None:
+    """All of the budget for one row is one of the divisions that the joint bound looks at."""
+    refused = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        states = int(rng.integers(1, 5))
+        cmp, policy = TableCmp(0, 1, {
+            (state, 0): ((state + 1, 0.9), (state, 0.1)) for state in range(states + 1)
+        }), policy_of(states)
+        _, _, evidence, declared = executed(cmp, rng, states, 4, 3.0)
+        model = JointModel(evidence.balls(3.0), policy, LIMIT, declared)
+        drives = model._drives()
+        assert drives is not None
+        values, tilts = model._at_last(), np.full(states, np.nan)
+        for _ in range(3):    # each row alone is at worst as in the model without the short way
+            assert drives.worst(values) == pytest.approx(model._worst(values, tilts)[0])
+            values = model._step_back(values, drives.worst(values))
+        least = drives.by_one_row(HORIZON)
+        assert least <= model._together(model._backwards(drives)) + 1e-9
+        refused += least > LIMIT
+    assert 0 < refused < 20
+
+
 def test_predictions_are_probabilities_whatever_was_seen() -> None:
     """All that may come, one chance for what was not declared included, has 1 together."""
     rng = np.random.default_rng(0)

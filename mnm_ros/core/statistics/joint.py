@@ -163,17 +163,28 @@ class JointModel(PolicyModel):
 
     def bound(self) -> float:
         """Return steps that ``E[X]`` of an attempt does not exceed."""
-        alone = self._backwards()
+        drives = self._drives()
+        alone = self._backwards(drives)
         bound = float(alone[-1][0])
-        if bound > self._limit and not self._resets[0]:
+        if bound > self._limit and not self._resets[0] and not (
+                drives and drives.by_one_row(self._policy.horizon) > self._limit):
             bound = min(bound, self._together(alone))
         return bound
 
-    def _backwards(self) -> list[Floats]:
+    def _drives(self) -> _Drives | None:
+        """Return the rows if each leads to no more than two columns, for sure."""
+        slots = [self.slots(row) for row in range(len(self._resets))]
+        if self._resets.any() or not self._closed.all() or max(map(len, slots)) > 2:
+            return None
+        return _Drives(slots, self._budget, self._made, self._at_last())
+
+    def _backwards(self, drives: _Drives | None) -> list[Floats]:
         """Return what the pairs take at worst, each for itself, from the end on."""
         values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
         for _ in range(self._policy.horizon):
-            values.append(self._step_back(values[-1], self._worst(values[-1], tilts)[0]))
+            values.append(self._step_back(
+                values[-1], drives.worst(values[-1]) if drives else
+                self._worst(values[-1], tilts)[0]))
         return values
 
     def _together(self, alone: Sequence[Floats]) -> float:
@@ -214,6 +225,50 @@ class JointModel(PolicyModel):
         return found
 
 
+class _Drives:
+    """
+    Rows that lead to one or two columns each, and nowhere else.
+
+    :param slots: of each row, by column.
+    :param budget: ``B``.
+    :param made: executions of each row.
+    :param last: the values at the end, by column.
+    """
+
+    def __init__(self, slots: Sequence[dict[int, float]], budget: float, made: Indices,
+                 last: Floats) -> None:
+        self._columns, self._fractions = _two_slots(slots)
+        self._last = last
+        radius = np.full((1, len(slots)), np.inf)
+        np.divide(budget, made, out=radius[0], where=made > 0)
+        (self._least,), (self._most,) = _chances(slots, self._fractions, radius)
+
+    def worst(self, values: Floats) -> Floats:
+        """Return the most steps before ``values``, each row with the whole budget."""
+        one, other = values[self._columns.T]
+        found: Floats = 1 + other + np.where(
+            one > other, self._most, self._least) * (one - other)
+        return found
+
+    def by_one_row(self, horizon: int) -> float:
+        """
+        Return steps that the joint budget allows at home: all of it is for the worst row.
+
+        It is no more than ``Z_0(home, B)``, which takes far longer.
+        """
+        size = len(self._columns)
+        own = np.arange(size)
+        values = np.tile(self._last, (size, 1))    # as [row that has the budget, column]
+        chance = np.tile(self._fractions[:, 0], (size, 1))
+        chance[:, self._columns[:, 0] == self._columns[:, 1]] = 1.0
+        for _ in range(horizon):
+            one, other = values[:, self._columns[:, 0]], values[:, self._columns[:, 1]]
+            chance[own, own] = np.where(
+                one[own, own] > other[own, own], self._most, self._least)
+            values[:, :size] = 1 + other + chance * (one - other)
+        return float(values[:, 0].max())
+
+
 class _Kernels:
     """
     The rows of some states, and which distributions are plausible of each.
@@ -230,34 +285,29 @@ class _Kernels:
     def __init__(self, slots: Sequence[dict[int, float]], rows: Sequence[int], budget: float,
                  made: Indices, closed: Bools) -> None:
         place = {column: number for number, column in enumerate(rows)}
-        width = max(2, max(map(len, slots)))
-        self._columns = np.zeros((len(rows), width), dtype=np.intp)
-        self._fractions = np.zeros((len(rows), width))
-        for number, each in enumerate(slots):
-            columns = [*each] or [0]
-            self._columns[number] = columns + columns[:1] * (width - len(columns))
-            self._fractions[number, :len(each)] = [*each.values()]
+        columns, self._fractions = _two_slots(slots)
+        behind = np.vectorize(lambda column: place.get(column, -1), otypes=[np.intp])(columns)
         own = np.arange(len(rows))[:, None]
-        self._behind = np.vectorize(lambda column: place.get(column, -1), otypes=[np.intp])(
-            self._columns)
-        self._here = self._behind == own
-        self._later = self._behind > own
         self._closed = closed
         self.shares = np.array([(own, both - own) for both in range(_UNITS + 1)
                                 for own in range(both + 1)])
         self.first_shares = np.flatnonzero(self.shares[:, 0] == 0)
-        self._own, self._left = self.shares.T
+        mine, left = self.shares.T
+        # Where the value of each slot is found, in ``taken``, ``together`` and ``elsewhere`` one
+        # after the other, as [share, row, slot].
+        after = len(self.shares) * len(rows)
+        self._ahead = np.where(
+            behind == own, (np.arange(len(mine))[:, None] * len(rows) + own.T)[..., None],
+            np.where(behind > own, after + left[:, None, None] * len(rows) + behind,
+                     after + (_UNITS + 1) * len(rows) + columns))
         levels = budget / _UNITS * np.minimum(_UNITS, np.arange(_UNITS + 1) + 1)
         radius = np.full((len(levels), len(rows)), np.inf)
         np.divide(levels[:, None], made, out=radius, where=made > 0)
-        self._radius = radius[self._own]
-        self._two = closed & np.array([len(each) <= 2 for each in slots])
-        self._more = np.flatnonzero(~self._two)
+        self._radius = radius[mine]
+        self._more = np.flatnonzero(~closed | np.array([len(each) > 2 for each in slots]))
         self._tilts: Floats | None = None
-        one = np.array([len(each) == 1 for each in slots])
-        least, most = _between(np.where(one, 1.0, self._fractions[:, 0]), radius)
-        least[:, one] = most[:, one] = 1.0
-        self._least, self._most = least[self._own], most[self._own]
+        least, most = _chances(slots, self._fractions, radius)
+        self._least, self._most = least[mine], most[mine]
 
     def worst(self, taken: Floats, together: Floats, elsewhere: Floats) -> Floats:
         """
@@ -266,11 +316,10 @@ class _Kernels:
         :param taken, together: ``W`` as [share, row], and ``Z`` as [units, row].
         :param elsewhere: ``U``, as [column].
         """
-        ahead = np.where(self._later, together[:, self._behind], elsewhere[self._columns])
-        ahead = np.where(self._here, taken[..., None], ahead[self._left])
+        ahead = np.concatenate([taken.ravel(), together.ravel(), elsewhere])[self._ahead]
         one, other = ahead[..., 0], ahead[..., 1]
         chance = np.where(one > other, self._most, self._least)
-        result = other + chance * (one - other)
+        result: Floats = other + chance * (one - other)
         if len(self._more):
             result[..., self._more] = self._worst_of_more(
                 ahead[:, self._more], float(elsewhere.max()))
@@ -288,6 +337,27 @@ class _Kernels:
         _, gain = least_mean(fractions, gains, radius, self._tilts)
         found: Floats = top - gain.reshape(top.shape)
         return found
+
+
+def _two_slots(slots: Sequence[dict[int, float]]) -> tuple[Indices, Floats]:
+    """Return columns and fractions as [row, slot]; what is empty is the first column again."""
+    width = max(2, max(map(len, slots)))
+    columns, fractions = np.zeros((len(slots), width), dtype=np.intp), np.zeros(
+        (len(slots), width))
+    for number, each in enumerate(slots):
+        found = [*each] or [0]
+        columns[number] = found + found[:1] * (width - len(found))
+        fractions[number, :len(each)] = [*each.values()]
+    return columns, fractions
+
+
+def _chances(slots: Sequence[dict[int, float]], fractions: Floats,
+             radius: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the most chance of the first slot, as [level, row]."""
+    one = np.array([len(each) == 1 for each in slots])
+    least, most = _between(np.where(one, 1.0, fractions[:, 0]), radius)
+    least[:, one] = most[:, one] = 1.0
+    return least, most
 
 
 def _between(fractions: Floats, radius: Floats) -> tuple[Floats, Floats]:
