@@ -18,6 +18,7 @@ All of it is heuristic: ``Certifier`` decides what is certified.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 import math
 from typing import NamedTuple
 
@@ -56,6 +57,25 @@ class _Way(NamedTuple):
     pairs: Mapping[Pair, tuple[int, float]]
 
 
+@dataclass
+class _Seen:
+    """
+    What was found out of a test: it holds until its pairs are executed.
+
+    :ivar made: executions of its pairs, those broken off included.
+    :ivar changes: of the support.
+    :ivar way: None if its policy seems to be beyond the limit.
+    :ivar nats: that its pairs were to take when ``lacking`` was found out; None before.
+    :ivar lacking: executions by pair.
+    """
+
+    made: int
+    changes: int
+    way: _Way | None
+    nats: float | None = None
+    lacking: Mapping[Pair, int] = field(default_factory=dict)
+
+
 class WalkingCertificates:
     """
     Begins tests of declared policies, and says what they lack.
@@ -67,6 +87,8 @@ class WalkingCertificates:
     :param counts: of the run.
     """
 
+    left_to_fresh = ('_seen',)    # found out again
+
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, tests: PolicyTests,
                  counts: Counts) -> None:
         self._problem = problem
@@ -74,6 +96,7 @@ class WalkingCertificates:
         self._rows = rows
         self._tests = tests
         self._counts = counts
+        self._seen: Mapping[DeclaredTest, _Seen] = {}
 
     def begin(self, near: Collection[int], known: Collection[int],
               evidence: CertificateEvidence) -> None:
@@ -105,21 +128,31 @@ class WalkingCertificates:
         :param targets: that lack a certificate.
         :param evidence: that the tests are part of.
         """
-        ways: dict[DeclaredTest, _Way] = {}
-        for policy, test in (self._tests[target] for target in targets if target in self._tests):
-            if isinstance(test, DeclaredTest) and self._leads_on(policy) and (
-                    way := self._way(policy, test)):
-                ways[test] = way
+        self._seen = {test: self._look(policy, test, evidence) for policy, test in (
+            self._tests[target] for target in targets if target in self._tests)
+            if isinstance(test, DeclaredTest)}
+        ways = {test: seen for test, seen in self._seen.items() if seen.way}
         nats = evidence.nats_of_pairs(ways)
         found: dict[Pair, int] = {}
-        for test, way in ways.items():
-            lacking = self._lacking(test, way, nats)
-            test.waits = bool(lacking)
-            for pair in test.pairs.of:
-                test.pairs.count(pair, not lacking or pair in lacking)
-            for pair, executions in lacking.items():
+        for test, seen in ways.items():
+            if seen.nats != nats:
+                assert seen.way is not None
+                seen.nats, seen.lacking = nats, self._lacking(test, seen.way, nats)
+                test.waits = bool(seen.lacking)
+                for pair in test.pairs.of:
+                    test.pairs.count(pair, not seen.lacking or pair in seen.lacking)
+            for pair, executions in seen.lacking.items():
                 found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
         return found
+
+    def _look(self, policy: Policy, test: DeclaredTest, evidence: CertificateEvidence) -> _Seen:
+        """Return what was found out of a test, unless its pairs were executed since."""
+        changes, sets = self._problem.support.changes, evidence.sets
+        made = sum(self._counts.visits(*pair) + sets.lost(pair) for pair in test.pairs.of)
+        seen = self._seen.get(test)
+        if seen is not None and (seen.made, seen.changes) == (made, changes):
+            return seen
+        return _Seen(made, changes, self._way(policy, test) if self._leads_on(policy) else None)
 
     def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
         """Return the executions of pairs that a test lacks; none if nothing seems to help."""
