@@ -20,7 +20,7 @@ from mnm_ros.core import (
 )
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.disco.evidence import CertificateEvidence
+from mnm_ros.core.disco.evidence import CertificateEvidence, floors
 from mnm_ros.core.paper import plug_in
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.evaluation import Decision
@@ -72,6 +72,19 @@ def test_attempts_and_pairs_of_a_test_of_drives_divide_its_part() -> None:
     pairs, attempts = evidence.nats_of_pairs([test]), test.evidence[1]
     assert pairs < attempts
     assert math.exp(-pairs) + math.exp(-attempts) == pytest.approx(0.75 * 0.04)
+
+
+def test_floors_leave_a_policy_of_drives_well_within_the_limit() -> None:
+    support = Support(Declaration({state: ((state + 1, state), (0, state + 2)) for state in
+                                   range(9)}))
+    problem = replace(PROBLEM, support=support)
+    for length in range(1, 8):
+        found = floors([(state, 0) for state in range(length)], problem)
+        assert [floor.end for floor in found.values()] == [*range(1, length + 1)]
+        steps = sum(1 / floor.chance for floor in found.values())
+        assert length < steps < (length + problem.limit) / 2
+    assert not floors([(state, 0) for state in range(8)], problem)    # takes 8 at best
+    assert not floors([(0, 0), (1, 1)], problem)    # the latter may lead to two
 
 
 def test_where_a_policy_is_certified_all_later_tests_move_up_by_one() -> None:

@@ -11,7 +11,7 @@ from mnm_ros.core import Counts, Declaration, Policy, Problem, Support
 from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs, DeclaredTest
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation
-from mnm_ros.core.statistics.joint import JointEvidence, JointModel
+from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel
 from mnm_ros.core.statistics.predictions import Predictions
 from mnm_ros.simulation.cmp import Outcomes, support, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps
@@ -57,11 +57,15 @@ def executed(cmp: TableCmp, rng: np.random.Generator, states: int, times: int,
     return counts, sets, evidence, declared
 
 
-@pytest.mark.parametrize('most', [4, pytest.param(2, marks=thorough(
-    'core/test_joint.py::test_what_it_says_is_hardly_ever_wrong'))])
-def test_what_it_says_is_hardly_ever_wrong(most: int) -> None:
+@pytest.mark.parametrize(('most', 'floors'), [(4, False), (2, True), pytest.param(
+    2, False, marks=thorough('core/test_joint.py::test_what_it_says_is_hardly_ever_wrong')),
+    pytest.param(
+    4, True, marks=thorough('core/test_joint.py::test_what_it_says_is_hardly_ever_wrong'))])
+def test_what_it_says_is_hardly_ever_wrong(most: int, floors: bool) -> None:
     """
     The bound is below the truth at any of many looks in hardly more than delta of the runs.
+
+    Floors may be anywhere, above and below the true chances.
 
     Were it so in 0.6 of 60 runs, or in 0.85 of 16, this would fail in 9 of 10 cases.
     """
@@ -73,7 +77,9 @@ def test_what_it_says_is_hardly_ever_wrong(most: int) -> None:
         truth = expected_steps(cmp, policy)
         declared, counts = Support(support(cmp)), Counts()
         sets = ConfidenceSets(delta, counts, declared)
-        evidence = JointEvidence(sets, declared_pairs(policy, declared))
+        evidence = JointEvidence(sets, declared_pairs(policy, declared), {
+            (state, 0): Floor(state + 1, float(rng.uniform(0.2, 0.95)))
+            for state in range(states) if floors})
         missed = False
         for _ in range(8):
             for state in np.repeat(range(states), 2).tolist():
@@ -131,6 +137,37 @@ def test_the_short_way_to_refuse_a_policy_of_drives_refuses_no_other() -> None:
         assert least <= model._together(model._backwards(drives)) + 1e-9
         refused += least > LIMIT
     assert 0 < refused < 20
+
+
+def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> None:
+    """By their definition: only pairs below their floor take nats, and their excess is theirs."""
+    nats, chain = 2.0, Support(Declaration({state: ((state + 1, state),) for state in range(3)}))
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        sets = ConfidenceSets(0.1, Counts(), chain)
+        floors = {(state, 0): Floor(state + 1, float(rng.uniform(0.4, 0.9)))
+                  for state in range(3)}
+        evidence = JointEvidence(sets, [*floors], floors)
+        for state in rng.integers(3, size=24).tolist():
+            sets.add(state, 0, state + int(rng.random() < 0.8))
+        records = [*map(evidence.record, floors)]
+        on, stayed = np.array([[record.tally.get(state + far, 0) for state, record in enumerate(
+            records)] for far in (1, 0)])
+        paid = np.array([record.paid for record in records])
+        # At the floor, just below it, as often as it was seen, and anywhere.
+        least = np.array([floor.chance for floor in floors.values()])
+        chances = np.choose(rng.integers(4, size=(60_000, 3)), [
+            least, least - 1e-9, np.clip(on / (on + stayed), 0.01, 0.99),
+            rng.random((60_000, 3))])
+        takes = -paid - on * np.log(chances) - stayed * np.log(1 - chances)
+        plausible = chances[(takes * (chances < least)).sum(axis=1) <= nats]
+        steps = np.full((len(plausible), 4), 1 + LIMIT) * [1, 1, 1, 0]    # E[X] of an attempt
+        for _ in range(HORIZON):
+            steps[:, :-1] = 1 + plausible * steps[:, 1:] + (1 - plausible) * steps[:, :-1]
+        worst = steps[:, 0].max()
+        model = JointModel(evidence.balls(nats), policy_of(3), LIMIT, chain)
+        bound = model._together(model._backwards(model._drives()))
+        assert 0.85 * bound < worst <= bound + 1e-9, (seed, worst, bound)
 
 
 def test_predictions_are_probabilities_whatever_was_seen() -> None:

@@ -8,7 +8,7 @@ It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
@@ -19,7 +19,7 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
-from mnm_ros.core.statistics.joint import JointEvidence, JointModel
+from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel
 import numpy as np
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
@@ -28,6 +28,7 @@ _BY_ATTEMPTS_OF_DRIVES = 0.02    # the same where policies of drives are certifi
 _FIRST, _FIRST_OF_DRIVES = 0.5, 0.75    # of the delta for tests, for the one in the first place
 _LOOK_GROWTH = 1.02    # of the executions, until it is looked again whether pairs suffice
 _EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
+_SPARED = 0.3    # of the steps that the limit leaves, for what no evidence is asked for
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
 
@@ -159,7 +160,8 @@ class CertificateEvidence:
         test = DeclaredTest(
             self._longest, limit, self._log(place) - math.log(self._by_attempts),
             math.log((1 - self._by_attempts) / self._by_attempts),
-            JointEvidence(self.sets, pairs)) if pairs else BettingEvaluation(
+            JointEvidence(self.sets, pairs, floors(pairs, self._problem))
+        ) if pairs else BettingEvaluation(
                 self._longest, limit, limit, math.exp(-self._log(place)))
         self._places[place + len(self._given)] = test
         return test
@@ -230,6 +232,19 @@ def declared_pairs(policy: Policy, support: Support) -> tuple[Pair, ...]:
         policy.states[0], lambda state, action: support.ends(state, action) or ())
         if pair[1] != RESET]
     return tuple(pairs) if all(support.ends(*pair) for pair in pairs) else ()
+
+
+def floors(pairs: Sequence[Pair], problem: Problem) -> dict[Pair, Floor]:
+    """
+    Return the floors of a policy all of whose pairs stay or lead to one state, if it has any.
+
+    With all pairs as bad as that, the policy takes ``_SPARED`` of the steps that the limit leaves.
+    """
+    ends = {pair: {*(problem.support.ends(*pair) or ())} - {pair[0]} for pair in pairs}
+    if len(pairs) >= problem.limit or any(len(each) != 1 for each in ends.values()):
+        return {}
+    chance = 1 / (1 + _SPARED * (problem.limit / len(pairs) - 1))
+    return {pair: Floor(each.pop(), chance) for pair, each in ends.items()}
 
 
 @dataclass(frozen=True)

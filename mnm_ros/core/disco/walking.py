@@ -156,13 +156,14 @@ class WalkingCertificates:
 
     def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
         """Return the executions of pairs that a test lacks; none if nothing seems to help."""
-        excess = test.pairs.balls(0.0).budget
-        more, found = 0.0, _executions(way, nats + excess)
+        balls = test.pairs.balls(0.0)
+        excess, own = balls.budget, {pair: balls.own(pair) for pair in way.pairs}
+        more, found = 0.0, _executions(way, nats + excess, own)
         if found or test.suffice(way.policy, self._problem, nats):
             return found
         while not found and more < _MOST:
             more += _MORE
-            found = _executions(way, nats + more + excess)
+            found = _executions(way, nats + more + excess, own)
         return found
 
     def _leads_on(self, policy: Policy) -> bool:
@@ -187,7 +188,8 @@ class WalkingCertificates:
             nexts, declared = self._counts.next_states(state, action), ends(state, action) or ()
             stayed, made = nexts.get(state, 0), sum(nexts.values())
             away = [end for end in {**dict.fromkeys(declared), **nexts} if end != state]
-            success[number] = _success(made, stayed) if state in declared else 1.0
+            success[number] = min(_success(made, stayed), test.pairs.floor((state, action))
+                                  ) if state in declared else 1.0
             for end in away:
                 chance = (nexts.get(end, 0) + 1 / len(away)) / (made - stayed + 1)
                 if end in place:
@@ -201,25 +203,30 @@ class WalkingCertificates:
         limit = self._problem.limit
         margin = limit - float((often / success).sum() + often @ fails * (1 + limit))
         return None if margin <= 0 else _Way(policy, {
-            pair: _nats(test.pairs.record(pair), pair[0], margin / each)
-            for pair, each in zip(pairs, often.tolist())
+            pair: _nats(test.pairs.record(pair), pair[0], steps, margin / each)
+            for pair, each, steps in zip(pairs, often.tolist(), (1 / success).tolist())
             if len(ends(*pair) or ()) > 1 and each * (1 + limit) > margin})
 
 
-def _nats(record: Record, state: int, margin: float) -> tuple[int, float]:
+def _nats(record: Record, state: int, steps: float, margin: float) -> tuple[int, float]:
     """
     Return the executions of a pair, and the nats of each if the pair succeeds too seldom.
 
-    :param margin: steps that the pair may take at each visit beyond those that it seems to take.
+    :param steps: that the pair takes at each visit, as bad as it may be for nothing.
+    :param margin: steps that it may take beyond these.
     """
     failed = record.tally.get(state, 0) + record.lost
     success = _success(record.made, failed) if failed else 1.0
-    return record.made, _divergence(success, 1 / (margin + 1 / success))
+    return record.made, _divergence(
+        success, 1 / (margin + max(steps, 1 / success)))
 
 
-def _executions(way: _Way, budget: float) -> dict[Pair, int]:
+def _executions(way: _Way, budget: float, own: Mapping[Pair, float]) -> dict[Pair, int]:
     """
     Return how many executions of each pair the bound seems to lack.
+
+    :param budget: in nats, for all pairs.
+    :param own: what each pair takes for nothing beside.
 
     It is within the limit if none of the pairs may succeed so seldom, with all of the budget for
     it, that this alone takes the margin.
@@ -227,7 +234,7 @@ def _executions(way: _Way, budget: float) -> dict[Pair, int]:
     lacking = dict[Pair, int]()
     for _ in range(2):
         expected = budget + _EXCESS * sum(lacking.values())
-        lacking = {pair: max(0, math.ceil(expected / nats) - made)
+        lacking = {pair: max(0, math.ceil((expected + own[pair]) / nats) - made)
                    for pair, (made, nats) in way.pairs.items()}
     return {pair: executions for pair, executions in lacking.items() if executions}
 
