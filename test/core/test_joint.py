@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 import math
 
 from binomial import binomial_tail
 from mnm_ros.core import Counts, Declaration, Policy, Problem, Support
 from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs, DeclaredTest
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation
 from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel
@@ -239,13 +241,15 @@ def test_pairs_certify_with_three_quarters_of_the_delta_of_their_test() -> None:
     assert when['certified'] == when['within'] > 5, when
 
 
-def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
+@pytest.mark.parametrize('floors', [{}, {(0, 0): Floor(1, 0.75)}])
+def test_a_step_that_was_broken_off_may_have_led_anywhere(
+        floors: Mapping[Pair, Floor]) -> None:
     declared = Support(Declaration({0: ((1, 0),)}))
     bounds = []
     for broken in (0, 3):
         counts = Counts()
         sets = ConfidenceSets(0.1, counts, declared)
-        evidence = JointEvidence(sets, [(0, 0)])
+        evidence = JointEvidence(sets, [(0, 0)], floors)
         for number in range(30):
             if number < broken:
                 sets.add_censored(0, 0)

@@ -249,7 +249,7 @@ class JointModel(PolicyModel):
         """Do so with floors, too: what a pair may do beyond its floor is at worst."""
         steps, ahead = super()._worst(values, tilts)
         if self._floored.any():
-            top = np.where(self._closed, values[self._ends].max(axis=1), values.max())
+            top = self._never_seen(values)
             free = 1 + top - self._floors * (top - values[self._on])
             steps = np.where(self._floored, np.maximum(steps, free), steps)
         return steps, ahead
