@@ -104,7 +104,7 @@ INEQUALITIES = (
             'self._bet_for(horizon, True)', 'self._bet_for(length, False)',
             _OF_EVALUATION),
     Promise('the test in place i has 1/(i (i + 1))', _EVIDENCE,
-            '2 * (1 - self._first) / (place * (place + 1))', '2 * (1 - self._first) / place',
+            'place * (place + 1) / (2 * (1 - self._first))', 'place / (2 * (1 - self._first))',
             'core/test_evidence.py core/test_policy_tests.py'),
     Promise('of drives the first test has three quarters, and the others the rest', _EVIDENCE,
             '_FIRST, _FIRST_OF_DRIVES = 0.5, 0.75', '_FIRST, _FIRST_OF_DRIVES = 0.5, 1.5',

@@ -220,8 +220,8 @@ class CertificateEvidence:
             self._by_attempts if isinstance(test, DeclaredTest) else 1.0)
 
     def _log(self, place: int) -> float:
-        part = self._first if place == 1 else 2 * (1 - self._first) / (place * (place + 1))
-        return -math.log(part * self._delta)
+        parts = 1 / self._first if place == 1 else place * (place + 1) / (2 * (1 - self._first))
+        return math.log(parts / self._delta)
 
 
 def declared_pairs(policy: Policy, support: Support) -> tuple[Pair, ...]:
