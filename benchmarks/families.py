@@ -273,6 +273,29 @@ def beyond_star(rng: np.random.Generator) -> Draw:
     return Draw(0, tuple(f'a{action}' for action in range(count)), (table,), beyond=True)
 
 
+def random_places(rng: np.random.Generator) -> Draw:
+    """
+    Return 6 to 16 places with drives between them, both ways: a tree, and some more.
+
+    Action ``k`` drives to the ``k``-th neighbour, or stays where it is if there are fewer. A drive
+    fails with a probability of its own, 0 to 0.85, and the robot is then where it was.
+    """
+    count = int(rng.integers(6, 17))
+    ways: list[dict[int, None]] = [{} for _ in range(count)]
+    for place in range(1, count):
+        others = [int(rng.integers(max(0, place - 4), place))]
+        if rng.random() < 0.3:
+            others.append(int(rng.integers(place)))
+        for other in others:
+            ways[place][other] = ways[other][place] = None
+    chances = [float(chance) for chance in rng.choice(
+        [1.0, 0.98, 0.95, 0.9, 0.7, 0.4, 0.15], size=sum(map(len, ways)))]
+    table = {(place, action): _mixture([(other, chance), (place, 1 - chance)])
+             for place, others in enumerate(ways) for action, other in enumerate(others)
+             for chance in [chances.pop()]}
+    return Draw(0, tuple(f'a{action}' for action in range(max(map(len, ways)))), (table,))
+
+
 def changing_way(rng: np.random.Generator, how: str, changes: int = 1) -> Draw:
     """
     Return a tree or a grid in which one way after the other changes.
@@ -329,6 +352,8 @@ FAMILIES: Mapping[str, Family] = {
     'early_twice': partial(changing_way, how='closes', changes=2),
     'early_fleet': partial(changing_way, how='closes'),
     'beyond_star': beyond_star,
+    'random_places': random_places,
+    'worked_places': random_places,
     'fleet_graph': random_graph,
     'fleet_tree': random_tree,
     'fleet_star': partial(random_star, gap=True),

@@ -169,6 +169,7 @@ INCIDENTS = {
     'lost_star': Incidents(lost_still=0.2),
     'worked_graph': Incidents(worked=0.03),
     'worked_star': Incidents(worked=0.03),
+    'worked_places': Incidents(worked=0.1),
     'worked_changing': Incidents(worked=0.03),
 }
 """Of the families in which something happens."""

@@ -4,14 +4,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 import math
 from typing import Any
 
 from binomial import binomial_tail
-from mnm_ros.core import OptimisticPlanner, Policy, Problem, RESET, settings
+from mnm_ros.core import (
+    Declaration,
+    OptimisticPlanner,
+    Policy,
+    Problem,
+    RESET,
+    settings,
+    Support,
+)
 from mnm_ros.core.components import BASES
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.disco.evidence import CertificateEvidence
+from mnm_ros.core.disco.evidence import CertificateEvidence, floors
 from mnm_ros.core.paper import plug_in
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.evaluation import Decision
@@ -36,6 +45,46 @@ def test_a_part_is_for_the_model_and_the_rest_for_all_tests_together(by_model: f
         assert nats == told == pytest.approx(math.log(number * (number + 1) / rest))
         spent += math.exp(-nats)
     assert 0.9 * rest < spent < rest
+
+
+def drives_of(problem: Problem, end: int) -> CertificateEvidence:
+    """Return evidence where two places are declared, the second of which may lead to ``end``."""
+    declared = Support(Declaration({0: ((1, 0), ()), 1: ((end, 1), (0,))}))
+    return CertificateEvidence(replace(problem, support=declared), 20, delta=0.08)
+
+
+def test_the_first_test_of_drives_has_most_of_the_part_for_all_tests_together() -> None:
+    """All places together have no more than without drives, and the order falls."""
+    whole, beyond = drives_of(PROBLEM, 0), drives_of(PROBLEM, 7)
+    assert beyond.nats == pytest.approx(math.log(2 / 0.04))    # 7 is not declared
+    parts = []
+    for _ in range(200):
+        parts.append(math.exp(-whole.nats) / 0.04)
+        whole.new_test()
+    assert parts[:3] == [pytest.approx(part) for part in (3 / 4, 1 / 12, 1 / 24)]
+    assert parts == sorted(parts, reverse=True) and 0.99 < sum(parts) < 1
+
+
+def test_attempts_and_pairs_of_a_test_of_drives_divide_its_part() -> None:
+    evidence = drives_of(PROBLEM, 0)
+    policy = Policy(1, 20, (0,), ((0,),))
+    test = evidence.new_test(policy)
+    pairs, attempts = evidence.nats_of_pairs([test]), test.evidence[1]
+    assert pairs < attempts
+    assert math.exp(-pairs) + math.exp(-attempts) == pytest.approx(0.75 * 0.04)
+
+
+def test_floors_leave_a_policy_of_drives_well_within_the_limit() -> None:
+    support = Support(Declaration({state: ((state + 1, state), (0, state + 2)) for state in
+                                   range(9)}))
+    problem = replace(PROBLEM, support=support)
+    for length in range(1, 8):
+        found = floors([(state, 0) for state in range(length)], problem)
+        assert [floor.end for floor in found.values()] == [*range(1, length + 1)]
+        steps = sum(1 / floor.chance for floor in found.values())
+        assert length < steps < (length + problem.limit) / 2
+    assert not floors([(state, 0) for state in range(8)], problem)    # takes 8 at best
+    assert not floors([(0, 0), (1, 1)], problem)    # the latter may lead to two
 
 
 def test_where_a_policy_is_certified_all_later_tests_move_up_by_one() -> None:

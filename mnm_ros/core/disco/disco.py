@@ -216,7 +216,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             if here is not None:
                 self._sampling.observe(here, action, state)
             sampling = self._sampling
-            if not sampling.open or sampling.walking or self._outdated or (
+            if not sampling.open or sampling.walk_is_due() or self._outdated or (
                     self._certifier.sampled.first and not sampling.preferring) or (
                     self._at_once or self._preferred) and (
                     self._news or was_urgent and not sampling.urgent):
@@ -225,9 +225,11 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether the step may end what was sampled or attempted."""
-        return len(self._rows.places) > FEW_STATES and (
+        # All tests of declared policies begin with the first plan.
+        states = max(len(self._rows.places), len(self._problem.support.declared.successors))
+        return states > FEW_STATES and (
             self._at_once or self.evaluating or len(self._sampling.open) <= 1
-            or self._sampling.walking or self._outdated or bool(self._preferred)
+            or self._sampling.walk_is_due(1) or self._outdated or bool(self._preferred)
             or self._certifier.sampled.first)
 
     def interrupt(self) -> None:

@@ -8,7 +8,7 @@ It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 import math
 
@@ -19,13 +19,16 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import ConfidenceSets
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, longest
-from mnm_ros.core.statistics.joint import JointEvidence, JointModel
+from mnm_ros.core.statistics.joint import Floor, JointEvidence, JointModel
 import numpy as np
 
 NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until it bets well
 _BY_ATTEMPTS = 0.25    # of the delta of a test whose pairs are declared
+_BY_ATTEMPTS_OF_DRIVES = 0.02    # the same where policies of drives are certified by walking
+_FIRST, _FIRST_OF_DRIVES = 0.5, 0.75    # of the delta for tests, for the one in the first place
 _LOOK_GROWTH = 1.02    # of the executions, until it is looked again whether pairs suffice
 _EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
+_SPARED = 0.3    # of the steps that the limit leaves, for what no evidence is asked for
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
 
 
@@ -37,14 +40,17 @@ class DeclaredTest(BettingEvaluation):
     began, see ``joint.py``: either certifies.
 
     :param horizon, limit: of the attempts.
-    :param nats: that each part takes.
+    :param nats: that attempts take.
+    :param fewer: nats that pairs take fewer than attempts.
     :param pairs: what is seen of them.
     :ivar waits: whether executions lack (``walking.py``), so that no check is needed.
     """
 
-    def __init__(self, horizon: int, limit: float, nats: float, pairs: JointEvidence) -> None:
+    def __init__(self, horizon: int, limit: float, nats: float, fewer: float,
+                 pairs: JointEvidence) -> None:
         super().__init__(horizon, limit, limit, math.exp(-nats))
         self.waits = False
+        self._fewer = fewer
         self._pairs = pairs
         self._looked = 0, 0    # executions, and changes of the support, at the last check
         self._enough, self._too_much = -math.inf, math.inf    # nats, by that check
@@ -61,8 +67,7 @@ class DeclaredTest(BettingEvaluation):
 
     def certified_by_pairs(self, policy: Policy, problem: Problem) -> bool:
         """Return whether the pairs suffice."""
-        nats = self.evidence[1]
-        return self.suffice(policy, problem, nats + math.log(_BY_ATTEMPTS / (1 - _BY_ATTEMPTS)))
+        return self.suffice(policy, problem, self.evidence[1] - self._fewer)
 
     def suffice(self, policy: Policy, problem: Problem, nats: float) -> bool:
         """Return whether the pairs would suffice if they took so many nats."""
@@ -91,14 +96,19 @@ class CertificateEvidence:
     Transitions and attempts since it was made, and how sure certificates by them are.
 
     A part of ``delta`` is for certificates by the model, and the rest for tests: the one in place
-    ``j`` has ``1/(j (j + 1))`` of it. When its policy has been certified, by it or by the model
-    over the same sets, even if it was given up before, it leaves its place, and all that began
-    later move up by one. Take the tests of policies that are beyond the limit. Until a certificate
-    is wrong none of them leaves, so that number ``k`` of them, in the order in which they began,
-    is in place ``k`` or a later one: it needs no less capital than by ``1/(k (k + 1))``, which is
-    fixed when it begins. So together they have no more than the rest; with no greater probability
-    the first certificate that is wrong is by one of them. That one attempt may be part of several
-    tests does not matter, as this is a sum over tests (and see ``Attempts``).
+    ``j`` has ``w_j`` of it, which falls with ``j``, and all ``w_j`` together are 1. When its
+    policy has been certified, by it or by the model over the same sets, even if it was given up
+    before, it leaves its place, and all that began later move up by one. Take the tests of
+    policies that are beyond the limit. Until a certificate is wrong none of them leaves, so that
+    number ``k`` of them, in the order in which they began, is in place ``k`` or a later one: it
+    needs no less capital than by ``w_k``, which is fixed when it begins. So together they have no
+    more than the rest; with no greater probability the first certificate that is wrong is by one
+    of them. That one attempt may be part of several tests does not matter, as this is a sum over
+    tests (and see ``Attempts``).
+
+    ``w_j`` is ``1/(j (j + 1))``. Where all is declared, and all are drives, tests are certified by
+    what their pairs did, one after the other in the first place: ``w_1`` is 3/4, other ``w_j``
+    are half as large, and attempts have 1/50 of a test. That is decided before any of it is seen.
 
     A certificate that needs what is declared of where pairs lead may be wrong without any chance.
     A test that leaves its place by one, or by so much capital alone as it needs once another one
@@ -127,6 +137,9 @@ class CertificateEvidence:
         self._problem = problem
         self._longest = longest(horizon, problem)
         self._delta = delta * (1 - by_model)
+        drives = problem.support.declared.drives
+        self._first = _FIRST_OF_DRIVES if drives else _FIRST
+        self._by_attempts = _BY_ATTEMPTS_OF_DRIVES if drives else _BY_ATTEMPTS
         self._places: dict[int, BettingEvaluation] = {}
 
     @property
@@ -138,15 +151,17 @@ class CertificateEvidence:
         """Return what the pairs of these tests take once each is the first of them."""
         others = sum(each not in tests and each not in self._given
                      for each in self._places.values())
-        return self._log(1 + others) - math.log(1 - _BY_ATTEMPTS)
+        return self._log(1 + others) - math.log(1 - self._by_attempts)
 
     def new_test(self, policy: Policy | None = None) -> BettingEvaluation:
         """Return a test of one more policy; the pairs of one that is given may count, too."""
         limit, place = self._problem.limit, self._free()
         pairs = () if policy is None else declared_pairs(policy, self._problem.support)
         test = DeclaredTest(
-            self._longest, limit, self._log(place) - math.log(_BY_ATTEMPTS),
-            JointEvidence(self.sets, pairs)) if pairs else BettingEvaluation(
+            self._longest, limit, self._log(place) - math.log(self._by_attempts),
+            math.log((1 - self._by_attempts) / self._by_attempts),
+            JointEvidence(self.sets, pairs, floors(pairs, self._problem))
+        ) if pairs else BettingEvaluation(
                 self._longest, limit, limit, math.exp(-self._log(place)))
         self._places[place + len(self._given)] = test
         return test
@@ -202,10 +217,11 @@ class CertificateEvidence:
     def _takes(self, test: BettingEvaluation, place: int) -> float:
         """Return the nats that the attempts of a test take in a place."""
         return self._log(place) - math.log(
-            _BY_ATTEMPTS if isinstance(test, DeclaredTest) else 1.0)
+            self._by_attempts if isinstance(test, DeclaredTest) else 1.0)
 
     def _log(self, place: int) -> float:
-        return math.log(place * (place + 1) / self._delta)
+        parts = 1 / self._first if place == 1 else place * (place + 1) / (2 * (1 - self._first))
+        return math.log(parts / self._delta)
 
 
 def declared_pairs(policy: Policy, support: Support) -> tuple[Pair, ...]:
@@ -216,6 +232,19 @@ def declared_pairs(policy: Policy, support: Support) -> tuple[Pair, ...]:
         policy.states[0], lambda state, action: support.ends(state, action) or ())
         if pair[1] != RESET]
     return tuple(pairs) if all(support.ends(*pair) for pair in pairs) else ()
+
+
+def floors(pairs: Sequence[Pair], problem: Problem) -> dict[Pair, Floor]:
+    """
+    Return the floors of a policy all of whose pairs stay or lead to one state, if it has any.
+
+    With all pairs as bad as that, the policy takes ``_SPARED`` of the steps that the limit leaves.
+    """
+    ends = {pair: {*(problem.support.ends(*pair) or ())} - {pair[0]} for pair in pairs}
+    if len(pairs) >= problem.limit or any(len(each) != 1 for each in ends.values()):
+        return {}
+    chance = 1 / (1 + _SPARED * (problem.limit / len(pairs) - 1))
+    return {pair: Floor(each.pop(), chance) for pair, each in ends.items()}
 
 
 @dataclass(frozen=True)

@@ -84,11 +84,10 @@ class Sampling:
         """Return what a sample has cost on average: ``price`` where all steps cost the same."""
         return (self.steps + self._beyond + 10) / (self.samples + 5)
 
-    @property
-    def walking(self) -> bool:
-        """Whether it is time to plan again what walking certificates lack."""
+    def walk_is_due(self, more: int = 0) -> bool:
+        """Return whether to plan again what walking certificates lack, after more steps."""
         return bool(self._walked) and (
-            self._walks >= len(self.sampled) ** 2 // _LOOK_COST)
+            self._walks + more >= len(self.sampled) ** 2 // _LOOK_COST)
 
     @property
     def preferring(self) -> bool:

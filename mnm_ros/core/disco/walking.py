@@ -18,6 +18,7 @@ All of it is heuristic: ``Certifier`` decides what is certified.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 import math
 from typing import NamedTuple
 
@@ -56,6 +57,25 @@ class _Way(NamedTuple):
     pairs: Mapping[Pair, tuple[int, float]]
 
 
+@dataclass
+class _Seen:
+    """
+    What was found out of a test: it holds until its pairs are executed.
+
+    :ivar made: executions of its pairs, those broken off included.
+    :ivar changes: of the support.
+    :ivar way: None if its policy seems to be beyond the limit.
+    :ivar nats: that its pairs were to take when ``lacking`` was found out; None before.
+    :ivar lacking: executions by pair.
+    """
+
+    made: int
+    changes: int
+    way: _Way | None
+    nats: float | None = None
+    lacking: Mapping[Pair, int] = field(default_factory=dict)
+
+
 class WalkingCertificates:
     """
     Begins tests of declared policies, and says what they lack.
@@ -67,6 +87,8 @@ class WalkingCertificates:
     :param counts: of the run.
     """
 
+    left_to_fresh = ('_seen',)    # found out again
+
     def __init__(self, problem: Problem, horizon: int, rows: TransitionRows, tests: PolicyTests,
                  counts: Counts) -> None:
         self._problem = problem
@@ -74,6 +96,7 @@ class WalkingCertificates:
         self._rows = rows
         self._tests = tests
         self._counts = counts
+        self._seen: Mapping[DeclaredTest, _Seen] = {}
 
     def begin(self, near: Collection[int], known: Collection[int],
               evidence: CertificateEvidence, closed: Collection[Pair] = ()) -> None:
@@ -106,31 +129,42 @@ class WalkingCertificates:
         :param targets: that lack a certificate.
         :param evidence: that the tests are part of.
         """
-        ways: dict[DeclaredTest, _Way] = {}
-        for policy, test in (self._tests[target] for target in targets if target in self._tests):
-            if isinstance(test, DeclaredTest) and self._leads_on(policy) and (
-                    way := self._way(policy, test)):
-                ways[test] = way
+        self._seen = {test: self._look(policy, test, evidence) for policy, test in (
+            self._tests[target] for target in targets if target in self._tests)
+            if isinstance(test, DeclaredTest)}
+        ways = {test: seen for test, seen in self._seen.items() if seen.way}
         nats = evidence.nats_of_pairs(ways)
         found: dict[Pair, int] = {}
-        for test, way in ways.items():
-            lacking = self._lacking(test, way, nats)
-            test.waits = bool(lacking)
-            for pair in test.pairs.of:
-                test.pairs.count(pair, not lacking or pair in lacking)
-            for pair, executions in lacking.items():
+        for test, seen in ways.items():
+            if seen.nats != nats:
+                assert seen.way is not None
+                seen.nats, seen.lacking = nats, self._lacking(test, seen.way, nats)
+                test.waits = bool(seen.lacking)
+                for pair in test.pairs.of:
+                    test.pairs.count(pair, not seen.lacking or pair in seen.lacking)
+            for pair, executions in seen.lacking.items():
                 found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
         return found
 
+    def _look(self, policy: Policy, test: DeclaredTest, evidence: CertificateEvidence) -> _Seen:
+        """Return what was found out of a test, unless its pairs were executed since."""
+        changes, sets = self._problem.support.changes, evidence.sets
+        made = sum(self._counts.visits(*pair) + sets.lost(pair) for pair in test.pairs.of)
+        seen = self._seen.get(test)
+        if seen is not None and (seen.made, seen.changes) == (made, changes):
+            return seen
+        return _Seen(made, changes, self._way(policy, test) if self._leads_on(policy) else None)
+
     def _lacking(self, test: DeclaredTest, way: _Way, nats: float) -> dict[Pair, int]:
         """Return the executions of pairs that a test lacks; none if nothing seems to help."""
-        excess = test.pairs.balls(0.0).budget
-        more, found = 0.0, _executions(way, nats + excess)
+        balls = test.pairs.balls(0.0)
+        excess, own = balls.budget, {pair: balls.own(pair) for pair in way.pairs}
+        more, found = 0.0, _executions(way, nats + excess, own)
         if found or test.suffice(way.policy, self._problem, nats):
             return found
         while not found and more < _MOST:
             more += _MORE
-            found = _executions(way, nats + more + excess)
+            found = _executions(way, nats + more + excess, own)
         return found
 
     def _leads_on(self, policy: Policy) -> bool:
@@ -155,7 +189,8 @@ class WalkingCertificates:
             nexts, declared = self._counts.next_states(state, action), ends(state, action) or ()
             stayed, made = nexts.get(state, 0), sum(nexts.values())
             away = [end for end in {**dict.fromkeys(declared), **nexts} if end != state]
-            success[number] = _success(made, stayed) if state in declared else 1.0
+            success[number] = min(_success(made, stayed), test.pairs.floor((state, action))
+                                  ) if state in declared else 1.0
             for end in away:
                 chance = (nexts.get(end, 0) + 1 / len(away)) / (made - stayed + 1)
                 if end in place:
@@ -169,25 +204,30 @@ class WalkingCertificates:
         limit = self._problem.limit
         margin = limit - float((often / success).sum() + often @ fails * (1 + limit))
         return None if margin <= 0 else _Way(policy, {
-            pair: _nats(test.pairs.record(pair), pair[0], margin / each)
-            for pair, each in zip(pairs, often.tolist())
+            pair: _nats(test.pairs.record(pair), pair[0], steps, margin / each)
+            for pair, each, steps in zip(pairs, often.tolist(), (1 / success).tolist())
             if len(ends(*pair) or ()) > 1 and each * (1 + limit) > margin})
 
 
-def _nats(record: Record, state: int, margin: float) -> tuple[int, float]:
+def _nats(record: Record, state: int, steps: float, margin: float) -> tuple[int, float]:
     """
     Return the executions of a pair, and the nats of each if the pair succeeds too seldom.
 
-    :param margin: steps that the pair may take at each visit beyond those that it seems to take.
+    :param steps: that the pair takes at each visit, as bad as it may be for nothing.
+    :param margin: steps that it may take beyond these.
     """
     failed = record.tally.get(state, 0) + record.lost
     success = _success(record.made, failed) if failed else 1.0
-    return record.made, _divergence(success, 1 / (margin + 1 / success))
+    return record.made, _divergence(
+        success, 1 / (margin + max(steps, 1 / success)))
 
 
-def _executions(way: _Way, budget: float) -> dict[Pair, int]:
+def _executions(way: _Way, budget: float, own: Mapping[Pair, float]) -> dict[Pair, int]:
     """
     Return how many executions of each pair the bound seems to lack.
+
+    :param budget: in nats, for all pairs.
+    :param own: what each pair takes for nothing beside.
 
     It is within the limit if none of the pairs may succeed so seldom, with all of the budget for
     it, that this alone takes the margin.
@@ -195,7 +235,7 @@ def _executions(way: _Way, budget: float) -> dict[Pair, int]:
     lacking = dict[Pair, int]()
     for _ in range(2):
         expected = budget + _EXCESS * sum(lacking.values())
-        lacking = {pair: max(0, math.ceil(expected / nats) - made)
+        lacking = {pair: max(0, math.ceil((expected + own[pair]) / nats) - made)
                    for pair, (made, nats) in way.pairs.items()}
     return {pair: executions for pair, executions in lacking.items() if executions}
 

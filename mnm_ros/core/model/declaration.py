@@ -86,6 +86,13 @@ class Declaration:
         """Whether all states are declared that are declared to be within reach of home."""
         return all(front <= self.successors.keys() for front in self._fronts(home))
 
+    @property
+    def drives(self) -> bool:
+        """Whether each pair stays or leads to one state, as drives do, and all are declared."""
+        return bool(self) and all(
+            len({*ends} - {state}) <= 1 and self.successors.keys() >= {*ends}
+            for state, lists in self.successors.items() for ends in lists)
+
     def _fronts(self, home: int) -> Iterator[set[int]]:
         """Yield the states that 0, 1, 2 and so on steps lead to from home, and fewer do not."""
         met, front = {home}, {home}

@@ -338,13 +338,18 @@ class PolicyModel:
 
     def _worst(self, values: Floats, tilts: Floats) -> tuple[Floats, Floats]:
         """Return the most steps that the known states take before ``values``, and those ahead."""
-        top = np.full(len(tilts), values.max())
-        if self._closed.any():    # what was never seen is no worse than what is declared
-            top = np.where(self._closed, values[self._ends].max(axis=1), top)
+        top = self._never_seen(values)
         ahead = np.where(self._reserved, top[:, None], values[self._following])
         _, gain = least_mean(self._fractions, np.maximum(
             0.0, top[:, None] - ahead), self._radius, tilts)
         return 1 + top - gain, ahead
+
+    def _never_seen(self, values: Floats) -> Floats:
+        """Return the most steps after an end that was never seen, by known state."""
+        top = np.full(len(self._closed), values.max())
+        if self._closed.any():    # no worse than what is declared
+            top = np.where(self._closed, values[self._ends].max(axis=1), top)
+        return top
 
     def _plain_before(self, values: Floats) -> Floats:
         """Return what they take before ``values`` if the counts are the truth."""

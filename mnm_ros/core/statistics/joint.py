@@ -16,11 +16,24 @@ with ``f_x`` the frequencies of what followed in ``n_x`` executions, and the exc
 was not declared when it followed counts in ``G_x`` alone, as if it had been certain. So all pairs
 *together* are off by no more than ``B``, where a ball for each pair grants as much to each.
 
-**The certificate.** ``V_h`` is what ``certificate.py`` defines, for rows ``P``. Each row is in the
-ball ``n_x KL(f_x || P_x) <= B``; let ``U_h`` be the bound that this gives. Put the states in any
-order. Backwards over the horizon, for ``b <= B``,
+**Floors.** Each pair that has failed adds to the excess, but a bad policy needs no more than one
+bad pair. So when the test begins, an ``x`` that stays or leads on gets a floor ``c_x`` for the
+chance ``p_x`` of its end. Let ``S(P)`` be the pairs without a floor, and those with ``p_x < c_x``.
+The true ``P`` is fixed, and so is its ``S(P)``: the product of ``R_x`` over ``S(P)`` is a
+supermartingale, too. So with probability ``1 - d``, at all times,
 
-    W_h(x, e, b) = 1 + max over Q with n_x KL(f_x || Q) <= e of Q A_{h+1},
+    sum over x in S(P) of (n_x KL(f_x || P_x) - G_x)  <=  log(1/d).
+
+Let ``r_x`` be ``G_x`` without a floor, else ``max(0, G_x - n_x KL(f_x || min(f_x, c_x)))``. Say
+that ``x`` *takes* ``n_x KL(f_x || P_x) - (G_x - r_x)`` nats, or none if ``p_x >= c_x``. That is
+never less than 0, and all pairs together take no more than ``B = log(1/d) + sum over x of r_x``.
+So a pair may be as bad as its floor for nothing, and what is less likely pays for its own excess.
+
+**The certificate.** ``V_h`` is what ``certificate.py`` defines, for rows ``P``. Each row takes no
+more than ``B``; let ``U_h`` be the bound that this gives. Put the states in any order. Backwards
+over the horizon, for ``b <= B``,
+
+    W_h(x, e, b) = 1 + max over Q for which x takes no more than e of Q A_{h+1},
     Z_h(x, b) = max over e <= b of W_h(x, e, b - e),
 
 where ``A_{h+1}`` is ``W_{h+1}(x, e, b)`` in ``x`` itself, ``Z_{h+1}(y, b)`` in a ``y`` behind it
@@ -43,20 +56,34 @@ A step that was broken off, and what is plausible of a pair where one was, is as
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 import math
 
-from mnm_ros.core.model.counts import Bools, Floats, Indices, Pair
+from mnm_ros.core.model.counts import Floats, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.support import Support
-from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
-from mnm_ros.core.statistics.kl_ball import least_mean
+from mnm_ros.core.statistics.certificate import columns, ConfidenceSets, PolicyModel
+from mnm_ros.core.statistics.joint_rows import divergence, Drives, Kernels, Rows, UNITS
 from mnm_ros.core.statistics.predictions import NOTHING, Record
 import numpy as np
 
-_UNITS = 24    # of the budget
-_BISECTIONS = 30
+
+@dataclass(frozen=True)
+class Floor:
+    """
+    From which chance on nothing is bet against a pair.
+
+    :ivar end: that the pair leads to, if it does not stay.
+    :ivar chance: ``c_x`` of this end.
+    """
+
+    end: int
+    chance: float
+
+
+NO_FLOORS: Mapping[Pair, Floor] = {}
 
 
 class JointEvidence:
@@ -65,10 +92,13 @@ class JointEvidence:
 
     :param sets: that take note of transitions, with predictions of what is declared.
     :param pairs: that the policy may come to.
+    :param floors: of some of them.
     """
 
-    def __init__(self, sets: ConfidenceSets, pairs: Sequence[Pair]) -> None:
+    def __init__(self, sets: ConfidenceSets, pairs: Sequence[Pair],
+                 floors: Mapping[Pair, Floor] = NO_FLOORS) -> None:
         self._sets = sets
+        self._floors = dict(floors)
         self._before = {pair: sets.record(pair) for pair in pairs}
         self._counted: dict[Pair, Record] = {}    # until the pair was left out
         self._left_out: dict[Pair, None] = {}
@@ -77,6 +107,11 @@ class JointEvidence:
     def of(self) -> AbstractSet[Pair]:
         """Return the pairs."""
         return self._before.keys()
+
+    def floor(self, pair: Pair) -> float:
+        """Return how likely the end of a pair is at worst for nothing; 1 without a floor."""
+        floor = self._floors.get(pair)
+        return 1.0 if floor is None else floor.chance
 
     def record(self, pair: Pair) -> Record:
         """Return what counts of a pair."""
@@ -96,7 +131,7 @@ class JointEvidence:
 
     def balls(self, nats: float) -> JointBalls:
         """Return what is plausible of the pairs, with a chance of ``exp(-nats)`` to err."""
-        return JointBalls(nats, self._sets, self._since())
+        return JointBalls(nats, self._sets, self._since(), self._floors)
 
     @property
     def executions(self) -> tuple[int, ...]:
@@ -113,11 +148,21 @@ class JointBalls:
 
     :ivar counts: of the run.
     :ivar budget: ``B``.
+    :ivar floors: of pairs that have any.
     """
 
-    def __init__(self, nats: float, sets: ConfidenceSets, records: dict[Pair, Record]) -> None:
+    def __init__(self, nats: float, sets: ConfidenceSets, records: dict[Pair, Record],
+                 floors: Mapping[Pair, Floor]) -> None:
         self.counts, self._sets, self._records = sets.counts, sets, records
-        self.budget = nats + math.fsum(map(_excess, records.values()))
+        self.floors = floors
+        excess = {pair: _excess(record) for pair, record in records.items()}
+        self._own = {pair: min(excess[pair], _least(records[pair], floor))
+                     for pair, floor in floors.items()}
+        self.budget = nats + math.fsum(excess.values()) - math.fsum(self._own.values())
+
+    def own(self, pair: Pair) -> float:
+        """Return ``G_x - r_x``, the nats that a pair takes for nothing."""
+        return self._own.get(pair, 0.0)
 
     def made(self, pair: Pair) -> int:
         """Return ``n_x``."""
@@ -136,7 +181,17 @@ class JointBalls:
             return [0.0] * (len(nexts) + 1), math.inf
         record = self._records[pair]
         tally = [*(record.tally.get(end, 0) for end in nexts), record.lost]
-        return [count / made for count in tally], self.budget / made
+        return [count / made for count in tally], (self.budget + self.own(pair)) / made
+
+
+def _least(record: Record, floor: Floor) -> float:
+    """Return ``least_x``."""
+    made = record.made
+    if not made:
+        return 0.0
+    chance = record.tally.get(floor.end, 0) / made
+    return made * float(divergence(
+        np.array(chance), np.array(min(chance, floor.chance)))) if chance else 0.0
 
 
 def _excess(record: Record) -> float:
@@ -158,35 +213,67 @@ class JointModel(PolicyModel):
                  support: Support) -> None:
         super().__init__(balls.counts, balls, policy, limit, support)
         self._budget = balls.budget
-        self._made = np.array([balls.made(pair) for pair in zip(
-            policy.states, policy.actions[0])])
+        pairs = [*zip(policy.states, policy.actions[0])]
+        self._made = np.array([balls.made(pair) for pair in pairs])
+        self._own = np.array([balls.own(pair) for pair in pairs])
+        column, nothing = columns(policy.states, policy.target), Floor(policy.target, 1.0)
+        self._floors = np.array([balls.floors.get(pair, nothing).chance for pair in pairs])
+        self._floored = np.array([pair in balls.floors for pair in pairs])
+        self._on = np.array([column.get(balls.floors.get(pair, nothing).end, len(pairs))
+                             for pair in pairs])
 
     def bound(self) -> float:
         """Return steps that ``E[X]`` of an attempt does not exceed."""
-        alone = self._backwards()
+        drives = self._drives()
+        alone = self._backwards(drives)
         bound = float(alone[-1][0])
-        if bound > self._limit and not self._resets[0]:
+        if bound > self._limit and not self._resets[0] and not (
+                drives and drives.by_one_row(self._policy.horizon) > self._limit):
             bound = min(bound, self._together(alone))
         return bound
 
-    def _backwards(self) -> list[Floats]:
+    def _drives(self) -> Drives | None:
+        """Return the rows if each leads to no more than two columns, for sure."""
+        slots = [self.slots(row) for row in range(len(self._resets))]
+        if self._resets.any() or not self._closed.all() or max(map(len, slots)) > 2:
+            return None
+        return Drives(slots, self._rows(range(len(slots))), self._budget, self._at_last())
+
+    def _rows(self, rows: Sequence[int]) -> Rows:
+        """Return what is plausible of some rows, beside their slots."""
+        chosen = list(rows)
+        return Rows(self._made[chosen], self._own[chosen], self._closed[chosen],
+                     self._floors[chosen], self._floored[chosen], self._on[chosen])
+
+    def _worst(self, values: Floats, tilts: Floats) -> tuple[Floats, Floats]:
+        """Do so with floors, too: what a pair may do beyond its floor is at worst."""
+        steps, ahead = super()._worst(values, tilts)
+        if self._floored.any():
+            top = self._never_seen(values)
+            free = 1 + top - self._floors * (top - values[self._on])
+            steps = np.where(self._floored, np.maximum(steps, free), steps)
+        return steps, ahead
+
+    def _backwards(self, drives: Drives | None) -> list[Floats]:
         """Return what the pairs take at worst, each for itself, from the end on."""
         values, tilts = [self._at_last()], np.full(len(self._resets), np.nan)
         for _ in range(self._policy.horizon):
-            values.append(self._step_back(values[-1], self._worst(values[-1], tilts)[0]))
+            values.append(self._step_back(
+                values[-1], drives.worst(values[-1]) if drives else
+                self._worst(values[-1], tilts)[0]))
         return values
 
     def _together(self, alone: Sequence[Floats]) -> float:
         """Return the same by the joint budget, from ``U`` at the end and backwards."""
         rows = self.rows()
-        kernels = _Kernels([self.slots(row) for row in rows], rows, self._budget,
-                           self._made[rows], self._closed[rows])
+        kernels = Kernels([self.slots(row) for row in rows], rows, self._rows(rows),
+                           self._budget)
         taken = np.full((len(kernels.shares), len(rows)), 1 + self._limit)    # W
-        together = np.full((_UNITS + 1, len(rows)), 1 + self._limit)    # Z
+        together = np.full((UNITS + 1, len(rows)), 1 + self._limit)    # Z
         for elsewhere in alone[:-1]:
             taken = 1 + kernels.worst(taken, together, elsewhere)
             together = np.maximum.reduceat(taken, kernels.first_shares)
-        return float(together[_UNITS, 0])
+        return float(together[UNITS, 0])
 
     def rows(self) -> list[int]:
         """Return the states that it may come to and play no RESET in, far ones first."""
@@ -212,100 +299,3 @@ class JointModel(PolicyModel):
             if not reserved and (fraction or not self._closed[row]):
                 found[column] = found.get(column, 0.0) + fraction
         return found
-
-
-class _Kernels:
-    """
-    The rows of some states, and which distributions are plausible of each.
-
-    :param slots: of each row, by column.
-    :param rows: their columns, in the order of the states.
-    :param budget: ``B``.
-    :param made: executions of each row.
-    :param closed: whether a row leads nowhere else.
-    :ivar shares: units that a row takes, and that are left behind it, by their sum.
-    :ivar first_shares: where each sum begins.
-    """
-
-    def __init__(self, slots: Sequence[dict[int, float]], rows: Sequence[int], budget: float,
-                 made: Indices, closed: Bools) -> None:
-        place = {column: number for number, column in enumerate(rows)}
-        width = max(2, max(map(len, slots)))
-        self._columns = np.zeros((len(rows), width), dtype=np.intp)
-        self._fractions = np.zeros((len(rows), width))
-        for number, each in enumerate(slots):
-            columns = [*each] or [0]
-            self._columns[number] = columns + columns[:1] * (width - len(columns))
-            self._fractions[number, :len(each)] = [*each.values()]
-        own = np.arange(len(rows))[:, None]
-        self._behind = np.vectorize(lambda column: place.get(column, -1), otypes=[np.intp])(
-            self._columns)
-        self._here = self._behind == own
-        self._later = self._behind > own
-        self._closed = closed
-        self.shares = np.array([(own, both - own) for both in range(_UNITS + 1)
-                                for own in range(both + 1)])
-        self.first_shares = np.flatnonzero(self.shares[:, 0] == 0)
-        self._own, self._left = self.shares.T
-        levels = budget / _UNITS * np.minimum(_UNITS, np.arange(_UNITS + 1) + 1)
-        radius = np.full((len(levels), len(rows)), np.inf)
-        np.divide(levels[:, None], made, out=radius, where=made > 0)
-        self._radius = radius[self._own]
-        self._two = closed & np.array([len(each) <= 2 for each in slots])
-        self._more = np.flatnonzero(~self._two)
-        self._tilts: Floats | None = None
-        one = np.array([len(each) == 1 for each in slots])
-        least, most = _between(np.where(one, 1.0, self._fractions[:, 0]), radius)
-        least[:, one] = most[:, one] = 1.0
-        self._least, self._most = least[self._own], most[self._own]
-
-    def worst(self, taken: Floats, together: Floats, elsewhere: Floats) -> Floats:
-        """
-        Return what is to come after a step in the worst case, as [share, row].
-
-        :param taken, together: ``W`` as [share, row], and ``Z`` as [units, row].
-        :param elsewhere: ``U``, as [column].
-        """
-        ahead = np.where(self._later, together[:, self._behind], elsewhere[self._columns])
-        ahead = np.where(self._here, taken[..., None], ahead[self._left])
-        one, other = ahead[..., 0], ahead[..., 1]
-        chance = np.where(one > other, self._most, self._least)
-        result = other + chance * (one - other)
-        if len(self._more):
-            result[..., self._more] = self._worst_of_more(
-                ahead[:, self._more], float(elsewhere.max()))
-        return result
-
-    def _worst_of_more(self, ahead: Floats, highest: float) -> Floats:
-        """Do the same for rows that lead to more than two columns, or anywhere."""
-        top = np.where(self._closed[self._more], ahead.max(axis=-1), highest)
-        gains = np.maximum(0.0, top[..., None] - ahead).reshape(-1, ahead.shape[-1])
-        fractions = np.broadcast_to(self._fractions[self._more], ahead.shape).reshape(
-            gains.shape)
-        radius = np.broadcast_to(self._radius[:, self._more], top.shape).ravel()
-        if self._tilts is None:
-            self._tilts = np.full(len(gains), np.nan)
-        _, gain = least_mean(fractions, gains, radius, self._tilts)
-        found: Floats = top - gain.reshape(top.shape)
-        return found
-
-
-def _between(fractions: Floats, radius: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the most chance of one of two, as [level, row], a little too wide."""
-    ends = np.array([0.0, 1.0])[:, None, None]
-    inner = np.broadcast_to(fractions, (2, *radius.shape)).copy()
-    outer = np.broadcast_to(ends, inner.shape).copy()
-    for _ in range(_BISECTIONS):
-        middle = (inner + outer) / 2
-        inside = _divergence(fractions, middle) <= radius
-        inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
-    least, most = np.where(np.isinf(radius), ends, outer)
-    return least, most
-
-
-def _divergence(one: Floats, other: Floats) -> Floats:
-    """Return ``KL(Bernoulli(one) || Bernoulli(other))``."""
-    with np.errstate(divide='ignore', invalid='ignore'):
-        found: Floats = (np.where(one > 0, one * np.log(one / other), 0.0)
-                         + np.where(one < 1, (1 - one) * np.log((1 - one) / (1 - other)), 0.0))
-    return found

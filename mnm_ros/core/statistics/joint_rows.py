@@ -1,0 +1,212 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+What is plausible of rows that share a budget of nats: the computation of ``joint.py``.
+
+``Kernels`` is for any rows, and ``Drives`` for those that lead to two columns at most, for which
+it takes far less to see that a policy is beyond its limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mnm_ros.core.model.counts import Bools, Floats, Indices
+from mnm_ros.core.statistics.kl_ball import least_mean
+import numpy as np
+
+UNITS = 24    # of the budget
+_BISECTIONS = 30
+
+
+class Rows(NamedTuple):
+    """
+    What is plausible of some rows, beside their slots.
+
+    :ivar made: executions.
+    :ivar own: ``G_x - r_x``.
+    :ivar closed: whether a row leads nowhere else.
+    :ivar floors: ``c_x``, of those that are ``floored``.
+    :ivar on: the columns of the ends to which these lead on.
+    """
+
+    made: Indices
+    own: Floats
+    closed: Bools
+    floors: Floats
+    floored: Bools
+    on: Indices
+
+    def radius(self, levels: Floats) -> Floats:
+        """Return the radius of the ball of each row that takes so many nats, as [level, row]."""
+        found = np.full((len(levels), len(self.made)), np.inf)
+        np.divide(levels[:, None] + self.own, self.made, out=found, where=self.made > 0)
+        return found
+
+    def chances(self, slots: Sequence[dict[int, float]], columns: Indices, fractions: Floats,
+                levels: Floats) -> tuple[Floats, Floats]:
+        """Return the least and the most chance of the first slot, as [level, row]."""
+        one = np.array([len(each) == 1 for each in slots])
+        least, most = _between(np.where(one, 1.0, fractions[:, 0]), self.radius(levels))
+        first = columns[:, 0] == self.on
+        least = np.where(self.floored, np.minimum(
+            least, np.where(first, self.floors, 0.0)), least)
+        most = np.where(self.floored, np.maximum(
+            most, np.where(first, 1.0, 1 - self.floors)), most)
+        least[:, one] = most[:, one] = 1.0
+        return least, most
+
+
+class Drives:
+    """
+    Rows that lead to one or two columns each, and nowhere else.
+
+    :param slots: of each row, by column.
+    :param rows: what is plausible of them.
+    :param budget: ``B``.
+    :param last: the values at the end, by column.
+    """
+
+    def __init__(self, slots: Sequence[dict[int, float]], rows: Rows, budget: float,
+                 last: Floats) -> None:
+        self._columns, fractions = _two_slots(slots)
+        self._last = last
+        (self._least,), (self._most,) = rows.chances(
+            slots, self._columns, fractions, np.array([budget]))
+        # As bad as that may a row be that takes nothing.
+        chance = np.where(self._columns[:, 0] == self._columns[:, 1], 1.0, fractions[:, 0])
+        self._free = np.where(rows.floored, np.where(
+            self._columns[:, 0] == rows.on, np.minimum(chance, rows.floors),
+            np.maximum(chance, 1 - rows.floors)), chance)
+        self._free[self._columns[:, 0] == self._columns[:, 1]] = 1.0
+
+    def worst(self, values: Floats) -> Floats:
+        """Return the most steps before ``values``, each row with the whole budget."""
+        one, other = values[self._columns.T]
+        found: Floats = 1 + other + np.where(
+            one > other, self._most, self._least) * (one - other)
+        return found
+
+    def by_one_row(self, horizon: int) -> float:
+        """
+        Return steps that the joint budget allows at home: all of it is for the worst row.
+
+        It is no more than ``Z_0(home, B)``, which takes far longer.
+        """
+        size = len(self._columns)
+        own = np.arange(size)
+        values = np.tile(self._last, (size, 1))    # as [row that has the budget, column]
+        chance = np.tile(self._free, (size, 1))
+        for _ in range(horizon):
+            one, other = values[:, self._columns[:, 0]], values[:, self._columns[:, 1]]
+            chance[own, own] = np.where(
+                one[own, own] > other[own, own], self._most, self._least)
+            values[:, :size] = 1 + other + chance * (one - other)
+        return float(values[:, 0].max())
+
+
+class Kernels:
+    """
+    The rows of some states, and which distributions are plausible of each.
+
+    :param slots: of each row, by column.
+    :param rows: their columns, in the order of the states.
+    :param plausible: what is plausible of them.
+    :param budget: ``B``.
+    :ivar shares: units that a row takes, and that are left behind it, by their sum.
+    :ivar first_shares: where each sum begins.
+    """
+
+    def __init__(self, slots: Sequence[dict[int, float]], rows: Sequence[int],
+                 plausible: Rows, budget: float) -> None:
+        place = {column: number for number, column in enumerate(rows)}
+        found, self._fractions = _two_slots(slots)
+        all_slots = np.concatenate([found, plausible.on[:, None]], axis=1)
+        behind = np.vectorize(lambda column: place.get(column, -1), otypes=[np.intp])(
+            all_slots)
+        own = np.arange(len(rows))[:, None]
+        self._plausible = plausible
+        self.shares = np.array([(own, both - own) for both in range(UNITS + 1)
+                                for own in range(both + 1)])
+        self.first_shares = np.flatnonzero(self.shares[:, 0] == 0)
+        mine, left = self.shares.T
+        # Where the value of each slot, and of the end that is led on to, is found, in ``taken``,
+        # ``together`` and ``elsewhere`` one after the other, as [share, row, slot].
+        after = len(self.shares) * len(rows)
+        self._ahead = np.where(
+            behind == own, (np.arange(len(mine))[:, None] * len(rows) + own.T)[..., None],
+            np.where(behind > own, after + left[:, None, None] * len(rows) + behind,
+                     after + (UNITS + 1) * len(rows) + all_slots))
+        levels = budget / UNITS * np.minimum(UNITS, np.arange(UNITS + 1) + 1)
+        self._radius = plausible.radius(levels)[mine]
+        self._more = np.flatnonzero(
+            ~plausible.closed | np.array([len(each) > 2 for each in slots]))
+        self._tilts: Floats | None = None
+        least, most = plausible.chances(slots, found, self._fractions, levels)
+        self._least, self._most = least[mine], most[mine]
+
+    def worst(self, taken: Floats, together: Floats, elsewhere: Floats) -> Floats:
+        """
+        Return what is to come after a step in the worst case, as [share, row].
+
+        :param taken, together: ``W`` as [share, row], and ``Z`` as [units, row].
+        :param elsewhere: ``U``, as [column].
+        """
+        ahead = np.concatenate([taken.ravel(), together.ravel(), elsewhere])[self._ahead]
+        one, other = ahead[..., 0], ahead[..., 1]
+        chance = np.where(one > other, self._most, self._least)
+        result: Floats = other + chance * (one - other)
+        if len(self._more):
+            result[..., self._more] = self._worst_of_more(
+                ahead[:, self._more, :-1], ahead[:, self._more, -1], float(elsewhere.max()))
+        return result
+
+    def _worst_of_more(self, ahead: Floats, on: Floats, highest: float) -> Floats:
+        """Do the same for rows that lead to more than two columns, or anywhere."""
+        rows = self._plausible
+        top = np.where(rows.closed[self._more], ahead.max(axis=-1), highest)
+        gains = np.maximum(0.0, top[..., None] - ahead).reshape(-1, ahead.shape[-1])
+        fractions = np.broadcast_to(self._fractions[self._more], ahead.shape).reshape(
+            gains.shape)
+        radius = np.broadcast_to(self._radius[:, self._more], top.shape).ravel()
+        if self._tilts is None:
+            self._tilts = np.full(len(gains), np.nan)
+        _, gain = least_mean(fractions, gains, radius, self._tilts)
+        found = top - gain.reshape(top.shape)
+        free = top - rows.floors[self._more] * (top - on)    # beyond its floor, at worst
+        worst: Floats = np.where(rows.floored[self._more], np.maximum(found, free), found)
+        return worst
+
+
+def _two_slots(slots: Sequence[dict[int, float]]) -> tuple[Indices, Floats]:
+    """Return columns and fractions as [row, slot]; what is empty is the first column again."""
+    width = max(2, max(map(len, slots)))
+    columns, fractions = np.zeros((len(slots), width), dtype=np.intp), np.zeros(
+        (len(slots), width))
+    for number, each in enumerate(slots):
+        found = [*each] or [0]
+        columns[number] = found + found[:1] * (width - len(found))
+        fractions[number, :len(each)] = [*each.values()]
+    return columns, fractions
+
+
+def _between(fractions: Floats, radius: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the most chance of one of two, as [level, row], a little too wide."""
+    ends = np.array([0.0, 1.0])[:, None, None]
+    inner = np.broadcast_to(fractions, (2, *radius.shape)).copy()
+    outer = np.broadcast_to(ends, inner.shape).copy()
+    for _ in range(_BISECTIONS):
+        middle = (inner + outer) / 2
+        inside = divergence(fractions, middle) <= radius
+        inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
+    least, most = np.where(np.isinf(radius), ends, outer)
+    return least, most
+
+
+def divergence(one: Floats, other: Floats) -> Floats:
+    """Return ``KL(Bernoulli(one) || Bernoulli(other))``."""
+    with np.errstate(divide='ignore', invalid='ignore'):
+        found: Floats = (np.where(one > 0, one * np.log(one / other), 0.0)
+                         + np.where(one < 1, (1 - one) * np.log((1 - one) / (1 - other)), 0.0))
+    return found
