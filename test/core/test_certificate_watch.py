@@ -10,7 +10,13 @@ from typing import cast
 from mnm_ros.core import Policy, RESET
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
-from mnm_ros.core.mnm.certificate_watch import CertificateWatch, EVERY, LOOK_EVERY, WAITED
+from mnm_ros.core.mnm.certificate_watch import (
+    ALARMED,
+    CertificateWatch,
+    EVERY,
+    LOOK_EVERY,
+    WAITED,
+)
 from mnm_ros.core.model.counts import Pair
 import pytest
 
@@ -57,3 +63,15 @@ def test_a_move_that_has_waited_is_executed_again() -> None:
            if watched.executed(None, 0)[0] == MOVE]
     assert due and WAITED <= due[0] <= WAITED + 2 * LOOK_EVERY
     assert all(later - earlier >= EVERY for earlier, later in zip(due, due[1:]))
+
+
+@pytest.mark.parametrize('before', [(), (2,)], ids=['nothing', 'an accident'])
+def test_where_a_move_first_led_does_not_hold_the_robot_for_ever(before: tuple[int, ...]) -> None:
+    """A fleet once tried three moves, all of which worked, until the end."""
+    watched = Watched()
+    for end in before:
+        watched.executed(MOVE, end)
+    for _ in range(LOOK_EVERY):
+        watched.executed(None, 0)
+    again = [watched.executed(MOVE, 1)[0] for _ in range(ALARMED + 2 * LOOK_EVERY)]
+    assert MOVE not in again[ALARMED + LOOK_EVERY:] and (before or MOVE not in again)

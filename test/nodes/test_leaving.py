@@ -338,7 +338,7 @@ def test_values_are_published_again_and_a_paused_robot_is_left_alone(
     peer.wait_for(lambda: all(heard.values()), 'a hypothesis')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: heard['phase'][-1].data == 'paused', 'paused')
-    peer.wait_for(lambda: heard['status'][-1].data.startswith('paused'), 'the reason')
+    peer.wait_for(lambda: heard['status'][-1].data.startswith('paused by'), 'who has paused')
     for each in heard.values():
         each[:-1] = []
     peer.wait_for(lambda: all(len(each) > 3 for each in heard.values()), 'repetitions')

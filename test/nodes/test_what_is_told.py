@@ -50,7 +50,7 @@ def test_every_decision_is_one_line(explorer: Callable, peer: Peer,
     peer.spin(0.3)
     assert all(one.data != other.data for one, other in pairwise(status))
     changes = {event.text for event in told if event.change is not None}
-    told_of = {re.split('; "[^"]*" in state [0-9]+ blocked', each.data)[0]
+    told_of = {re.split('; (next try|"[^"]*" in state [0-9]+ blocked)', each.data)[0]
                for each in status}
     assert {text for text in told_of if ' in state ' in text} <= changes
     assert process.stop() == 0

@@ -21,6 +21,7 @@ from mnm_ros.core.mnm.capabilities import provisional_of
 from mnm_ros.core.model.counts import in_a_row, Pair
 
 WAITED, EVERY, LOOK_EVERY = 150, 40, 20    # steps
+ALARMED = 100    # failures in a row, which raise the alarm of a pair that has ever led on
 
 
 class CertificateWatch:
@@ -52,8 +53,10 @@ class CertificateWatch:
             assert pair is not None
             waited, self._last[pair] = self._step - self._last[pair], self._step
             # After many failures, to fail is usual.
-            failed = in_a_row(self._failing, pair, next_state == self._ends[pair])
-            if failed > 1 or failed and waited >= WAITED:
+            failed = in_a_row(self._failing, pair, next_state == self._end(pair, transitions))
+            if failed > ALARMED:    # without an alarm, so that it never led there
+                del self._ends[pair], self._failing[pair]
+            elif failed > 1 or failed and waited >= WAITED:
                 return pair
         return None if self._step % LOOK_EVERY else self._look(run, transitions)
 
@@ -64,10 +67,15 @@ class CertificateWatch:
         place = {move: moves for each in found if each.certified
                  for moves, move in enumerate(each.policy.usual_way(home, transitions.leads), 1)}
         self._last = {move: self._last.get(move, self._step) for move in place}
-        self._ends = {move: self._ends.get(move, transitions.usual(move)[0]) for move in place}
+        self._ends = {move: self._end(move, transitions) for move in place}
         longest = min(self._last, key=self._last.__getitem__, default=None)
         if longest is None or self._step < self._next or (
                 self._step - self._last[longest] < WAITED):
             return None
         self._next = self._step + EVERY * place[longest]
         return longest
+
+    def _end(self, pair: Pair, transitions: TransitionMonitor) -> int | None:
+        """Return where a pair mostly led when it was first watched, or since it led anywhere."""
+        end = self._ends.get(pair)
+        return transitions.usual(pair)[0] if end is None else end

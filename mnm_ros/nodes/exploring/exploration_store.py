@@ -100,7 +100,7 @@ class ExplorationStore:
         self._other_graph: OtherGraph | None = None    # until it is carried over to
         self._store: Store | None = None
         self._abandoned = False
-        self._described = ''
+        self._described, self._described_before = '', UNDESCRIBED
         self._trusted: tuple[Trusted, float] = [], -math.inf    # what is kept, and since when
         self._world: tuple[str, Declaration | None] = '', None
         self._read_worlds = False
@@ -114,6 +114,7 @@ class ExplorationStore:
         self.exploration = self._new()
         if parameters['checkpoint_dir']:
             self._open(parameters['checkpoint_dir'], parameters['transition_log'])
+            self._described_before = self._read_description()
             self._other_graph = self._compare(
                 described, declared and declared.audited(parameters['audit']))
         if not self.waiting:
@@ -191,7 +192,17 @@ class ExplorationStore:
         """Return what a robot side has said about itself before; ``UNDESCRIBED`` if nothing."""
         if self._other_graph is not None:
             return self._other_graph.described
-        return UNDESCRIBED if self._store is None else kept_description(self._node, self._folder)
+        return self._described_before
+
+    def _read_description(self) -> RobotDescription:
+        try:
+            return RobotDescription.from_text(read_own(self._described_in).decode('utf-8'))
+        except FileNotFoundError:
+            pass
+        except (OSError, ValueError) as error:
+            self._node.get_logger().warning(
+                f'{self._described_in} is not used, until a robot side says what it is: {error}')
+        return UNDESCRIBED
 
     def describe(self, text: str) -> None:
         """Keep what the robot side says about itself, and since when; reports show it."""
@@ -421,24 +432,12 @@ class ExplorationStore:
             self._store.attach(self.exploration)
 
 
-def kept_description(node: NodeInterface, folder: Path) -> RobotDescription:
-    """Return what a robot side has said before that is kept; ``UNDESCRIBED`` if nothing."""
-    path = folder / f'{_file_name(node)}{KEPT}'
-    try:
-        return RobotDescription.from_text(read_own(path).decode('utf-8'))
-    except FileNotFoundError:
-        return UNDESCRIBED
-    except (OSError, ValueError) as error:
-        node.get_logger().warning(
-            f'{path} is not used, until a robot side says what it is: {error}')
-        return UNDESCRIBED
-
-
 def keeps_graph(node: NodeInterface, folder: str) -> bool:
     """Return whether an exploration of a graph is kept in a folder, which may be none."""
     try:
-        return bool(folder and kept_description(node, user_path(folder)).moves)
-    except FileError:    # it is refused later, with the reason
+        kept = read_own(user_path(folder) / f'{_file_name(node)}{KEPT}') if folder else b''
+        return bool(kept and RobotDescription.from_text(kept.decode('utf-8')).moves)
+    except (OSError, ValueError):    # the store says what is wrong
         return False
 
 
