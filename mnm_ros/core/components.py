@@ -5,7 +5,7 @@ The interchangeable parts by name, and how a run of a base algorithm is put toge
 
 A run of ``disco`` gives half of its delta to ruling out and half to certificates, most of it to
 tests: all states are to be certified in the end, and the transitions that the model rests on are
-there by then. A rediscovery, to which most policies are given, gives two thirds to ruling out. A
+there by then. A rediscovery begins with most policies, so it gives two thirds to ruling out. A
 run that begins with a declaration gives one third to ruling out, as the declaration does most of
 that, and nearly all of the rest to tests.
 

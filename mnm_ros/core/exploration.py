@@ -260,7 +260,7 @@ class Exploration(PausableTask):
         """
         Return what is being done now, for display.
 
-        :param view: of the last check; without one, it is played on, which takes up to a second.
+        :param view: of the last check; without one, a simulation takes up to a second.
         """
         if view is None:
             view = View()

@@ -70,8 +70,8 @@ class WorkObservation:
     streams, which learn from it as from each other, or the rediscovery under way, the detectors of
     pairs, ``Reach``, hints, patrol and the counts. The sets, bets and likelihoods of a pair are
     valid at all times, for its draws in the order in which they are made, whatever the past makes
-    one choose. So goals may decide what is played, go where it seems best and end after luck; what
-    comes of it is a draw like any other. Three things must hold:
+    one choose. So goals may decide what is executed, go where it seems best and end after luck;
+    what comes of it is a draw like any other. Three things must hold:
 
     - Whether an execution is reported is decided before its end. One that was broken off is
       reported as that, and the same is assumed of it as of those of the explorer
@@ -143,8 +143,8 @@ class TimesInput:
     """
     The caller has stated how many seconds steps take.
 
-    What is played from now on depends on it, and nothing of what holds: of ways, tests and samples
-    that serve as well, those are taken that take less time.
+    What is executed from here on depends on it, and nothing of what holds: of ways, tests and
+    samples that serve as well, those are taken that take less time.
 
     :ivar asked: the action that was asked for, and still is; None if none was.
     """

@@ -189,7 +189,7 @@ class Exclusion:
 
     def _starts_again(self, states: Sequence[int]) -> bool:
         """
-        Take what seems near as given, once all of it has been tried (*Starting again*).
+        Take what seems near as known, once all of it has been tried (*Starting again*).
 
         :returns: whether something is to be tried again before, as it led nowhere.
         """

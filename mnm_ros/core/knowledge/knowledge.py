@@ -53,7 +53,7 @@ class Transition(NamedTuple):
 
     :ivar following: the next state.
     :ivar times: how often it followed.
-    :ivar probability: how often of all the times that the action was played there.
+    :ivar probability: how often of all the times that the action was executed there.
     """
 
     state: int

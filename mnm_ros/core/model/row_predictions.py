@@ -77,7 +77,7 @@ class RowPredictions:
             each[row, :len(tally)] = tally
 
     def carry(self, row: int) -> None:
-        """Predict a row by itself alone, as what is carried of it came before all others."""
+        """Predict a row by itself alone, as its kept samples came before all others."""
         self._grow((row + 1, 0))
         self._carried[row] = True
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How many seconds steps take: by that it is chosen what is played, and never what holds."""
+"""How many seconds steps take: that affects what is executed, and never what holds."""
 
 from __future__ import annotations
 

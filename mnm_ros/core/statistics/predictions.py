@@ -77,7 +77,7 @@ class Predictions:
 
     def add(self, pair: Pair, ends: Sequence[int], came: int | None) -> None:
         """
-        Predict a transition, and take note of it.
+        Predict a transition, and record it.
 
         What came from outside of the ends is one more of them from then on. The support is not
         asked: it has received the outcome already.
