@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The plan that a node of a mobile robot is given."""
+"""The plan that a node of a mobile robot reads."""
 
 from __future__ import annotations
 
