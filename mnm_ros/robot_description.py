@@ -187,7 +187,7 @@ class RobotDescription:
         return replace(self, names=names)
 
     def of_the_world_of(self, other: RobotDescription) -> bool:
-        """Return whether it is, as far as can be told, of a robot in the same world."""
+        """Return whether it is, as far as is known, of a robot in the same world."""
         return (self.frame, self.actions) == (other.frame, other.actions)
 
     def to_text(self) -> str:

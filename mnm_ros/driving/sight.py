@@ -25,7 +25,7 @@ BACKED_UP = ('BACKUP_LIMIT (HazardDetection type 0): the base reverses no furthe
 """Why the base of an iRobot stands still, for people."""
 
 _FEWEST = 2     # points that are something; a single one may be noise
-_EDGE = 0.6     # of the radius, beyond which what is in the way may be passed beside
+_EDGE = 0.6     # of the radius; obstacles farther aside may be passed
 _OWN = 0.9      # of the radius, within which a scanner sees the robot itself
 
 

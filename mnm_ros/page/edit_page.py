@@ -35,7 +35,7 @@ class Shared(Generic[_T]):
     What all browsers edit.
 
     :param where: whose draft it is.
-    :param save: writes what it is now, is given what was saved last, and returns what was written.
+    :param save: writes the draft; called with what was saved last, and returns what was written.
     :param forecast: says how long it takes to explore it; may take long.
     :param findings: returns what is wrong with it.
     """

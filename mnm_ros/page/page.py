@@ -63,7 +63,7 @@ class Page:
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
         self._then: PastView | None = None    # None for now
-        self._came: tuple[object, ...] = ()    # of controls, as told last
+        self._came: tuple[object, ...] = ()    # of controls, as shown last
         self._sent: Layers = {}
         self._said: dict[str, str] = {}
         self._labels: dict[str, ui.label] = {}

@@ -58,7 +58,7 @@ class Request:
 @dataclass(frozen=True)
 class Wishes:
     """
-    What is told of a plan and written beside it.
+    What is said about a plan and written beside it.
 
     :ivar mask: where to write the keep-outs as a filter mask; None for nowhere.
     :ivar radius: ``L``, with which it will be explored.

@@ -71,7 +71,7 @@ class Curve:
     """
     Exploration steps over the steps, of several seeds.
 
-    :ivar steps: at which the others are told; all arrays are of one length.
+    :ivar steps: at which the others are measured; all arrays are of one length.
     :ivar mean: of the seeds.
     :ivar low, high: between which a share of the seeds is, as ``curve`` was asked.
     """

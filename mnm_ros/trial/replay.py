@@ -29,7 +29,7 @@ class ReplaySummary:
     :ivar known: per change of the number of known states the step and the new number.
     :ivar events: the decisions.
     :ivar inputs: how many of each kind there were.
-    :ivar actions: how often each action was played.
+    :ivar actions: how often each action was executed.
     :ivar noticed: how many changes were noticed.
     :ivar noticed_at: at which steps.
     :ivar candidates: per change of their number the step and the new number.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Moments of an exploration to which one can look back: not all, but spread over all of it."""
+"""Moments of an exploration that a page can show again: not all, but spread over all of it."""
 
 from __future__ import annotations
 

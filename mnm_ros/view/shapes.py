@@ -31,7 +31,7 @@ Key = tuple[str, Hashable]
 
 class Shape(NamedTuple):
     """
-    Something drawn; equal shapes look the same.
+    Something drawn; equal shapes are drawn the same.
 
     :ivar kind: ``cube``, ``cylinder``, ``sphere``, ``arrow``, ``lines`` or ``text``.
     :ivar points: one in the middle of the shape; the two ends of an arrow; pairs of ends of lines.

@@ -298,7 +298,7 @@ class Lines:
         """Write the changes since the last call."""
         for line in words.changed(self._before, heard, self._settings):
             self.write(line)
-        # What is known and what was seen arrive one after the other: what lasts is told.
+        # What is known and what was seen arrive one after the other: what lasts is shown.
         beyond = heard.knowledge.of(StateKind.BEYOND)
         if beyond and self._before.knowledge.of(StateKind.BEYOND) == beyond != self._beyond:
             self._beyond = beyond
