@@ -39,7 +39,7 @@ import numpy as np
 
 _Made = TypeVar('_Made')
 Part = Union[_Made, str]
-"""What makes a part, or the ``module:factory`` of it."""
+"""The class that makes a part, or the ``module:factory`` of it."""
 
 _PAPER = 'mnm_ros.core.paper.plug_in'
 
@@ -63,7 +63,7 @@ CHECKS: Mapping[str, Part[ChecksFactory]] = {
 
 BACKGROUNDS: Mapping[str, Part[Callable[[], BackgroundTask]]] = {
     'improve': 'mnm_ros.core.improve.improvements:Improvements'}
-"""What the watch phase does at rest beside checking."""
+"""The task of the watch phase at rest beside checking."""
 
 
 def empirical_step_bound(settings: Settings, known: int) -> int:

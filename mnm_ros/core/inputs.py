@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What an exploration learns from: the same inputs lead to the same place, bit for bit.
+The inputs of an exploration: the same inputs lead to the same place, bit for bit.
 
 An input that is no observation may come while an action is asked for and not observed yet; it is
 part of the input which one, as that matters for what follows.
@@ -115,7 +115,8 @@ class Preference:
     """
     Somebody wants to go to ``state``: what that takes is certified before other things.
 
-    The exploration stays where it is. What is executed next has no influence on the promise.
+    The exploration stays where it is. The choice of the next action has no influence on the
+    promise.
 
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
@@ -160,7 +161,7 @@ class LookInput:
     It is time for a test move at a closed way: ``action`` in ``state``.
 
     From the first one on, ways that have closed are not tried until it comes: the exploration
-    has no clock. What is executed next has no influence on the promise.
+    has no clock. The choice of the next action has no influence on the promise.
 
     :ivar state: None for all that are closed, or for none.
     :ivar action: with no state, RESET for no test move: it only announces that others follow.

@@ -17,7 +17,7 @@ change after ``k`` executions; ``after`` predicts all moves with one chance that
 Conditional on the past, the choice of the next move does not depend on its outcome. So the
 numerator, divided by the true probability, is a nonnegative supermartingale that starts at 1, and
 the denominator is no smaller than the true probability. By Ville's inequality ``E`` ever reaches
-``1/d`` with probability at most ``d``. Which executions count is decided by the past. To drop
+``1/d`` with probability at most ``d``. The past decides which executions count. To drop
 splits, or to work ``E`` out rarely, makes the alarm only later.
 
 A move that has failed twice in a row does not count until it arrives: a door that has closed is no

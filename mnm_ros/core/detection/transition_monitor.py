@@ -24,7 +24,7 @@ class TransitionMonitor:
     """
     The detectors of the pairs executed so far.
 
-    Which pair gets detector number ``j`` depends on chance, but not on its own transitions, as
+    Chance may decide which pair gets detector number ``j``, but not the pair's own transitions, as
     there are none before it; after an alarm a pair starts again with another number. So with the
     ``share`` of its number in ``delta`` for each, the chance of any alarm without a change is at
     most ``delta``.

@@ -8,8 +8,8 @@ gets a certificate of the model: the worst plausible CMP (*No certificate is wro
 is in ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it
 depends are sampled, or it makes attempts, together with policies that go on behind it
 (``extensions``), under a test of their lengths each, whichever seems to take fewer steps.
-``evidence`` is what both rest on. What has failed is remembered (``failed_certificates``), so that
-it is not worked out again as long as little was learnt.
+``evidence`` is what both rest on. A failed certificate is remembered (``failed_certificates``), so
+that it is not worked out again as long as little was learnt.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _SHORTER = 0.8    # of the steps of a policy, for another one to take its place
 @dataclass(frozen=True)
 class Certification:
     """
-    What is sampled for a certificate.
+    The samples for a certificate.
 
     :ivar target: of the policy to be certified; None if there is none.
     :ivar wanted: the executions of each pair that it seems to take.
@@ -95,7 +95,7 @@ class Examination(NamedTuple):
 
 class Certifier:
     """
-    What is known, and how it becomes more.
+    The known states, and how others are added.
 
     :param problem: with the limit to certify.
     :param horizon: of every policy.
@@ -154,7 +154,7 @@ class Certifier:
             self._take_by_model(near)
         if self._take_tested_or_walk(near, first):
             return True
-        # What has begun a test goes on with it first.
+        # A policy that has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
                     chosen is not None and not self._failed.due(target, len(self.known))):
@@ -364,7 +364,7 @@ class Certifier:
         support = self._problem.support
         for target, policy in tuple(self.known.items()):
             played = {*zip(policy.states, policy.actions[0])}
-            # What leads through a state that is dropped would play RESET there.
+            # A policy through a state that is dropped would execute RESET there.
             through = any(state in dropped and action != RESET for state, action in played)
             through = through or any(support.forbids(*pair) for pair in played)
             wanting = attempts and pairs and target in self._by_place and target not in standing

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What certificates of a run rest on, and the tests of policies by their attempts.
+The evidence for certificates of a run, and the tests of policies by their attempts.
 
 It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 """
@@ -250,7 +250,7 @@ def floors(pairs: Sequence[Pair], problem: Problem) -> dict[Pair, Floor]:
 @dataclass(frozen=True)
 class Offer:
     """
-    What it seems to take to certify a policy by attempts.
+    An estimate of the attempts that a certificate of a policy takes.
 
     :ivar policy: that is attempted.
     :ivar test: that goes on; None for a new one.

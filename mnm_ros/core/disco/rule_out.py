@@ -76,7 +76,7 @@ _UNPLANNED = 0.6    # for display, as long as nothing has been planned for
 
 class Exclusion:
     """
-    What seems to be within reach, and what it takes to rule out all else.
+    The states that seem within reach, and what it takes to rule out all others.
 
     :param problem: with the radius.
     :param home: the start state.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which pair next, and the way to it: step 1, *Sample*, of ``docs/explanation/disco.md``.
+The next pair, and the way to it: step 1, *Sample*, of ``docs/explanation/disco.md``.
 
 What is to be sampled is decided by ``rule_out`` and ``certify``; this only makes the tour short.
 """
@@ -347,7 +347,7 @@ class Sampling:
             return self.action(here)
         if here != home:
             return RESET
-        # What cannot be reached by any way that is known is urgent no more.
+        # A pair that no known way can reach is urgent no more.
         self._stale = self._stale or bool(self._urgent or self._preferred)
         self._urgent.clear()
         self._preferred.clear()

@@ -219,7 +219,7 @@ class OptimisticPlanner:
         except np.linalg.LinAlgError:
             if warm is None:
                 raise
-            # What was the best start is none any more; the cold one always leads to the end.
+            # The best start so far is none any more; the cold one always leads to the end.
             iteration = OptimisticPolicyIteration(model, hits, leads, allowed, multiplier, None)
             steps = iteration.solve(self._radius)
         self._starts[key] = iteration.kept()

@@ -179,7 +179,7 @@ _HARDLY = 1e-9
 
 class Rank(NamedTuple):
     """
-    Which missing state it is.
+    The missing state in question.
 
     :ivar number: in the order in which they become reachable, at most.
     :ivar part: of the delta.

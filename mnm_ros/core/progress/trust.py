@@ -24,7 +24,7 @@ from mnm_ros.core.progress.said import maybe_said, Said
 
 
 class Trust(Enum):
-    """What holds for a policy, from the most to the least."""
+    """The degrees of trust in a policy, from the most to the least."""
 
     PROVEN = 'proven'          # of a hypothesis; the whole promise holds
     CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; the search for states goes on
@@ -39,7 +39,7 @@ class Trust(Enum):
 
 
 LEAST = (Trust.PROVEN, Trust.CERTIFIED, Trust.ASSUMED, Trust.DOUBTED)
-"""What may be asked for at least, by its rank."""
+"""The trust that may be asked for at least, by its rank."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ import numpy as np
 
 
 class Decision(Enum):
-    """What an evaluation says so far."""
+    """The result of an evaluation so far."""
 
     UNDECIDED = 'undecided'
     GOOD = 'good'

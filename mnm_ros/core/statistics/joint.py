@@ -88,7 +88,7 @@ NO_FLOORS: Mapping[Pair, Floor] = {}
 
 class JointEvidence:
     """
-    What speaks for a policy since now.
+    The evidence for a policy since now.
 
     :param sets: that record transitions, with predictions of what is declared.
     :param pairs: that the policy may come to.

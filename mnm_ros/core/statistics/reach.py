@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which states that were added are within the radius for sure, and so reveal a change."""
+"""Find the added states that are within the radius for sure, and so reveal a change."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Reach:
         found = {target: known[target] for target in self._new if target in known}
         todo = list(found)
         while todo:
-            # What the policy has been seen to pass on its way from home.
+            # The states that the policy has been seen to pass on its way from home.
             for state, _ in known[todo.pop()].may_play(home, self.counts.next_states):
                 if state in known and state not in found and state not in self._within:
                     found[state] = known[state]

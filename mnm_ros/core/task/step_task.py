@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the step protocol drives: an exploration, a robot of a fleet, or the way to one state."""
+"""The tasks of the step protocol: an exploration, a robot of a fleet, or the way to one state."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _LEAST_PAIRS = 3    # if there are fewer, each is tried as rarely as if there we
 
 class BlockedPairs:
     """
-    What rediscoveries carry, and which pair is tried again next.
+    The samples that rediscoveries keep, and the pair that is tried again next.
 
     :param transitions: the detectors of the pairs.
     :param support: says which of them may lead to a state that is not known.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a change, or a hint of one, puts in doubt, and what models say of that.
+The policies that a change, or a hint of one, puts in doubt, and what models say of them.
 
 What changes one pair may change others, so that the run which goes on executes each pair of the
 known states twice before anything far away: if another one has changed, its detector shows it, and
