@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the launch files of the package share."""
+"""The common parts of the launch files of the package."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a robot side says about itself: its actions and, where it has them, places and successors.
+The description of a robot side: its actions and, where it has them, places and successors.
 
 It is published on ``robot_side`` as one JSON object, which ``docs/reference/robot_side.md``
 describes. Imports no ROS.

@@ -195,7 +195,7 @@ class InputLog:
 
 class SavedInputs:
     """
-    What a file holds: all that an exploration has learnt from, one input after the other.
+    The content of a file: all that an exploration has learnt from, one input after the other.
 
     :param path: the file.
     :param identity: what the exploration at hand is asked for; None to take any.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class Call(NamedTuple):
     """
-    What a subcommand calls.
+    The service that a subcommand calls.
 
     :ivar data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
     """

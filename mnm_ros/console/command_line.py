@@ -304,7 +304,7 @@ class StopCondition:
 @dataclass(frozen=True)
 class Options:
     """
-    What to run and when to stop.
+    The programs to run, and when to stop.
 
     :ivar scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
         robot of one's own.

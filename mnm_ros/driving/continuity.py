@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which poses say where a robot is: those that follow from the ones before."""
+"""The poses that say where a robot is: those that follow from the ones before."""
 
 from __future__ import annotations
 

@@ -213,7 +213,7 @@ def centres(grid: Grid, cells: NDArray[np.int64]) -> Points:
 
 class Ways:
     """
-    What is known about the moves between the cells of a grid.
+    The knowledge about the moves between the cells of a grid.
 
     :ivar free: the cells that are free on a map; None without a map.
     """

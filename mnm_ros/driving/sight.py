@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 BUMP_TYPES = ('std_msgs/Bool', 'irobot_create_msgs/HazardDetectionVector',
               'kobuki_ros_interfaces/BumperEvent')
-"""What bumpers publish."""
+"""The messages of bumpers."""
 
 NO_REVERSE = (BUMP_TYPES[1],)
 """The bumpers of bases that stand still after some decimetres backwards."""

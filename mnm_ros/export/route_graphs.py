@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What was learnt as a graph of places, for programs that plan routes over one.
+The knowledge as a graph of places, for programs that plan routes over one.
 
 A node is a known state with a place; the edges are those of
 ``mnm_ros/core/knowledge/direct_edges.py``, of ``class`` ``policy`` where a policy plays the

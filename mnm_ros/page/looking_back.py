@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the page has shown before: kept packed, and shown again when it is asked for."""
+"""Earlier content of the page: kept packed, and shown again when it is asked for."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Source(Protocol):
 
 class PastView(NamedTuple):
     """
-    What was to be seen at a moment.
+    The content of the page at a moment.
 
     :ivar where: each state is drawn; where it is drawn now.
     :ivar layers: of the map.

@@ -55,7 +55,7 @@ class TimeSlider(Element, component='time_slider.js'):    # type: ignore[call-ar
 
 
 class Page:
-    """What one browser shows."""
+    """The page in one browser."""
 
     def __init__(self, shared: SharedLayers) -> None:
         self._shared = shared

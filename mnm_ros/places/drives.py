@@ -34,7 +34,7 @@ class Way(NamedTuple):
 
 class Routes:
     """
-    What is known about the edges of a graph.
+    The knowledge about the edges of a graph.
 
     :param pace: s that a robot needs at least for a m.
     :param timeout: s that it may take besides twice that, for each leg.

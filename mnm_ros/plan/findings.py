@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with a plan, each with its place: said before a robot finds out."""
+"""The faults of a plan, each with its place: said before a robot finds out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What places are laid on: a map without specks, with keep-outs, openings, rooms and a home.
+The ground of a place graph: a map without specks, with keep-outs, openings, rooms and a home.
 
 ``plan_maker`` lays cells on it, ``place_maker`` a place graph.
 """
@@ -33,7 +33,7 @@ _MARGIN = 2    # pixels around what is known that are kept of a map
 @dataclass(frozen=True)
 class Ground:
     """
-    What places are laid on.
+    The ground on which places are laid.
 
     :ivar plan: a plan without cells, rooms and doors, which come after the places.
     :ivar lines: across the openings between rooms.

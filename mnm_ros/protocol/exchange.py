@@ -58,7 +58,7 @@ class Command(NamedTuple):
 
 
 class StateMeaning(Enum):
-    """What a ``state`` message means to the explorer."""
+    """The meanings of a ``state`` message for the explorer."""
 
     ANSWER = 'answer'
     REPORT = 'report'
@@ -321,7 +321,7 @@ class SoleCommander:
 
 
 class Order(Enum):
-    """What the robot has to do about an ``action`` message."""
+    """The reactions of the robot to an ``action`` message."""
 
     EXECUTE = 'execute'
     REPEAT = 'repeat'      # send the stored answer again

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What makes the steps of robots, and how it is paused.
+The loop that makes the steps of robots, and how it is paused.
 
 Commanding a robot and advising a driver have pauses, limits and faults in common.
 """

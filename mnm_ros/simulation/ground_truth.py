@@ -133,7 +133,7 @@ def expected_steps(cmp: Cmp, policy: Policy) -> float:
 @dataclass(frozen=True)
 class Verdict:
     """
-    What is wrong with a hypothesis.
+    The faults of a hypothesis.
 
     :ivar missing: the reachable states that are not known.
     :ivar over_limit: the targets whose policy takes too long, with its expected steps.

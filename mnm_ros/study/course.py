@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What came of one exploration of a changing world, and of several as a curve."""
+"""The result of one exploration of a changing world, and of several as a curve."""
 
 from __future__ import annotations
 

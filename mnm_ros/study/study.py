@@ -30,7 +30,7 @@ _POINTS = 200                       # of a curve
 @dataclass(frozen=True)
 class Study:
     """
-    What came of many explorations; made by ``run_study``.
+    The results of many explorations; made by ``run_study``.
 
     ``print`` shows a table of it.
 

@@ -44,7 +44,7 @@ StepSeconds = Callable[[int, int, int], float]
 @dataclass(frozen=True)
 class Rehearsal:
     """
-    What came of the runs.
+    The results of the runs.
 
     :ivar prediction: the steps to the first hypothesis, and in which range they will be.
     :ivar pace: s of a step on average.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What happened in an exploration, from its transition log.
+The course of an exploration, from its transition log.
 
 The core is deterministic, so playing the log again shows what was known at each step.
 """
@@ -24,7 +24,7 @@ from mnm_ros.core.progress.events import Event
 @dataclass
 class ReplaySummary:
     """
-    What happened in an exploration.
+    The course of an exploration.
 
     :ivar known: per change of the number of known states the step and the new number.
     :ivar events: the decisions.

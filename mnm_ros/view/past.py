@@ -14,7 +14,7 @@ NOTHING, DECISION, CHANGE = 1, 4, 16
 
 class Moment(NamedTuple):
     """
-    What was to be seen once.
+    The content of a view at an earlier moment.
 
     :ivar step: after how many steps.
     :ivar time: in s since 1970; 0 if that is not known.

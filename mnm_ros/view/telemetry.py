@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has been heard of an explorer and its robot side, as plain data."""
+"""The telemetry of an explorer and its robot side, as plain data."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class RobotsMet:
 @dataclass(frozen=True)
 class Ground:
     """
-    What a robot moves on, in the frame of the positions of states.
+    The ground that a robot moves on, in the frame of the positions of states.
 
     :ivar image: the map as a ``data:`` URL of a picture; '' for none.
     :ivar corner, size: of the picture, in m.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the nodes that command a robot share.
+The common parts of the nodes that command a robot.
 
 How long to wait, RESET by a service, and a pause of exploration.
 """

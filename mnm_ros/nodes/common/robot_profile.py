@@ -77,7 +77,7 @@ class DescriptionTopic:
 
 class RobotProfile:
     """
-    What the robot side has said it is, and whether that is what the explorer expects.
+    The description of the robot side, and whether it is what the explorer expects.
 
     :param node: the explorer.
     :param actions: the names that it has for the actions.

@@ -50,7 +50,7 @@ Trusted = list[tuple[int, str, int]]
 
 class RestoredExploration(NamedTuple):
     """
-    What was on the disk, if anything, and a line for the log.
+    The content of the disk, if any, and a line for the log.
 
     :ivar refusals: which files were set aside, and why.
     :ivar repairs: what was taken from the transition log, or from before the graph has changed.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a robot perceives of obstacles: scans ahead of contact, and bumpers of several makes."""
+"""The obstacles that a robot perceives: scans ahead of contact, and bumpers of several makes."""
 
 from __future__ import annotations
 

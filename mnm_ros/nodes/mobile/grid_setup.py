@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the parameters of ``grid_driver`` mean together, and what it says about its cells."""
+"""The joint meaning of the parameters of ``grid_driver``, and what it says about its cells."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _ROBOTS = 6       # that are shown, of several
 @dataclass(frozen=True)
 class Frame:
     """
-    What surrounds the views of a run.
+    The frame around the views of a run.
 
     :ivar title: the name of the scenario.
     :ivar settings: the number of its settings; 0 if that is not known.

@@ -46,7 +46,7 @@ LEGEND = {
     'pose': 'reported pose of the robot', 'link': 'observed transition',
     'way': 'policy to the chosen state', 'reset': 'the policy uses RESET there',
     'open': 'open door', 'closed': 'closed door'}
-"""What the things on the map are."""
+"""The kinds of things on the map."""
 
 
 def on_the_map(layers: Layers) -> set[str]:

@@ -132,7 +132,7 @@ class LiveTopics:
 
 class Trusted(NamedTuple):
     """
-    What is worked out for ``TrustTopics``.
+    The values worked out for ``TrustTopics``.
 
     :ivar view: pickled, for the next time.
     :ivar others: the policies that are of no hypothesis.

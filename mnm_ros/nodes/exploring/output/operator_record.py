@@ -41,7 +41,7 @@ _KINDS = ('stop', 'free', 'goal', 'setting')    # of events, beside commands
 @dataclass
 class _Heard:
     """
-    What was said on ``requests``, when in s, and for which robots it has become an event.
+    A message on ``requests``, when in s, and for which robots it has become an event.
 
     :ivar robot: that has said it; empty for all others.
     :ivar over: the robots that have done it, so that a later call is another one.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the explorer publishes: each value when it has changed, and not too often."""
+"""The topics of the explorer: each value is published when it has changed, and not too often."""
 
 from __future__ import annotations
 
