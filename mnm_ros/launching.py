@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the launch files of the package share."""
+"""The common parts of the launch files of the package."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REFUSED = 1
 """The status of a node that does not start because of a parameter, and would not the next time."""
 RESPAWN_DELAY = 2.0    # s
 FLAG = ('true', 'false')
-_MARGIN = 5.0    # s, beyond shutdown_timeout, for the explorer to end
+_MARGIN = 5.0    # s, in addition to shutdown_timeout, for the explorer to end
 _TYPES = {'scenario': str, 'preset': str, 'base': str, 'seed': int, 'autostart': bool,
           'declare_successors': bool, 'use_sim_time': bool, 'port': int}
 
@@ -87,7 +87,7 @@ _CHOICES = {
 
 
 def declared(arguments: Mapping[str, tuple[str, str]]) -> list[DeclareLaunchArgument]:
-    """Return declarations of arguments, given as default and description by name."""
+    """Return declarations of arguments, from default and description by name."""
     return [DeclareLaunchArgument(
         name, default_value=default, description=description,
         choices=[*_CHOICES[name]] if name in _CHOICES else None)
@@ -95,7 +95,7 @@ def declared(arguments: Mapping[str, tuple[str, str]]) -> list[DeclareLaunchArgu
 
 
 def values(context: LaunchContext, names: Iterable[str]) -> dict[str, str]:
-    """Return the values of arguments by name; warn of others that look like a mistake."""
+    """Return the values of arguments by name; warn of others that seem to be a mistake."""
     names = tuple(names)
     _warn_of_unknown(context, names)
     found = {name: LaunchConfiguration(name).perform(context) for name in names}
@@ -120,8 +120,9 @@ def _warn_of_unknown(context: LaunchContext, names: Iterable[str]) -> None:
     """
     Warn, once, of arguments that no launch file of the package has, if they resemble one.
 
-    Launch itself accepts any name. Those that another launch file may have are not told from
-    those of the command line, hence only what resembles an argument or a parameter is a mistake.
+    Launch itself accepts any name. The arguments of another launch file cannot be distinguished
+    from those of the command line, hence only what resembles an argument or a parameter is a
+    mistake.
     """
     given = context.launch_configurations
     settled = {*names, *given.get(_SETTLED, '').split()}
@@ -287,7 +288,8 @@ def _patience(configured: ParameterFile) -> float | None:
     """
     Return how many s launch has to leave the explorer to go home; None if it does not.
 
-    SIGTERM, which launch sends 5 s after SIGINT unless it is told otherwise, would end it there.
+    SIGTERM, which launch sends 5 s after SIGINT unless its arguments say otherwise, would end it
+    there.
     """
     if configured.value('explorer', 'on_shutdown') != 'reset':
         return None

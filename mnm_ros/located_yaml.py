@@ -171,7 +171,7 @@ class Entry:
             raise self.unexpected(what) from None
 
     def _scalar_tag(self) -> str:
-        """Return the tag that was given, else that of what the text looks like."""
+        """Return the tag that the file states, else that of what the text seems to be."""
         if self._tag not in (None, '!'):
             return str(self._tag)
         return str(_resolver.resolve(

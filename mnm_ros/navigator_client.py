@@ -43,7 +43,7 @@ class Goal:
 
     :ivar id: distinguishes it from all other goals.
     :ivar target: the state to go to; None as long as only its name is known.
-    :ivar name: that was given in place of the state; else empty.
+    :ivar name: that was used in place of the state; else empty.
     :ivar report: the last that was heard of it: its status, the steps and attempts so far, and how
         many more steps are expected.
     """

@@ -125,7 +125,7 @@ def _setting(spec: ParameterSpec, value: object) -> Iterator[str]:
         comment += f', {_allowed(spec).split(", ", 1)[1]}'
     if value is REQUIRED.get(spec.name) and is_required(spec):
         comment = f'required: {comment}'
-    if spec.optional:    # ROS cannot be told that it is not set
+    if spec.optional:    # ROS cannot leave a parameter unset
         quoted = '; quote y, n, on, off' if spec.default is None else ''
         yield f'    # {comment}{quoted}'
         yield f'    # {setting}'
@@ -161,7 +161,7 @@ def table(head: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def parameters(node: str) -> str:
-    """Return the table of the parameters of a node; what is as of the explorer is told there."""
+    """Return the table of the parameters of a node; it says which are as of the explorer."""
     return table(('parameter', 'default', 'meaning', 'allowed'), (
         (f'`{spec.name}`',
          'required' if is_required(spec) else 'not set' if spec.optional else

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a robot side says about itself: its actions and, where it has them, places and successors.
+The description of a robot side: its actions and, where it has them, places and successors.
 
 It is published on ``robot_side`` as one JSON object, which ``docs/reference/robot_side.md``
 describes. Imports no ROS.
@@ -187,7 +187,7 @@ class RobotDescription:
         return replace(self, names=names)
 
     def of_the_world_of(self, other: RobotDescription) -> bool:
-        """Return whether it is, as far as can be told, of a robot in the same world."""
+        """Return whether it is, as far as is known, of a robot in the same world."""
         return (self.frame, self.actions) == (other.frame, other.actions)
 
     def to_text(self) -> str:

@@ -61,7 +61,7 @@ class PolicyRequests:
         """
         Return the policy to a state; until it is there None, and it is asked for again if known.
 
-        :param told: the policies that were told of themselves; of many that is none.
+        :param told: the policies that were published without a request; of many that is none.
         :param version: that an answer has to be of.
         """
         if told is not None and target in told.targets:
@@ -86,7 +86,7 @@ class Subscriptions:
     Keeps the latest of each topic in ``heard``, which any thread may read.
 
     :param node: whose subscriptions these are.
-    :param robots: of several, those that are known before the explorer tells of them.
+    :param robots: of several, those that are known before the explorer names them.
     :param settings: how many a simulator has; None if that is not known.
     :param hypothesis: whether all policies are decoded as they come.
     :ivar heard: nothing that comes with each step.
@@ -167,7 +167,7 @@ class Subscriptions:
     def _happened(self, message: String) -> dict[str, Any]:
         event, events = Event.from_json(message.data), self.heard.events
         event = replace(event, text=messages.plain(event.text))
-        # An explorer that is configured again tells the last ones again.
+        # An explorer that is configured again publishes the last ones again.
         return {} if event in events else {'events': _newest((*events, event))}
 
     def _learnt(self, message: Int64MultiArray) -> dict[str, Any]:

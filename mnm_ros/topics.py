@@ -44,7 +44,7 @@ MOST_ROBOTS = 100
 
 ROBOT_NAMES = ('distinct namespaces below that of the node, such as r1 or deck/r2, at most '
                f'{MOST_ROBOTS} of at most 60 letters, digits and single _ between these')
-"""What ``are_robots`` expects."""
+"""The values that ``are_robots`` expects."""
 
 
 def are_robots(names: Sequence[str]) -> bool:

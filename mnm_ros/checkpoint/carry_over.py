@@ -45,7 +45,7 @@ _FOUND_WITH_THE_GRAPH = ('actions', 'radius')    # of what an exploration is ask
 
 class CarriedOver(NamedTuple):
     """
-    What has come of it.
+    The result of carrying over.
 
     :ivar steps: transitions that count on.
     :ivar left: those that do not.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has happened, kept beside the checkpoints: a JSON object in each line, oldest first."""
+"""The events, kept beside the checkpoints: a JSON object in each line, oldest first."""
 
 from __future__ import annotations
 

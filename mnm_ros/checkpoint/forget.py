@@ -44,7 +44,7 @@ _FILE = re.compile(r'(?P<name>.+?)\.(\d{8,}|log)\.sqlite').fullmatch
 
 class Forgotten(NamedTuple):
     """
-    What has come of it.
+    The result of forgetting.
 
     :ivar source: of what was taken back.
     :ivar name: how the files begin.

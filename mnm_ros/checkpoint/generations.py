@@ -47,8 +47,8 @@ class Generations:
 
     :ivar refusals: the files that the last ``load`` has set aside, and why.
     :ivar repairs: what it has taken from the transition log, as a generation lacked it.
-    :ivar losses: what is missing for good, in sentences; the caller removes what it tells.
-    :ivar remarks: what is wrong with the lock, in sentences; the caller removes what it tells.
+    :ivar losses: what is missing for good, in sentences; the caller removes what it reports.
+    :ivar remarks: what is wrong with the lock, in sentences; the caller removes what it reports.
     :ivar begins: the number of inputs before the newest generation.
     :ivar gap: why inputs are left out until the next generation begins, or empty.
     :ivar log_problem: why inputs wait for the transition log, or empty.
@@ -109,7 +109,7 @@ class Generations:
             except Exception as error:    # whatever a file leads to, the node goes on without it
                 if path != self._log_path or not (
                         self.refusals and isinstance(error, OtherCheckpointError)):
-                    self._refuse(path, error)    # else that was told of the generations
+                    self._refuse(path, error)    # else that was reported of the generations
             else:
                 return self._reopen(found)
         found_aside = self._read_aside(rebuild)
@@ -262,7 +262,7 @@ class Generations:
 
     def _mark(self, number: int) -> None:
         """
-        Note in the lock how many inputs are kept, and tell if there were more.
+        Note in the lock how many inputs are kept, and report if there were more.
 
         That the journal of SQLite is missing cannot be seen in the file itself. What is in a file
         that is no lock of this version is not touched, and so is one that has another name, too.

@@ -10,11 +10,11 @@ any SQLite browser, pandas or R opens it. Its tables:
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
   1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred, 6 timed, 7 look, 8 improved) and
-  ``state`` as given to ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the
+  ``state`` as passed to ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the
   other kinds, the one that was open (-2 if it was RESET, -1 if there was none); and ``chain``, a
   CRC-32 over this row and all before it.
 - ``robots``: the ``number`` of an input, and the ``robot`` of several that has made it; there is
-  none of a RESET that the exploration has played without any, and none of a single robot. Of a
+  none of a RESET that the exploration has executed without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
   that others have ordered it is ``[state, action, next state or null, robot, node]``, without the
   node if the robot side has reported it, of seconds that steps take ``StepTimes`` as JSON, of a
@@ -81,7 +81,7 @@ class LoadCancelled(Exception):
 @contextmanager
 def refusing(path: Path) -> Iterator[None]:
     """
-    Refuse a file whatever comes of it: a checksum does not tell who has written it.
+    Refuse a file on any error: a checksum does not show who has written it.
 
     :raises CheckpointError: instead of anything but OSError and ``LoadCancelled``.
     """
@@ -195,7 +195,7 @@ class InputLog:
 
 class SavedInputs:
     """
-    What a file holds: all that an exploration has learnt from, one input after the other.
+    The content of a file: all that an exploration has learnt from, one input after the other.
 
     :param path: the file.
     :param identity: what the exploration at hand is asked for; None to take any.
@@ -302,7 +302,7 @@ class SavedInputs:
         return exploration.take(made)
 
     def check_common(self, other: SavedInputs) -> None:
-        """Refuse this file if it tells of other inputs than another from the same one on."""
+        """Refuse this file if it has other inputs than another from the same one on."""
         common = min(self.number, other.number) - self.first
         if self.first != other.first or not all(
                 made == told or encoded(made)[:3] == encoded(told)[:3]    # but for the robot

@@ -154,12 +154,12 @@ class Store:
         return self._files.repairs
 
     def losses(self) -> list[str]:
-        """Return what is missing for good and was not yet told, in sentences."""
+        """Return what is missing for good and was not yet reported, in sentences."""
         losses = self._files.losses
         return [losses.pop(0) for _ in range(len(losses))]
 
     def remarks(self) -> list[str]:
-        """Return what is wrong with the lock and was not yet told, in sentences."""
+        """Return what is wrong with the lock and was not yet reported, in sentences."""
         remarks = self._files.remarks
         return [remarks.pop(0) for _ in range(len(remarks))]
 

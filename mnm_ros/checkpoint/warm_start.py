@@ -121,7 +121,7 @@ def asked_for(exploration: Exploration, actions: Sequence[str]) -> dict[str, Any
 
 def begun(saved: SavedInputs) -> Exploration:
     """
-    Return the exploration to which the inputs of a file were given.
+    Return the exploration that has received the inputs of a file.
 
     :raises CheckpointError: if its parameters are not known here, or if what it has begun with is
         gone.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What robot sides have said they are, and from which step on: a JSON object in each line."""
+"""The descriptions of robot sides, and from which step on: a JSON object in each line."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_BYTES = 20_000_000     # in all; of more, the second half is kept
 
 class World(NamedTuple):
     """
-    What a robot side has said.
+    The description of a robot side.
 
     :ivar step: from which on.
     :ivar text: the description, as on ``robot_side``.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 class Call(NamedTuple):
     """
-    What a subcommand calls.
+    The service that a subcommand calls.
 
     :ivar data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
     """
@@ -164,7 +164,7 @@ def improve(arguments: Sequence[str], program: str) -> int:
 
 
 def _improve(client: ServiceClient, states: list[int], command: str) -> Event:
-    """Return the answer, as the explorer tells it on ``events``."""
+    """Return the answer, as the explorer publishes it on ``events``."""
     from mnm_ros import messages
     from mnm_ros.core.progress.events import Event
     from std_msgs.msg import Int64MultiArray, String

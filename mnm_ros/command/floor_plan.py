@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``mnm_ros map --cells`` writes and prints: a plan, its picture and parameters."""
+"""The output of ``mnm_ros map --cells``: a plan, its picture and parameters."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 """
 Keep another program up to date about the closed edges of an exported graph.
 
-``follow`` listens to the explorer. A receiver tells the program: nav2's route server here, a fleet
-adapter of Open-RMF in ``follow_fleet.py``.
+``follow`` listens to the explorer. A receiver informs the program: nav2's route server here, a
+fleet adapter of Open-RMF in ``follow_fleet.py``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Receiver(Protocol):
         """Return the numbers by which it knows an edge; none if it knows none."""
 
     def tell(self, closed: Collection[Transition]) -> None:
-        """Tell the program which edges are closed, unless it knows."""
+        """Report to the program which edges are closed, unless it knows."""
 
 
 def check(package: str, installed: str) -> None:
@@ -100,7 +100,7 @@ class RouteServer:
         return (self._ids[edge],)
 
     def tell(self, closed: Collection[Transition]) -> None:
-        """Tell the server of each edge whether it is closed, if any of them has changed."""
+        """Report to the server of each edge whether it is closed, if any of them has changed."""
         # Of several edges with one id the server closes all or none.
         ids = {self._ids[edge] for edge in closed} - {
             number for edge, number in self._ids.items() if edge not in closed}

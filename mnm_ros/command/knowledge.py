@@ -172,7 +172,7 @@ def _route(learnt: ExportContents, policy: Policy) -> Iterator[RenderableType]:
 
 def _elsewhere(
         learnt: ExportContents, policy: Policy, on_way: set[int]) -> Iterator[RenderableType]:
-    """Yield what is played where something has gone otherwise than expected."""
+    """Yield what is executed after something has gone otherwise than expected."""
     if len(policy.actions) > 1:
         yield (f'What is played depends on the step of the attempt, up to {policy.horizon}; see '
                '--json.')
@@ -314,7 +314,7 @@ def _warnings(row: Format, learnt: ExportContents, graph: PlaceGraph | None) -> 
 def _follow(given: argparse.Namespace, ros_arguments: Sequence[str], learnt: ExportContents,
             graph: PlaceGraph | FleetLanes | None, own: Collection[int]) -> None:
     """
-    Tell nav2 or Open-RMF which edges close and open, until Ctrl-C.
+    Report to nav2 or Open-RMF which edges close and open, until Ctrl-C.
 
     :param graph: that was explored, if it is named; for Open-RMF with the lanes of a fleet.
     :param own: lanes that an earlier run has closed.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``mnm_ros map`` does alike for plans with cells and for place graphs."""
+"""The common part of ``mnm_ros map`` for plans with cells and for place graphs."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What ``mnm_ros map`` writes and prints of a place graph, and of its picture."""
+"""The output of ``mnm_ros map`` for a place graph, and for its picture."""
 
 from __future__ import annotations
 

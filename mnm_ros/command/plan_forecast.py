@@ -3,7 +3,7 @@
 """
 How long the exploration of a plan, or of a place graph, will take.
 
-It is played in simulation beforehand.
+The forecast is a simulation.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def shipped(node: str) -> Mapping[str, Any]:
 
 
 def forecast(plan: Plan, wishes: Wishes) -> Iterator[str]:
-    """Yield the lines that tell of it; none if nothing can be explored."""
+    """Yield the lines of the forecast; none if nothing can be explored."""
     home, radius = plan.home_cell, wishes.radius
     if home is None or home not in plan.reached:
         return

@@ -63,7 +63,7 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
     made = _parser(program)
     words, ros_arguments = split(arguments)
     given = made.parse_args(words)
-    # What is not given is left to the parameters of the explorer of one's own robot.
+    # An argument that is not set is left to the parameters of the explorer of one's own robot.
     said = {name: value for name in DEFAULTS if (value := getattr(given, name)) is not None}
     try:
         scenario, world = _subject(given)
@@ -304,12 +304,12 @@ class StopCondition:
 @dataclass(frozen=True)
 class Options:
     """
-    What to run and when to stop.
+    The programs to run, and when to stop.
 
     :ivar scenario: the truth, be it simulated by cmp_sim or equivalent to the world; None with a
         robot of one's own.
     :ivar world: what diff_drive_sim simulates; None if cmp_sim simulates the scenario.
-    :ivar problem: what cmp_sim, diff_drive_sim and the explorer are given.
+    :ivar problem: what cmp_sim, diff_drive_sim and the explorer receive.
     :ivar goal: when to stop; None to watch on.
     :ivar timeout: in s; None for no limit.
     :ivar parameters: pairs of a node and ``name:=value`` for it.

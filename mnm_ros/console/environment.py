@@ -111,7 +111,7 @@ os.register_at_fork(after_in_child=_let_go)
 
 def _is_free(domain: int) -> bool:
     """
-    Tell whether the domain's discovery ports are unused (DDSI-RTPS 2.5, section 9.6.2.3).
+    Return whether the domain's discovery ports are unused (DDSI-RTPS 2.5, section 9.6.2.3).
 
     Nodes that stay on this machine have none in common, only the first free pair of their own.
     """

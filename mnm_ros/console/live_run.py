@@ -97,7 +97,7 @@ class LiveRun:
         return ending.status
 
     def _is_there(self, listener: Listener) -> bool:
-        """Return whether an explorer tells of itself already; one that was killed does not."""
+        """Return whether an explorer publishes already; one that was killed does not."""
         begun, told = time.monotonic(), False
         while not self._interrupt.times and time.monotonic() < begun + (
                 HEARD_S if listener.found else OTHERS_S):

@@ -19,7 +19,7 @@ MOMENT_S = 0.5    # in which a node ends that does not lead its robot home
 
 # The kernel sends SIGTERM once the thread that started the process has ended, however that came
 # about; this survives exec. Set after the fork, in a program of its own: with other threads, as
-# ROS has them, little is allowed in between. A parent that was killed before is not told of.
+# ROS has them, little is allowed in between. A parent that was killed before goes unnoticed.
 _LEASHED = """
 import ctypes, os, signal, sys
 ctypes.CDLL(None).prctl(1, signal.SIGTERM)    # PR_SET_PDEATHSIG
@@ -108,7 +108,7 @@ class Child:
 
 def _leash() -> list[str]:
     """Return what goes before a command that is to end with this process."""
-    if sys.platform != 'linux':    # no other kernel tells a child
+    if sys.platform != 'linux':    # no other kernel informs a child
         return []
     return [sys.executable, '-I', '-S', '-c', _LEASHED, str(os.getpid())]
 

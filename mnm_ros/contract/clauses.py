@@ -99,7 +99,7 @@ class Tosses:
     were observed.
 
     :ivar capital: its logarithm, 0 at first. It grows if repeats are executed, and falls if they
-        are not and that can be told.
+        are not and that can be seen.
     :ivar count: of the tosses guessed.
     """
 
@@ -118,7 +118,7 @@ class Tosses:
         """
         Guess the toss before a step of the walk that has led to ``state``.
 
-        :param tossed: whether there was one; it is told by ``repeated`` how it has fallen.
+        :param tossed: whether there was one; ``repeated`` shows how it has fallen.
         """
         if tossed:
             once = self._chance(self._here, action, state)

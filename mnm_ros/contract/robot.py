@@ -193,7 +193,8 @@ class Robot(Sender):
         """Call a service, again if no response comes, and return the response."""
         client = self.node.create_client(kind, service)
         self.wait(client.service_is_ready, self.timeout)
-        # The response is lost until the service has found the client, and no node is told of that.
+        # The response is lost until the service has found the client, and no node is informed of
+        # that.
         for _ in range(2):
             self.listen(0.5)
             future = client.call_async(request)

@@ -5,7 +5,7 @@ The interchangeable parts by name, and how a run of a base algorithm is put toge
 
 A run of ``disco`` gives half of its delta to ruling out and half to certificates, most of it to
 tests: all states are to be certified in the end, and the transitions that the model rests on are
-there by then. A rediscovery, to which most policies are given, gives two thirds to ruling out. A
+there by then. A rediscovery begins with most policies, so it gives two thirds to ruling out. A
 run that begins with a declaration gives one third to ruling out, as the declaration does most of
 that, and nearly all of the rest to tests.
 
@@ -39,7 +39,7 @@ import numpy as np
 
 _Made = TypeVar('_Made')
 Part = Union[_Made, str]
-"""What makes a part, or the ``module:factory`` of it."""
+"""The class that makes a part, or the ``module:factory`` of it."""
 
 _PAPER = 'mnm_ros.core.paper.plug_in'
 
@@ -63,7 +63,7 @@ CHECKS: Mapping[str, Part[ChecksFactory]] = {
 
 BACKGROUNDS: Mapping[str, Part[Callable[[], BackgroundTask]]] = {
     'improve': 'mnm_ros.core.improve.improvements:Improvements'}
-"""What the watch phase does at rest beside checking."""
+"""The task of the watch phase at rest beside checking."""
 
 
 def empirical_step_bound(settings: Settings, known: int) -> int:

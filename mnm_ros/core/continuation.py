@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How many steps are left: the exploration is played on in the world as it is declared."""
+"""How many steps are left: a simulation continues the exploration in the declared world."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mnm_ros.core.model.problem import RESET
 
 PATIENCE = 1.0    # s of computing, after which it is abandoned, as nothing else is done meanwhile
 _PLAYS = 3
-_AGAIN = 0.25     # of the steps that were left, after which they are played once more
+_AGAIN = 0.25     # of the steps that were left, after which they are simulated again
 _SHORTEST = 10    # steps
 _Counts = Mapping[Pair, Mapping[int, int]]
 _Table = Mapping[Pair, Sequence[tuple[int, float]]]
@@ -30,11 +30,11 @@ class Continuation:
     """
 
     def __init__(self) -> None:
-        self._left: int | None = None    # when it was played last
-        self._begun = self._next = 0     # the step then, and at which it is played again
+        self._left: int | None = None    # at the last simulation
+        self._begun = self._next = 0     # the step of the last simulation, and of the next one
 
     def is_due(self, step: int) -> bool:
-        """Return whether it is to be played after so many steps."""
+        """Return whether to simulate again after so many steps."""
         return step >= self._next or step < self._begun
 
     def play(self, mnm: Mnm, step: int, here: int | None,
@@ -55,10 +55,10 @@ class Continuation:
 
     def steps_left(self, step: int) -> int | None:
         """
-        Return the steps by what was played last, at least one.
+        Return the steps of the last simulation, at least one.
 
-        None if nothing was played. None, too, where it is not declared where all that is within
-        reach leads to, or where that takes too long to play.
+        None if nothing was simulated, if the declaration lacks the ends of pairs within reach,
+        or if the simulation takes too long.
         """
         return None if self._left is None else max(1, self._left - (step - self._begun))
 

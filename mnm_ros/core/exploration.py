@@ -72,7 +72,7 @@ ALGORITHM = 14
 
 
 class Phase(Enum):
-    """What the explorer is doing, as published on ``phase``."""
+    """The activities of the explorer, as published on ``phase``."""
 
     WAITING_FOR_ROBOT = 'waiting_for_robot'
     BUILDING_DISCOVERY = 'building/discovery'
@@ -185,7 +185,7 @@ class Exploration(PausableTask):
 
     @property
     def status(self) -> Reason:
-        """What was decided last, or why it stopped in the words of who has stopped it."""
+        """The last decision, or why it stopped in the words of who has stopped it."""
         return self.reason or self._news
 
     @property
@@ -260,7 +260,7 @@ class Exploration(PausableTask):
         """
         Return what is being done now, for display.
 
-        :param view: of the last check; without one, it is played on, which takes up to a second.
+        :param view: of the last check; without one, a simulation takes up to a second.
         """
         if view is None:
             view = View()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What an exploration learns from: the same inputs lead to the same place, bit for bit.
+The inputs of an exploration: the same inputs lead to the same place, bit for bit.
 
 An input that is no observation may come while an action is asked for and not observed yet; it is
 part of the input which one, as that matters for what follows.
@@ -70,8 +70,8 @@ class WorkObservation:
     streams, which learn from it as from each other, or the rediscovery under way, the detectors of
     pairs, ``Reach``, hints, patrol and the counts. The sets, bets and likelihoods of a pair are
     valid at all times, for its draws in the order in which they are made, whatever the past makes
-    one choose. So goals may decide what is played, go where it seems best and end after luck; what
-    comes of it is a draw like any other. Three things must hold:
+    one choose. So goals may decide what is executed, go where it seems best and end after luck;
+    what comes of it is a draw like any other. Three things must hold:
 
     - Whether an execution is reported is decided before its end. One that was broken off is
       reported as that, and the same is assumed of it as of those of the explorer
@@ -115,7 +115,8 @@ class Preference:
     """
     Somebody wants to go to ``state``: what that takes is certified before other things.
 
-    The exploration stays where it is. What is executed next has no influence on the promise.
+    The exploration stays where it is. The choice of the next action has no influence on the
+    promise.
 
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
@@ -143,8 +144,8 @@ class TimesInput:
     """
     The caller has stated how many seconds steps take.
 
-    What is played from now on depends on it, and nothing of what holds: of ways, tests and samples
-    that serve as well, those are taken that take less time.
+    What is executed from here on depends on it, and nothing of what holds: of ways, tests and
+    samples that serve as well, those are taken that take less time.
 
     :ivar asked: the action that was asked for, and still is; None if none was.
     """
@@ -160,7 +161,7 @@ class LookInput:
     It is time for a test move at a closed way: ``action`` in ``state``.
 
     From the first one on, ways that have closed are not tried until it comes: the exploration
-    has no clock. What is executed next has no influence on the promise.
+    has no clock. The choice of the next action has no influence on the promise.
 
     :ivar state: None for all that are closed, or for none.
     :ivar action: with no state, RESET for no test move: it only announces that others follow.

@@ -34,7 +34,7 @@ RELEARNING_RANGE = (0.3, 2.5)
 
 
 PLAYED_RANGE = (0.7, 1.4)
-"""For what is left of the first hypothesis, over what was played of it in simulation."""
+"""For what is left of the first hypothesis, over what was simulated of it."""
 
 
 class ProgressEstimator:

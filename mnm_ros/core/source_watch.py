@@ -11,8 +11,8 @@ by a ``Contradiction``. Number ``k`` of these tests has the part ``1 / (k (k + 1
 quarantined that reports where each pair leads, as long as half of the other robot sides do so,
 too: it would have to contradict one of these.
 
-What all sources see is no contradiction: a pair may change once in each of its windows, which end
-after ``WINDOW`` outcomes and where a change of the pair is noticed.
+A change that all sources see is no contradiction: a pair may change once in each of its windows,
+which end after ``WINDOW`` outcomes and where a change of the pair is noticed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which poses say where a robot is: those that follow from the ones before."""
+"""The poses that say where a robot is: those that follow from the ones before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class PoseReach(NamedTuple):
     How far a pose may be from the one before.
 
     :ivar speed, turn: of the robot at most, in m/s and rad/s.
-    :ivar margin, turn_margin: beyond that, in m and rad, for a localisation that corrects itself.
+    :ivar margin, turn_margin: more than that, in m and rad, for a localisation that corrects
+        itself.
     :ivar longest: s between two poses that count; stamps may leap ahead, too.
     """
 
@@ -43,7 +44,7 @@ class _Fix(NamedTuple):
 
 class Continuity:
     """
-    Tells poses that can be relied on from those of a localisation or a clock that jumps.
+    Distinguishes poses that can be relied on from those of a localisation or a clock that jumps.
 
     A pose follows from another one if its stamp is later, and the robot can have come so far. One
     that does not follow from the last believed one is believed once others have followed from it.

@@ -17,12 +17,12 @@ from mnm_ros.driving.pose import Pose, wrapped
 
 _GAIN = 3.0        # 1/s, speed per remaining distance or angle, close to the end
 _ALIGNED = 0.4     # rad from the direction of the target, within which it starts to drive
-_ASTRAY = 0.5      # rad from that direction, beyond which it stops and turns again
+_ASTRAY = 0.5      # rad from that direction; if it is farther off, it stops and turns again
 _LOST = 1.0        # rad, the same on a path, whose curves need more than a straight way
-_EARLY = 0.4       # s, at least, that it looks ahead on a path
+_EARLY = 0.4       # s, at least, that it aims ahead on a path
 _SWAY = 0.9        # of the turning speed, which curves may take
 _SHORTEST = 1e-6   # m, and 1/m, in place of 0
-_BEHIND = 2.5      # rad from the direction of the target, beyond which either turn will do
+_BEHIND = 2.5      # rad from the direction of the target; farther off, either turn will do
 _LONGEST = 0.2     # s between two poses that count for acceleration; more may be a gap
 _SURE = 0.5        # s without room, during which it stops, until that is believed
 _OUTLIERS = 3      # poses that may lie apart
@@ -66,7 +66,7 @@ class Leg(NamedTuple):
     :ivar retreat: whether it leads away from an obstacle, so that a bump does not end it.
     :ivar direct: whether it is a move, which a long way round would not be.
     :ivar via: the points of the way there, which is driven without a stop.
-    :ivar ahead: how far to look ahead on that way in m.
+    :ivar ahead: how far to aim ahead on that way in m.
     """
 
     x: float

@@ -20,7 +20,7 @@ OUTSIDE = -2
 """The state of every pose outside of the grid."""
 
 FARTHEST = 1e8
-"""Coordinates beyond it, in m, are none; those of UTM reach 1e7."""
+"""Larger coordinates, in m, are none; those of UTM reach 1e7."""
 
 Edge = tuple[int | None, int]
 """A move from a cell, or from outside of the grid (None), to a cell."""
@@ -102,7 +102,7 @@ class Grid:
         return wrapped(self.yaw + heading * QUARTER)
 
     def distance_beyond(self, cell: int, x: float, y: float) -> float:
-        """Return how far a point is beyond the border of a cell in m; negative inside."""
+        """Return how far a point is outside the border of a cell in m; negative inside."""
         right, up = self.within(x, y)
         row, column = divmod(cell, self.columns)
         return max(abs(right - (column + 0.5) * self.cell_size),
@@ -132,9 +132,9 @@ class Grid:
 
 class Place:
     """
-    The state of a robot with noisy poses: it changes only well beyond a border.
+    The state of a robot with noisy poses: it changes only well outside a border.
 
-    :param margin: how far beyond, as a fraction of a cell or of a quarter turn.
+    :param margin: how far outside, as a fraction of a cell or of a quarter turn.
     :ivar cell: None outside of the grid.
     :ivar heading: 0 .. 3.
     """
@@ -213,7 +213,7 @@ def centres(grid: Grid, cells: NDArray[np.int64]) -> Points:
 
 class Ways:
     """
-    What is known about the moves between the cells of a grid.
+    The knowledge about the moves between the cells of a grid.
 
     :ivar free: the cells that are free on a map; None without a map.
     """

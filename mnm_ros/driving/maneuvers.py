@@ -231,7 +231,7 @@ class WayHome(Homing):
     :param timeout: for each cell of a leg in s.
     :param in_one_go: whether the mover finds the way by itself, in one leg.
     :param limit: as of ``Homing``.
-    :param farthest: m outside of the grid, beyond which nothing is driven.
+    :param farthest: m outside of the grid; farther away nothing is driven.
     :raises ValueError: if home is outside of the grid.
     """
 

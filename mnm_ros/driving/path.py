@@ -13,7 +13,7 @@ from mnm_ros.driving.pose import wrapped
 
 _ARC = 4           # straight parts of a rounded corner
 _SLIGHT = 0.3      # rad; a smaller turn needs no arc
-_CUT = 1 / 8       # of an arc's radius, by which one who looks as far ahead cuts it
+_CUT = 1 / 8       # of an arc's radius, by which a robot that aims as far ahead cuts it
 _SHARPEST = 1.7    # rad, that are rounded; a quarter turn is 1.57
 
 IsFree = Callable[[Sequence[Point]], bool]
@@ -96,7 +96,7 @@ class Path:
     How far a robot is on a way; it may be beside it, but does not go back.
 
     :param points: of the way in m.
-    :param ahead: how far to look ahead in m.
+    :param ahead: how far to aim ahead in m.
     :ivar driven: the m of it that are driven.
     """
 

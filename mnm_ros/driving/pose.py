@@ -97,7 +97,7 @@ class Transform(NamedTuple):
 
 class FrameLink(NamedTuple):
     """
-    What was last heard of a frame.
+    The last transform of a frame.
 
     :ivar parent: the frame that the transform is in.
     :ivar stamp: ns; None for one that never changes.

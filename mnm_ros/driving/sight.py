@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 BUMP_TYPES = ('std_msgs/Bool', 'irobot_create_msgs/HazardDetectionVector',
               'kobuki_ros_interfaces/BumperEvent')
-"""What bumpers publish."""
+"""The messages of bumpers."""
 
 NO_REVERSE = (BUMP_TYPES[1],)
 """The bumpers of bases that stand still after some decimetres backwards."""
@@ -25,7 +25,7 @@ BACKED_UP = ('BACKUP_LIMIT (HazardDetection type 0): the base reverses no furthe
 """Why the base of an iRobot stands still, for people."""
 
 _FEWEST = 2     # points that are something; a single one may be noise
-_EDGE = 0.6     # of the radius, beyond which what is in the way may be passed beside
+_EDGE = 0.6     # of the radius; obstacles farther aside may be passed
 _OWN = 0.9      # of the radius, within which a scanner sees the robot itself
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What an exploration has learnt, for people and for other programs.
+The knowledge of an exploration, for people and for other programs.
 
-Read ``formats``, the table of what can be written, then ``contents``, what each of them is given,
-and ``writers``; ``recording`` keeps an exploration in memory as it goes.
+Read ``formats``, the table of what can be written, then ``contents``, the values that each of them
+receives, and ``writers``; ``recording`` keeps an exploration in memory as it goes.
 """

@@ -21,7 +21,7 @@ _LEAST = 0.25    # probability of an edge that has never arrived: one of four ex
 
 
 def may_close(graph: RouteGraph) -> tuple[Transition, ...]:
-    """Return the edges that may close: of a given graph all, also those that never arrived."""
+    """Return the edges that may close; of a graph from a file also those that never arrived."""
     if graph.given is None:
         return graph.edges
     arrived = {(edge.state, edge.action): edge for edge in graph.edges}
@@ -61,7 +61,8 @@ class Closures:
         """
         Return the edges that have closed and those that have opened since the last update.
 
-        :param known: all known states, of a given graph all nodes; nothing changes without one.
+        :param known: all known states, of a graph from a file all nodes; nothing changes without
+            one.
         :param counts: since the last change that was noticed.
         :param closed: pairs that a noticed change has closed.
         """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an exploration has learnt, wherever it comes from, and the likely way to a state."""
+"""The knowledge of an exploration, wherever it comes from, and the likely way to a state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from mnm_ros.robot_description import kept_beside, RobotDescription, UNDESCRIBED
 @dataclass(frozen=True)
 class ExportContents:
     """
-    What an exploration has learnt.
+    The knowledge of an exploration.
 
     :ivar source: where this comes from, in a few words.
     :ivar knowledge: what is known.

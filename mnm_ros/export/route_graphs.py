@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What was learnt as a graph of places, for programs that plan routes over one.
+The knowledge as a graph of places, for programs that plan routes over one.
 
 A node is a known state with a place; the edges are those of
 ``mnm_ros/core/knowledge/direct_edges.py``, of ``class`` ``policy`` where a policy plays the
@@ -14,7 +14,7 @@ way from home to its end. What is proven is of ways from home, and stands at the
   ``nav2_route/src/plugins/graph_file_loaders/geojson_graph_file_loader.cpp`` in
   ros-navigation/navigation2 reads it. Ids are unsigned, and services of nav2 carry them in 16 bit.
   A figure has to be written with a point to be a ``float`` for the plugins that score edges, which
-  end on anything else; ``class`` is where ``SemanticScorer`` looks.
+  end on anything else; ``class`` is what ``SemanticScorer`` reads.
 - ``rmf``: YAML for the fleet adapters of Open-RMF, as
   ``rmf_fleet_adapter/src/rmf_fleet_adapter/agv/parse_graph.cpp`` in open-rmf/rmf_ros2 reads it and
   ``rmf_building_map_tools/building_map/building.py`` in open-rmf/rmf_traffic_editor writes it.
@@ -52,8 +52,9 @@ class RouteGraph:
     Known places and the direct ways between them.
 
     :ivar nodes: states, home first if it has a place.
-    :ivar edges: one for a pair of nodes at most; of a given graph those that have once arrived.
-    :ivar played: the states and actions of policies, among those of the edges.
+    :ivar edges: one for a pair of nodes at most; of a graph from a file those that have once
+        arrived.
+    :ivar played: the states and actions that policies use, among those of the edges.
     :ivar given: the graph that was explored, if what was learnt is written at its edges.
     """
 
@@ -70,7 +71,7 @@ class RouteGraph:
 
         :param given: all its places are nodes then, and no hypothesis is needed.
         :raises ExportError: if there are no policies, if it has no nodes or no edges, or if
-            another graph than the given one was explored.
+            another graph than ``given`` was explored.
         """
         known = learnt.knowledge
         if given is not None:
@@ -131,9 +132,9 @@ class RouteGraph:
         """
         Return what is known of each edge of a file that was ever driven.
 
-        Edges with one id, start and end cannot be told one from another, and are left out.
+        Edges with one id, start and end cannot be distinguished, and are left out.
 
-        :param file: the given graph, perhaps with several places at a position.
+        :param file: the explored graph, perhaps with several places at a position.
         """
         assert self.given is not None
         merged = {} if file is self.given else {
@@ -215,7 +216,7 @@ def warnings(learnt: ExportContents, given: PlaceGraph | None = None) -> list[st
 
 
 def nav2_route(learnt: ExportContents, given: PlaceGraph | None = None) -> bytes:
-    """Return the graph for nav2's route server, or the given one with what was learnt."""
+    """Return the graph for nav2's route server, or a graph from a file with what was learnt."""
     graph = RouteGraph.of(learnt, given)
     if given is not None:
         known, explored = {*learnt.knowledge.known}, graph.given or given
@@ -282,10 +283,11 @@ def edge_ids(graph: RouteGraph,
     """
     Return the ids of edges for nav2.
 
-    They are those of a given graph. Else, where they fit below those of nodes, they are counted
-    from the highest down, by state and action: an edge that is written again has the same id.
+    They are those of a graph from a file. Else, where they fit below those of nodes, they are
+    counted from the highest down, by state and action: an edge that is written again has the same
+    id.
 
-    :param edges: of the given graph, if they are not those of the graph itself.
+    :param edges: of the file, if they are not those of the graph itself.
     """
     if graph.given is not None:
         return {edge: int(graph.given.outgoing(edge.state)[edge.action].key)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What was learnt, written in each of the formats.
+The knowledge, written in each of the formats.
 
 A bag is a transition log as an MCAP file, which ``ros2 bag``, Foxglove and others open. It has the
 topics of the steps in their usual layouts, in the namespace of the robot that has made a step if

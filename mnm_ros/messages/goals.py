@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Goals, and what is told of goals, ways, trust and robots."""
+"""Goals, and messages about goals, ways, trust and robots."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def decode_drive(message: Int64MultiArray) -> DriveGoal:
 
 
 def decode_trust(message: String) -> tuple[tuple[int, int], dict[int, PolicyTrust]]:
-    """Return ``(round, revision)`` of provisional policies, and what is told by state."""
+    """Return ``(round, revision)`` of provisional policies, and the trust by state."""
     check_type('trust', message, String)
     return from_json(message.data)
 

@@ -95,7 +95,7 @@ def decode_states(message: Int64MultiArray) -> tuple[int, ...]:
 
 class StepReport(NamedTuple):
     """
-    What a robot side says of an order.
+    The answer of a robot side to a command.
 
     :ivar refused: why it was not executed; empty if it was.
     :ivar commander: the node that has the robot, if that is why.

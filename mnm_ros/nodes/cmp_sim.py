@@ -105,7 +105,7 @@ class CmpSim(RobotSide):
                 super().send_state(seq, state)
 
     def close(self) -> None:
-        """Log how much has been played, and write the counts if ``record`` is set."""
+        """Log how many steps were executed, and write the counts if ``record`` is set."""
         steps = self._simulator.steps
         self.get_logger().info(f'{steps} steps, {self._truth.total} exploration steps')
         write_record(self, self._given['record'], self._simulator.counts)

@@ -82,7 +82,7 @@ class Dashboard(Node):
         return shared
 
     def _played(self, path: str) -> SharedLayers:
-        """Show a log, which is played as fast as that goes."""
+        """Show a log, which is replayed as fast as possible."""
         log = PlayedLog()
         shared = SharedLayers(log, None, f'log {path}')
         try:

@@ -185,7 +185,7 @@ class DiffDriveSim(Node):
             self._odom_publisher.publish(self._odom)
         located = self._pose_publisher.get_subscription_count() > 0
         transforms = self._transforms if self._transforms and self._transforms.wanted else None
-        # Both tell of one localisation, with one noise.
+        # Both report one localisation, with one noise.
         pose = robot.localised() if located or transforms and transforms.corrects else robot.pose
         if located:
             self._located.header.stamp = clock
@@ -247,7 +247,7 @@ def set_covariance(covariance: NDArray[np.float64], position: float, angle: floa
     """
     Write two standard deviations, m and rad, into the 6x6 covariance of a pose or twist.
 
-    Noise below 1 mm or mrad is given as that: many readers take a zero for unknown.
+    Noise below 1 mm or mrad is published as that: many readers take a zero for unknown.
     """
     covariance[0] = covariance[7] = max(position, 1e-3) ** 2
     covariance[35] = max(angle, 1e-3) ** 2

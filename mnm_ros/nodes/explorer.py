@@ -74,8 +74,8 @@ class ManagerBond:
     It is made while the node is active, as the nodes of nav2 do.
 
     The manager makes its end of the bond once it has activated the node, and knows it by the
-    node's name. The bond speaks from a thread of its own: it tells that the process is gone, not
-    that its callbacks hang.
+    node's name. The bond has a thread of its own: it shows that the process is gone, not that its
+    callbacks hang.
     """
 
     def __init__(self, node: Node) -> None:
@@ -83,7 +83,7 @@ class ManagerBond:
         self._bond: Any = None
 
     def make(self) -> None:
-        """Begin to tell that the node is there."""
+        """Begin to report that the node is there."""
         self.end()
         if bondpy is None:
             return
@@ -94,7 +94,7 @@ class ManagerBond:
         self._bond = bond
 
     def end(self) -> None:
-        """Tell the manager that this is the end of the bond, if there is one."""
+        """Inform the manager that this is the end of the bond, if there is one."""
         bond, self._bond = self._bond, None
         if bond is not None:
             bond.break_bond()
@@ -114,7 +114,7 @@ class Explorer(LifecycleNode):
 
     It publishes on ``heartbeat`` as long as its callbacks are served, in every lifecycle state.
 
-    :raises ParameterError: if a parameter given at start is not allowed.
+    :raises ParameterError: if a parameter set at start is not allowed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:

@@ -20,7 +20,7 @@ from mnm_ros.parameters import Parameters
 from mnm_ros.plan.floor_plan import Plan
 from mnm_ros.robot_description import RobotDescription
 
-_ASTRAY = 2       # cells outside of the grid, beyond which nothing is driven
+_ASTRAY = 2       # cells outside of the grid; farther away nothing is driven
 
 
 class GridDriver(MobileDriver):

@@ -52,7 +52,7 @@ class Navigator(Node):
     If an explorer commands the robot, the explorer plays the goal; without one the navigator
     commands the robot itself.
 
-    :raises ParameterError: if a parameter given at start is not allowed.
+    :raises ParameterError: if a parameter set at start is not allowed.
     """
 
     def __init__(self, **node_arguments: Any) -> None:

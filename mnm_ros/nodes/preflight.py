@@ -70,7 +70,7 @@ class PreflightNode(Node):
         self._timer = every(_TICK, self, self._tick)
 
     def _prepare(self) -> None:
-        """Make the probe for the actions and the radius, which are given or found."""
+        """Make the probe for the actions and the radius, which are declared or found."""
         given = self._given
         names = given['actions']
         self._problem = Problem(

@@ -42,7 +42,7 @@ _IN_A_ROW = 0.2        # s, between two ways home by the service that nobody has
 
 
 class _Stand:
-    """Keeps the robot where it is until an explorer is told to go on."""
+    """Keeps the robot where it is until an explorer is asked to go on."""
 
     def __init__(self, pause: ExplorationPause) -> None:
         self.order: Command | None = None    # the last one since the explorer paused
@@ -69,7 +69,7 @@ class _HomeRecord:
     """
     Says on ``requests`` that the service ``return_home`` begins to lead home, and what follows.
 
-    One of many in a row is not told of: these are an explorer's, whose RESET the service is. Nor
+    One of many in a row is not reported: these are an explorer's, whose RESET the service is. Nor
     is a call that asks what has come of the last one.
     """
 
@@ -254,7 +254,7 @@ class RobotSide(Node):
         Come to rest because a person has stopped the robot, though not by the service ``stop``.
 
         It stands until ``stop`` is called with false. An explorer that explores is paused, and
-        frees the robot, too, as soon as it is told to go on.
+        frees the robot, too, as soon as it is asked to go on.
         """
         self.requests.say('stop', 'robot', text=reason)
         self._stand = _Stand(self._pause)
@@ -472,7 +472,7 @@ class RobotSide(Node):
         elif self._stopped:
             self._free()
             self._send_reports()    # at once, so that no answer to an earlier order precedes it
-        self._told = None    # also if nothing changes: another robot side may have told otherwise
+        self._told = None    # also without a change: another robot side may have published
         return True, ('free' if not request.data else
                       NOT_AT_REST if self.busy else 'stopped')
 

@@ -23,7 +23,7 @@ from mnm_ros.places.zones import declaration_of, describe, ZonePlace, Zones
 from mnm_ros.plan.floor_plan import Plan, walls
 from mnm_ros.robot_description import RobotDescription
 
-_ASTRAY = 3.0    # m from all zones and edges, beyond which nothing is driven
+_ASTRAY = 3.0    # m from all zones and edges; farther away nothing is driven
 
 
 class RouteDriver(MobileDriver):

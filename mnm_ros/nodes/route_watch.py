@@ -91,7 +91,7 @@ class RouteWatch(Node):
         pose = pose_of(self, message)
         if pose is None:
             return
-        if self._last and math.dist(self._last[:2], pose[:2]) > _JUMP:    # or was it carried?
+        if self._last and math.dist(self._last[:2], pose[:2]) > _JUMP:    # moved by hand?
             self._tell(self._witness.called_off())
         self._last = pose
         state = self._whereabouts.update(pose)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the node ``dashboard`` may do: services and goals, and what came of them."""
+"""The commands of the node ``dashboard``: services and goals, and their results."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the pages have in common on which a plan, or a place graph, is edited.
+The common parts of the pages on which a plan, or a place graph, is edited.
 
 A picture is drawn on with one tool at a time. ``plan_page`` has the tools of cells, ``place_page``
 those of places.
@@ -32,10 +32,10 @@ class PlanMap(Element, component='plan_map.js'):    # type: ignore[call-arg]
 
 class Shared(Generic[_T]):
     """
-    What all browsers edit.
+    The draft that all browsers edit.
 
     :param where: whose draft it is.
-    :param save: writes what it is now, is given what was saved last, and returns what was written.
+    :param save: writes the draft; called with what was saved last, and returns what was written.
     :param forecast: says how long it takes to explore it; may take long.
     :param findings: returns what is wrong with it.
     """
@@ -61,7 +61,7 @@ class Shared(Generic[_T]):
 
 class EditPage(Generic[_T]):
     """
-    What one browser shows.
+    The page in one browser.
 
     :cvar tools: the label of each tool and what to do with it; the first one is in use at first.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the page has shown before: kept packed, and shown again when it is asked for."""
+"""Earlier content of the page: kept packed, and shown again when it is asked for."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WEIGHTS = {'change': CHANGE, 'fault': CHANGE}
 
 
 class Source(Protocol):
-    """What is shown: ``Subscriptions``, or a log that is played."""
+    """What is shown: ``Subscriptions``, or a log that is replayed."""
 
     heard: Telemetry
     policies: Int64MultiArray | None
@@ -43,7 +43,7 @@ class Source(Protocol):
 
 class PastView(NamedTuple):
     """
-    What was to be seen at a moment.
+    The content of the page at a moment.
 
     :ivar where: each state is drawn; where it is drawn now.
     :ivar layers: of the map.
@@ -60,7 +60,7 @@ class PastView(NamedTuple):
         return sum(each.number < self.moment.number for each in moments)
 
     def arrows(self, state: int) -> dict[str, list[Any]] | None:
-        """Return the policy to a state as arrows, if it was known then and all were told."""
+        """Return the policy to a state as arrows, if it was known then and all were published."""
         if self.hypothesis is None or state not in self.hypothesis.targets:
             return None
         return policy_arrows(self.heard, self.hypothesis.policy_for(state), self.where)

@@ -55,7 +55,7 @@ class TimeSlider(Element, component='time_slider.js'):    # type: ignore[call-ar
 
 
 class Page:
-    """What one browser shows."""
+    """The page in one browser."""
 
     def __init__(self, shared: SharedLayers) -> None:
         self._shared = shared
@@ -63,7 +63,7 @@ class Page:
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
         self._then: PastView | None = None    # None for now
-        self._came: tuple[object, ...] = ()    # of controls, as told last
+        self._came: tuple[object, ...] = ()    # of controls, as shown last
         self._sent: Layers = {}
         self._said: dict[str, str] = {}
         self._labels: dict[str, ui.label] = {}

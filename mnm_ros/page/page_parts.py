@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all pages look alike by: style, icon, boxes, cards, and the choice of light or dark."""
+"""The common parts of all pages: style, icon, boxes, cards, and the choice of light or dark."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def card(classes: str, title: str) -> ui.element:
 
 
 def button(label: str, name: str, pressed: object) -> ui.button:
-    """Return a button that looks like those that operate a robot."""
+    """Return a button in the style of those that operate a robot."""
     return ui.button(label, on_click=pressed).props(
         'dense unelevated no-caps').classes(f'press press-{name}')
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What all pages of a dashboard show: the exploration, who is there, and the robot's world."""
+"""The content of all pages of a dashboard: exploration, who is there, and the robot's world."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class PageSubscriptions(Subscriptions):
 
 class SharedLayers:
     """
-    What is heard as layers and as a chart, drawn when they have changed.
+    The telemetry as layers and as a chart, drawn when they have changed.
 
     :param commands: None for a page that commands nothing.
     :param where: namespace and domain, or a log, for people.

@@ -48,7 +48,7 @@ def _moved(graph: PlaceGraph, number: Any, first: Any, last: Any) -> list[float]
 
 
 class PlacePage(EditPage[PlaceGraph]):
-    """What one browser shows of a place graph."""
+    """The page of a place graph in one browser."""
 
     tools: ClassVar = {
         'place': ('Move', 'Drag a place to move it; click one to choose it.'),

@@ -48,7 +48,7 @@ def _apart(first: Any, last: Any) -> list[float] | None:
 
 
 class PlanPage(EditPage[Plan]):
-    """What one browser shows of a plan with cells."""
+    """The page of a plan with cells in one browser."""
 
     tools: ClassVar = {
         'move': ('Move the grid', 'Drag the cells to where they fit.'),

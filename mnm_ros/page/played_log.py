@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a transition log tells while it is played, in place of what is heard."""
+"""The telemetry of a transition log that is replayed, in place of what is heard."""
 
 from __future__ import annotations
 

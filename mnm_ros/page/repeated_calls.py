@@ -18,7 +18,7 @@ _AGAIN = 0.3      # s, after an answer that it is not done yet
 
 class CommandOutcome(NamedTuple):
     """
-    What came of a control.
+    The result of a control.
 
     :ivar good: whether it was done; None as long as that is open.
     """

@@ -31,7 +31,7 @@ _GRACE = 1       # s, for requests under way when the node ends
 _JOIN = 3.0      # s, after which the thread is not waited for
 _MOMENT = 0.005  # s
 _PAGES = 20          # that wait for a socket, each of 0.8 MB; browsers have one within a second
-_SETTLE = 2.0        # s, after which the memory of what is gone is given back
+_SETTLE = 2.0        # s, after which the memory of what is gone is returned
 _CONNECTIONS = 200   # that have not asked for anything
 _PATIENCE = 10.0     # s, for a first request
 

@@ -93,7 +93,7 @@ class ParameterSpec:
         return math.isfinite(value) and (at_end or self.minimum < value < self.maximum)
 
     def stands_for_another(self, value: object) -> bool:
-        """Whether the node has to find the value: none is given, or the 0 for that."""
+        """Whether the node has to find the value: none is set, or the 0 for that."""
         return value is None or bool(self.zero) and value == 0
 
     def refusal(self, value: object) -> str:

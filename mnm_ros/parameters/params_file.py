@@ -83,7 +83,7 @@ def _check_entries(tree: Entry, gaps: bool) -> None:
 
 class ParameterFile:
     """
-    What a parameter file says about the nodes of a namespace.
+    The entries of a parameter file for the nodes of a namespace.
 
     :raises ParameterError: if it is no such file; with the line.
     """

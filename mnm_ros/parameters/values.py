@@ -5,7 +5,7 @@ The values of a node's parameters, and what ROS leaves open about those on a com
 
 ROS puts ``-p name:=value`` into the entry ``/**`` that a parameter file before it may have, in the
 place of that entry: an entry for the node further down in the file would win. Here ``-p`` wins,
-and a parameter that no node has is told of.
+and a parameter that no node has is reported.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Parameters:
 
     :param some: whether the node declares others, too.
     :param locked: returns whether the node is configured, when most parameters may not change.
-    :raises ParameterError: if a value given at start is not allowed, or a parameter file cannot be
+    :raises ParameterError: if a value set at start is not allowed, or a parameter file cannot be
         used.
     :ivar on_change: called with the name, the value before and the new one when one is changed.
     :ivar refusal: returns why none may change at present, or nothing.
@@ -60,7 +60,7 @@ class Parameters:
         if not some:
             warn_of_unknown(node, (spec.name for each in NODES.values() for spec in each))
         node.add_on_set_parameters_callback(self._check)
-        # Some are asked for at each step. Humble does not tell when one has been set.
+        # Some are asked for at each step. Humble does not report when one has been set.
         self._keeps = hasattr(node, 'add_post_set_parameters_callback')
         if self._keeps:
             node.add_post_set_parameters_callback(lambda parameters: self._set.clear())
@@ -81,7 +81,7 @@ class Parameters:
         return parameter.value
 
     def is_set(self, name: str) -> bool:
-        """Return whether a value was given for a parameter that else has to be found."""
+        """Return whether a value was set for a parameter that else has to be found."""
         return not self._specs[name].stands_for_another(self._node.get_parameter_or(name).value)
 
     def find(self, name: str, value: Any) -> None:
@@ -92,7 +92,7 @@ class Parameters:
         """
         Set parameters to what a file says, which ``source`` names.
 
-        :raises ParameterError: if a value is not allowed, or if one was given that differs.
+        :raises ParameterError: if a value is not allowed, or if one was set that differs.
         """
         for name, value in values.items():
             spec, given = self._specs[name], self[name]
@@ -172,7 +172,7 @@ def let_assignments_win(node: Node, argv: Sequence[str] | None = None) -> None:
 
 def warn_of_unknown(node: Node, known: Iterable[str]) -> None:
     """
-    Log a warning for every parameter given that no node of the package has.
+    Log a warning for every parameter set that no node of the package has.
 
     One that another node has is no mistake: an entry ``/**`` is for several nodes.
 

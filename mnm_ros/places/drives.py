@@ -34,7 +34,7 @@ class Way(NamedTuple):
 
 class Routes:
     """
-    What is known about the edges of a graph.
+    The knowledge about the edges of a graph.
 
     :param pace: s that a robot needs at least for a m.
     :param timeout: s that it may take besides twice that, for each leg.
@@ -226,7 +226,7 @@ class RouteHome(Homing):
     :param in_one_go: s for a leg of a platform that finds the way home by itself, in place of
         edges; 0 for edges.
     :param limit: as of ``Homing``.
-    :param farthest: m from all zones and edges, beyond which nothing is driven.
+    :param farthest: m from all zones and edges; farther away nothing is driven.
     :param turns_back: as of ``EdgeMove``.
     """
 

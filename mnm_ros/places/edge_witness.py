@@ -7,7 +7,7 @@ What the server tracks says along which edge the robot is meant to go, and poses
 is. A drive begins when the robot leaves the zone of its start with that edge ahead of it. It ends
 
 - in the end of the edge, once the robot is in its zone;
-- if the server has given it up, by another route or because driving was aborted, where the robot
+- if the server has abandoned it, by another route or because driving was aborted, where the robot
   is: in the next zone that it enters, or outside of all of them if it is left there;
 - as one that says nothing about the edge, if somebody has called the robot off.
 

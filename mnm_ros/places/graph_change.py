@@ -28,7 +28,7 @@ _SHOWN = 10    # names of each kind
 @dataclass(frozen=True)
 class GraphChange:
     """
-    What has become of the places and ways of a description.
+    The changes of the places and ways of a description.
 
     A place is the same if it is at the same position. Of several places there, the one with the
     same name is it, else the one with the same number. A way is the same if it joins the same

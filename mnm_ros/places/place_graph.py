@@ -80,7 +80,7 @@ class Edge:
 
     @property
     def id(self) -> EdgeId:    # noqa: A003
-        """Return what tells this edge from the others of a file."""
+        """Return what distinguishes this edge from the others of a file."""
         return self.key, self.start, self.end
 
 

@@ -30,7 +30,7 @@ _METRES = 'cartesian_meters'
 
 @dataclass
 class _Lanes:
-    """What has been read of the levels so far."""
+    """The levels, as far as they are read."""
 
     path: Path
     places: dict[int, Place] = field(default_factory=dict)

@@ -87,9 +87,9 @@ class Zones:
 
 class ZonePlace:
     """
-    The place of a robot with noisy poses: it is left only well beyond the border of its zone.
+    The place of a robot with noisy poses: it is left only well outside the border of its zone.
 
-    :param margin: how far beyond, as a part of the zone.
+    :param margin: how far outside, as a part of the zone.
     :ivar cell: the place; None outside of all zones.
     :ivar heading: 0, as it makes no difference.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What pages edit: a draft, which is changed by one edit after the other, and may be undone.
+A draft that pages edit: it is changed by one edit after the other, and may be undone.
 
 An edit is a JSON object with a key ``edit``; ``edits`` has those of a plan with cells,
 ``place_edits`` those of a place graph.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with a plan, each with its place: said before a robot finds out."""
+"""The faults of a plan, each with its place: said before a robot finds out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 BESIDE = 0.05
 """How far a robot may be off its way in m: the default ``tolerance`` of ``grid_driver``."""
 
-_LEAST_ROOM = 1.0    # m^2, of what is told of although it has no name
+_LEAST_ROOM = 1.0    # m^2, of a room that is reported although it has no name
 _SHOWN = 4           # cells, of many
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a floor plan is: a map with a grid, a home, rooms, doors and keep-outs."""
+"""A floor plan: a map with a grid, a home, rooms, doors and keep-outs."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Fit:
 @dataclass(frozen=True)
 class Wish:
     """
-    What a grid has to be like.
+    The requirements on a grid.
 
     :ivar home: where RESET leads.
     :ivar radius: of the robot with its clearance in m.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What places are laid on: a map without specks, with keep-outs, openings, rooms and a home.
+The ground of a place graph: a map without specks, with keep-outs, openings, rooms and a home.
 
 ``plan_maker`` lays cells on it, ``place_maker`` a place graph.
 """
@@ -33,7 +33,7 @@ _MARGIN = 2    # pixels around what is known that are kept of a map
 @dataclass(frozen=True)
 class Ground:
     """
-    What places are laid on.
+    The ground on which places are laid.
 
     :ivar plan: a plan without cells, rooms and doors, which come after the places.
     :ivar lines: across the openings between rooms.
@@ -59,7 +59,7 @@ class Ground:
 
     def with_rooms(self, places: Iterable[Point], reached: bool = False) -> Plan:
         """
-        Return the plan with the rooms that are given and those that places are in, and doors.
+        Return the plan with the declared rooms and those that places are in, and doors.
 
         :param reached: whether doors and openings to rooms without a name are left out.
         """
@@ -123,7 +123,7 @@ def _cropped(map_: Map) -> Map:
 def _rooms(map_: Map, labels: Labels, given: Mapping[str, Point],
            used: Sequence[int]) -> dict[str, Point]:
     """
-    Return the rooms that are given, and letters for the others that places are in.
+    Return the declared rooms, and letters for the others that places are in.
 
     :param used: the room of each place; the first of them gets the first letter.
     """
@@ -136,7 +136,7 @@ def _rooms(map_: Map, labels: Labels, given: Mapping[str, Point],
 
 def _named_lines(map_: Map, labels: Labels, rooms: Mapping[str, Point], request: Request,
                  lines: Iterable[Line]) -> tuple[dict[str, Line], dict[str, Line]]:
-    """Return doors and openings by the names of the rooms on both sides; doors may be given."""
+    """Return doors and openings by the names of the rooms on both sides; doors may be declared."""
     if request.doors:
         return dict(request.doors), {}
     doors: dict[str, Line] = {}

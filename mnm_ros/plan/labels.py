@@ -21,7 +21,7 @@ AROUND = ((0, -1), (1, -1), (1, 0), (1, 1), (0, 1), (-1, 1), (-1, 0), (-1, -1))
 
 class Labels:
     """
-    What is in a picture, and where labels may still be.
+    The content of a picture, and where labels may still be.
 
     :param unit: the size of a small mark.
     :param within: the picture.

@@ -52,7 +52,7 @@ _Occupancy = Callable[[_Shades, '_Shades | None'], NDArray[np.int8]]
 @dataclass(frozen=True)
 class MapFile:
     """
-    What a file of a map holds.
+    The content of a file of a map.
 
     :ivar remarks: what the person whose map this is should know, as sentences.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is wrong with a place graph on its map, each with its place."""
+"""The faults of a place graph on its map, each with its place."""
 
 from __future__ import annotations
 

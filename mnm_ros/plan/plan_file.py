@@ -209,7 +209,7 @@ def _name(entry: Entry) -> str:
 
 
 def _cell_names(keys: Keys, grid: Grid) -> dict[int, str]:
-    """Return the names of cells that are given by row and column."""
+    """Return the names of cells that the file lists by row and column."""
     found: dict[int, str] = {}
     for name, (key, entry) in _mapping(keys, 'names', 'names of cells').items():
         place = re.fullmatch(r'r(\d{1,5})c(\d{1,5})', str(name))

@@ -22,7 +22,7 @@ _Point = tuple[float, float]
 @dataclass(frozen=True)
 class Request:
     """
-    What a plan is to be made of; lengths are in m, angles in rad.
+    The input from which a plan is made; lengths are in m, angles in rad.
 
     :ivar home: None for the place with most room.
     :ivar clearance: how far from walls ways are kept besides.
@@ -58,7 +58,7 @@ class Request:
 @dataclass(frozen=True)
 class Wishes:
     """
-    What is told of a plan and written beside it.
+    The values for the forecast of a plan, and a file to write beside it.
 
     :ivar mask: where to write the keep-outs as a filter mask; None for nowhere.
     :ivar radius: ``L``, with which it will be explored.

@@ -25,8 +25,8 @@ class AdvisoryLoop(RobotLoop):
     that nothing can have happened in between. Only RESET may come from an unknown state. After
     everything else the robot counts as relocated, and the advice is RESET. What is learnt from is
     thus distributed as if the explorer had driven, as long as the driver does not leave attempts
-    unfinished because of how they go. Any other action that was played right after the step before
-    counts as work, also while the task is paused.
+    unfinished because of how they go. Any other action that was executed right after the step
+    before counts as work, also while the task is paused.
 
     :param task: what says the actions, and learns.
     :param limits: how long to wait, and when to stop.
@@ -42,7 +42,7 @@ class AdvisoryLoop(RobotLoop):
         self._early: tuple[int, int, float] | None = None    # seq, state, when
         self._answered: deque[int] = deque(maxlen=_REMEMBERED)
         self._last = REPORT    # seq of the last answer, unless the robot was moved after it
-        self._place: int | None = None    # the state that it told
+        self._place: int | None = None    # the state that it reported
         self._heard = 0.0
 
     def on_order(self, seq: int, action: int, now: float) -> None:
@@ -111,7 +111,7 @@ class AdvisoryLoop(RobotLoop):
         return seq == self._last + 1 and self._last != REPORT
 
     def _work(self, action: int, state: int | None) -> None:
-        """Tell the task of what the driver had executed; None if that was broken off."""
+        """Report to the task what the driver had executed; None if that was broken off."""
         if self._place is not None and action != RESET and not self.over:
             self.task.observe_work(self._place, action, state)
 

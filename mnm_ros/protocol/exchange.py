@@ -35,8 +35,8 @@ SLOW = 1.0
 """Mean seconds of a move, from which on the times of a robot are used. A faster robot is a
 simulated one, whose runs are repeatable only if nothing depends on its times."""
 
-FIRST = 20           # executions until the times are told, RESET and another action among them
-_MORE = 1.5          # times the executions, until they are told again
+FIRST = 20           # executions until the times are reported, RESET and another action among them
+_MORE = 1.5          # times the executions, until they are reported again
 _LONGEST = 5.0       # times the mean of the action counts at most: the robot may have been held up
 _PRECISION = 2       # decimals of a second
 
@@ -58,7 +58,7 @@ class Command(NamedTuple):
 
 
 class StateMeaning(Enum):
-    """What a ``state`` message means to the explorer."""
+    """The meanings of a ``state`` message for the explorer."""
 
     ANSWER = 'answer'
     REPORT = 'report'
@@ -198,7 +198,7 @@ class PairTimes:
         return self._times[key]
 
     def news(self) -> StepTimes | None:
-        """Return all times once there is much to tell since they were returned last."""
+        """Return all times once they have changed much since they were returned last."""
         if self._executions < self._next or RESET not in self._actions:
             return None
         self._next = round(_MORE * self._executions)
@@ -321,7 +321,7 @@ class SoleCommander:
 
 
 class Order(Enum):
-    """What the robot has to do about an ``action`` message."""
+    """The reactions of the robot to an ``action`` message."""
 
     EXECUTE = 'execute'
     REPEAT = 'repeat'      # send the stored answer again

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What makes the steps of robots, and how it is paused.
+The loop that makes the steps of robots, and how it is paused.
 
 Commanding a robot and advising a driver have pauses, limits and faults in common.
 """
@@ -105,9 +105,9 @@ class RobotLoop(Loop):
     :param task: what says the actions and learns from the states.
     :param limits: how long to wait, and when to stop.
     :ivar timer: with which the robot is waited for.
-    :ivar aside: called with what may take long, and with what to do after it, given the seconds
-        that it has taken. It may return at once, but nothing of the loop may be called until
-        the first of the two is done.
+    :ivar aside: called with what may take long, and with a callback for after it, which receives
+        the seconds that it has taken. It may return at once, but nothing of the loop may be called
+        until the first of the two is done.
     :ivar before_step: called when the next step is about to begin, which planning may have held
         up.
     """
@@ -228,7 +228,7 @@ class RobotLoop(Loop):
 
     def _observe(self, action: int, state: int, now: float) -> None:
         """
-        Tell the task where an action has led, and go on; the last thing that a callback does.
+        Report to the task where an action has led, and go on; the last thing that a callback does.
 
         A plan may take long, so it is made aside where that is possible.
         """
@@ -259,7 +259,7 @@ class RobotLoop(Loop):
         self._advance(now, action == RESET and not misses)
 
     def _relocate(self, state: int, now: float) -> None:
-        """Tell the task that the robot was moved, and go on."""
+        """Report to the task that the robot was moved, and go on."""
         self._abandon()
         if self.running:
             self.task.robot_answers()

@@ -36,12 +36,12 @@ class SequenceNumbers:
 
 class OrderNumbers:
     """
-    Gives numbers: the time in nanoseconds, or what follows on all that were given before.
+    Issues numbers: the time in nanoseconds, or what follows on all that were issued before.
 
     What is kept is a bound that no number has reached: nothing is written for each order.
 
     :param kept: the bound of earlier starts; 0 if there is none.
-    :param keep: called with the bound before the first number at or beyond the last one is used.
+    :param keep: called with the bound before the first number at or after the last one is used.
     """
 
     def __init__(self, kept: int = 0, keep: Callable[[int], object] = lambda bound: None) -> None:

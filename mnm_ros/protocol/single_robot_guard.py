@@ -3,14 +3,14 @@
 """
 Whether no more than one robot side executes the orders of an explorer.
 
-Two robot sides would both execute an order, and its answer would be that of either. The middleware
-tells which are there, but keeps a robot side that was killed for some 20 s. So those that it tells
-count as alive, unless an order stays unanswered: those that were there when it was given may be
-dead then, and a RESET tells how many live. A newcomer may answer that order when it is given
-again; the old ones may be dead all the same. Each robot side answers orders in the order in which
-they come. One that lives, and was too late for this roll call, therefore answers what no other may
-answer any more before it answers the order under way, and is noticed in time. Unless its queue
-holds nothing else, as none has answered for long: then there is another roll call.
+Two robot sides would both execute a command, and its answer would be that of either. The
+middleware lists those that are there, but keeps a robot side that was killed for some 20 s. So the
+listed ones count as alive, unless a command stays unanswered: those that were there when it was
+sent may be dead then, and a RESET shows how many live. A newcomer may answer that command when it
+is sent again; the old ones may be dead all the same. Each robot side answers commands in the order
+in which they come. One that lives, and was too late for this roll call, therefore answers what no
+other may answer any more before it answers the command under way, and is noticed in time. Unless
+its queue holds nothing else, as none has answered for long: then there is another roll call.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class SingleRobotGuard:
         self._one: frozenset[Hashable] = frozenset()    # of these, no more than one lives
         self._to_come: dict[int, int] = {}    # how many answers an order may still get, by seq
         self._call: _Call | None = None
-        # Who left an order unanswered; its seq, unless others may have heard it when it was given
+        # Who left an order unanswered; its seq, unless others may have heard it when it was sent
         # again. It is not forgotten when these answer.
         self._silent: frozenset[Hashable] = frozenset()
         self._unanswered: int | None = None
-        # The last order: when it was given first, how often, who was there, and the answers.
+        # The last order: when it was sent first, how often, who was there, and the answers.
         self._seq: int | None = None
         self._given = 0.0
         self._times = 0
@@ -133,13 +133,13 @@ class SingleRobotGuard:
         return f'{len(self._robots)} robot sides at once: {", ".join(self._robots.values())}'
 
     def _go_on(self, call: _Call, timeout: float, now: float) -> str:
-        """Return why no order may be given at this point of the call, or nothing."""
+        """Return why no order may be sent at this point of the call, or nothing."""
         if self._seq is None or self._seq == call.after or not self._answers:
-            return ''    # it still has to be given, or to be answered
+            return ''    # it still has to be sent, or to be answered
         if now < self._first + min(timeout, max(_LONGER, self._first - self._given)):
             return f'{self._who}, finding out whether only one of them is alive'
         if self._times > 1:
-            call.after = self._seq    # who has given which answer cannot be told: once more
+            call.after = self._seq    # it is not known whose answer is whose: once more
             return ''
         self._call = None
         self._one = frozenset(self._robots)

@@ -31,7 +31,7 @@ class StepLoop(RobotLoop):
     :param call_home: calls the service ``return_home`` and hands the attempt's number back to
         ``on_home_response``; None to send RESET as an action like any other.
     :param clock: by which ``seconds`` are measured; None for that of all times passed in.
-    :param timed: whether the task is told how long steps take.
+    :param timed: whether the task receives how long steps take.
     """
 
     def __init__(
@@ -235,7 +235,7 @@ class StepLoop(RobotLoop):
         super()._observe(action, state, now)
 
     def _time(self, action: int, seconds: float | None) -> None:
-        """Record how long a step has taken, and tell the task once that is news."""
+        """Record how long a step has taken, and inform the task once that is news."""
         here = self.task.last_state
         if self._pair_times is None or here is None or seconds is None or self.over:
             return

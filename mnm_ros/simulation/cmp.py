@@ -55,7 +55,7 @@ class Cmp(Protocol):
 
 class TableCmp:
     """
-    A CMP given by a table of outcomes; a (state, action) without an entry stays put.
+    A CMP defined by a table of outcomes; a (state, action) without an entry stays put.
 
     :raises InvalidTypeError, InvalidValueError: with the argument and what was expected.
     """
@@ -181,7 +181,7 @@ def described(
 
 
 def _walls(free: set[tuple[int, int]], height: int) -> Iterator[Wall]:
-    """Yield the sides of free cells beyond which no cell is free."""
+    """Yield the sides of free cells behind which no cell is free."""
     for row, column in free:
         left, right = float(column), column + 1.0
         below, above = height - row - 1.0, float(height - row)

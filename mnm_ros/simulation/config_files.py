@@ -18,7 +18,7 @@ MOST_CELLS_IN_ALL = 500_000
 
 def find(path_or_name: str, kind: str) -> Path:
     """
-    Return the path of a file that is given by its path or by the name of a shipped file.
+    Return the path of a file that is named by its path or by the name of a shipped file.
 
     :param kind: ``scenario`` or ``world``.
     :raises FileError: if no shipped file of that kind has the name.

@@ -68,7 +68,7 @@ def best_time(cmp: Cmp, members: Sequence[int], target: int) -> float:
         best, total = float(times[home]), times.sum()
         after = cost + move @ times
         improved = after.argmin(axis=0)
-        # Rounding may make a policy that never arrives look as good, so only real gains count.
+        # Rounding may make a policy that never arrives seem as good, so only real gains count.
         gain = times - after[improved, rows] > 1e-12 * times
         choice = np.where(gain, improved, choice)
 
@@ -133,7 +133,7 @@ def expected_steps(cmp: Cmp, policy: Policy) -> float:
 @dataclass(frozen=True)
 class Verdict:
     """
-    What is wrong with a hypothesis.
+    The faults of a hypothesis.
 
     :ivar missing: the reachable states that are not known.
     :ivar over_limit: the targets whose policy takes too long, with its expected steps.

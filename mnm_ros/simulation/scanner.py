@@ -20,7 +20,7 @@ class Scanner:
     Measures how far it is to what stands around, counter-clockwise from straight ahead.
 
     :param rays: how many, all around.
-    :param farthest: in m, beyond which nothing is seen.
+    :param farthest: in m; farther away nothing is seen.
     :ivar farthest: the same.
     :param noise: the standard deviation of a range in m.
     """

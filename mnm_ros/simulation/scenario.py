@@ -81,7 +81,7 @@ class Scenario:
 
 def load(path_or_name: str) -> Scenario:
     """
-    Read a scenario or a route graph, given by its path or by the name of a shipped scenario.
+    Read a scenario or a route graph, from its path or from the name of a shipped scenario.
 
     :raises FileError: with the file, the line and what was expected there.
     """

@@ -120,14 +120,14 @@ class World:
             cell in closed or self.is_wall(cell) for cell in self.touched(x, y, radius))
 
     def closed(self, doors: Mapping[str, bool]) -> frozenset[Cell]:
-        """Return the cells of the doors that are not open, given whether each is."""
+        """Return the cells of the doors that are not open, according to ``doors``."""
         return frozenset().union(*(
             self.doors[door] for door, is_open in doors.items() if not is_open))
 
 
 def load(path_or_name: str) -> World:
     """
-    Read a world file, given by its path or by the name of a shipped one.
+    Read a world file, from its path or from the name of a shipped one.
 
     :raises FileError: with the file, the line and what was expected there.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What came of one exploration of a changing world, and of several as a curve."""
+"""The result of one exploration of a changing world, and of several as a curve."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Curve:
     """
     Exploration steps over the steps, of several seeds.
 
-    :ivar steps: at which the others are told; all arrays are of one length.
+    :ivar steps: at which the others are measured; all arrays are of one length.
     :ivar mean: of the seeds.
     :ivar low, high: between which a share of the seeds is, as ``curve`` was asked.
     """

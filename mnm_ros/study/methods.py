@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What explores a changing world: MNM, and what it is compared with.
+The methods that explore a changing world: MNM, and those it is compared with.
 
 mnm       MNM over the base; no change is announced to it
 once      the base alone, begun once; what it has found is held for ever
@@ -12,7 +12,7 @@ schedule  the base alone, started again every so many steps, also where the last
 
 A base alone has in each run the delta that MNM gives to its first stream, so that both pay for
 the same promise; a method that starts again makes it for each run apart, which is less. No
-ROS. What comes of it depends on nothing but the experiment.
+ROS. The result depends on nothing but the experiment.
 """
 
 from __future__ import annotations

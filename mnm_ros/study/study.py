@@ -30,7 +30,7 @@ _POINTS = 200                       # of a curve
 @dataclass(frozen=True)
 class Study:
     """
-    What came of many explorations; made by ``run_study``.
+    The results of many explorations; made by ``run_study``.
 
     ``print`` shows a table of it.
 
@@ -162,8 +162,8 @@ def run_study(worlds: Iterable[Union[Scenario, str]], bases: Iterable[str] = (''
     """
     Explore each world by each method with each base and each seed, in simulation.
 
-    The methods are ``mnm``; and the base alone, started ``once``, again at each change of
-    which an ``oracle`` tells it, or again on a ``schedule``.
+    The methods are ``mnm``; and the base alone, started ``once``, again at each change that
+    an ``oracle`` reports, or again on a ``schedule``.
 
     :param worlds: scenarios, or their names or files; they change by their ``until``.
     :param bases: of ``disco``, ``ucb_explore`` or others; '' for that of the preset.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What surrounds a trial on a robot: a prediction before it and a report after it.
+The programs around a trial on a robot: a prediction before it and a report after it.
 
 Read ``probe`` (the check before) with ``rehearsal`` (a prediction by simulation), and ``report``
 over ``replay`` (what happened), ``facts`` (in figures and words) and ``pictures``. ``scenes`` is

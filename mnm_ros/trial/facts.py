@@ -33,7 +33,7 @@ _BEYOND = 60      # states farther than the radius that are listed
 
 class Row(NamedTuple):
     """
-    What is told about a known state.
+    The facts about a known state.
 
     :ivar steps: expected steps, estimated from the counts; inf if it was never seen to arrive.
     :ivar tried: how often the least tried action of the policy was tried.
@@ -55,7 +55,7 @@ class Row(NamedTuple):
 
 class ActionUsage(NamedTuple):
     """
-    What is told about an action.
+    The facts about an action.
 
     :ivar usual: how often it led where it mostly leads in that state, since the last change
         noticed; None if it was hardly tried.
@@ -150,7 +150,7 @@ class Facts:
 
     def overview(self, span: str) -> list[tuple[str, str]]:
         """
-        Return names and values of what is told first.
+        Return the names and values that an overview shows.
 
         :param span: the beginning and the end in words, or ''.
         """

@@ -129,7 +129,7 @@ class MapFigure:
                 f'{escape(said.action_name(action))} {share:.0%}</title></path>')
 
     def _states(self, colours: dict[int, str], others: str = '') -> Iterator[str]:
-        """Yield the states, in the colours given or else in those of their kinds, with labels."""
+        """Yield the states, in ``colours`` or else in the colours of their kinds, with labels."""
         for text, _, _, _, kind, short, label in self._layers['states']:
             x, y, radius = self._where[state := int(text)]
             colour = colours.get(state, others) or scene.KINDS[self._kinds[state]].colour

@@ -3,7 +3,7 @@
 """
 The check of a robot side before a trial, without ROS: time is passed in, in seconds.
 
-A probe, a few steps that show how a robot and its world behave, is played by the step protocol.
+A probe, a few steps that show how a robot and its world behave, is executed by the step protocol.
 Its answers lead to findings and to a prediction.
 """
 
@@ -45,7 +45,7 @@ class Probe:
     :param radius: ``L``; a walk from home has at most twice as many steps.
     :param resets, steps: the least numbers of RESETs and of other actions to play.
     :param seed: of the choice among actions tried equally often.
-    :ivar declaration: where actions may lead; what leads nowhere is never played.
+    :ivar declaration: where actions may lead; what leads nowhere is never executed.
     :ivar homes: how often a RESET ended in each state.
     :ivar counts: per (state, action), without RESET, how often each next state followed.
     """
@@ -60,14 +60,14 @@ class Probe:
         self._resets = resets
         self._steps = steps
         self._random = Random(seed)
-        self._from_home = list(self._actions)    # still to be played there
+        self._from_home = list(self._actions)    # still to be executed there
         self._here = 0    # of no effect, as the first action is RESET
         self._walked = self._played = 0
         self._next: int | None = RESET
 
     @property
     def over(self) -> bool:
-        """Whether everything has been played; the robot is then at home."""
+        """Whether everything has been executed; the robot is then at home."""
         return self._next is None
 
     @property
@@ -174,7 +174,7 @@ class ProbeRun:
     :param timer: of the answers.
     :param first_seq: of the first action; the time in nanoseconds.
     :param send: publishes ``[seq, action]``.
-    :param clock: by which the time of a step is told; None for that of all times passed in.
+    :param clock: by which the time of a step is measured; None for that of all times passed in.
     :ivar given_up: why the probe was abandoned, or ''.
     :ivar foreign: how many answers to orders of other nodes came.
     """
@@ -200,7 +200,7 @@ class ProbeRun:
 
     @property
     def over(self) -> bool:
-        """Whether the probe has been played or abandoned."""
+        """Whether the probe has been executed or abandoned."""
         return self._probe.over or bool(self.given_up)
 
     @property
@@ -256,7 +256,7 @@ class ProbeRun:
         self._send(*order)
 
     def findings(self) -> Iterator[ProbeResult]:
-        """Yield what can be told from the answers so far."""
+        """Yield what the answers so far show."""
         homes = self._probe.homes
         if not homes:
             yield ProbeResult('RESET', False, self.given_up or 'RESET was not answered')
@@ -317,7 +317,7 @@ class ProbeRun:
                    f'{MEASURED_STATES[0]} to {MEASURED_STATES[1]} states')
 
     def _step_seconds(self) -> StepSeconds:
-        """Return what tells the s of a step: the mean of its action, or else of all."""
+        """Return the s of a step: the mean of its action, or else of all."""
         means = {action: mean(times) for action, times in self._times.items()}
         whole = mean(chain.from_iterable(self._times.values()))
         return lambda _, action, __: means.get(action, whole)

@@ -4,7 +4,8 @@
 An exploration of the world as it is declared and was seen, in simulation.
 
 Where it is declared to which states actions lead, an exploration takes a few per cent to half of
-the steps that it takes without, too few for a power law of worlds without; it is also soon played.
+the steps that it takes without, too few for a power law of worlds without; it also takes
+little time.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ StepSeconds = Callable[[int, int, int], float]
 @dataclass(frozen=True)
 class Rehearsal:
     """
-    What came of the runs.
+    The results of the runs.
 
     :ivar prediction: the steps to the first hypothesis, and in which range they will be.
     :ivar pace: s of a step on average.
@@ -68,7 +69,7 @@ def rehearse(problem: Problem, home: int, declaration: Declaration,
         the declared ends are weighed.
     :param patience: s of computing, after which it is not gone on; None if that is not enough for
         one run.
-    :param timed: returns for each run what times its steps, which are told in order; None if
+    :param timed: returns for each run what times its steps, which it receives in order; None if
         they take no time.
     """
     if not declaration.is_whole(home):

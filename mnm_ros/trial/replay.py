@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What happened in an exploration, from its transition log.
+The course of an exploration, from its transition log.
 
 The core is deterministic, so playing the log again shows what was known at each step.
 """
@@ -24,12 +24,12 @@ from mnm_ros.core.progress.events import Event
 @dataclass
 class ReplaySummary:
     """
-    What happened in an exploration.
+    The course of an exploration.
 
     :ivar known: per change of the number of known states the step and the new number.
     :ivar events: the decisions.
     :ivar inputs: how many of each kind there were.
-    :ivar actions: how often each action was played.
+    :ivar actions: how often each action was executed.
     :ivar noticed: how many changes were noticed.
     :ivar noticed_at: at which steps.
     :ivar candidates: per change of their number the step and the new number.

@@ -24,7 +24,7 @@ from mnm_ros.view.sentences import figures, sentence
 from mnm_ros.view.telemetry import Telemetry
 
 _EVENLY = 150    # scenes at which nothing need have been decided
-_EVENTS = 50     # that are told in a scene
+_EVENTS = 50     # that are shown in a scene
 _LOOKS = 8       # policies of which the trust is computed again for a scene
 
 Show = Callable[[Telemetry, 'Hypothesis | None'], object]
@@ -34,7 +34,7 @@ class Scenes:
     """
     The scenes of one log, or of a checkpoint.
 
-    :raises CheckpointError: if it cannot be read, or tells of nothing that can be played again.
+    :raises CheckpointError: if it cannot be read, or has nothing that can be replayed.
     """
 
     def __init__(self, path: Path) -> None:

@@ -209,7 +209,7 @@ def _finite(hops: _Floats) -> _Floats:
 
 
 def _pushed(places: _Places) -> _Places:
-    """Return the places after each two that are too close have given way to each other."""
+    """Return the places after each two that are too close were moved apart."""
     apart = places[:, None] - places[None]
     lengths = np.maximum(np.abs(apart), 1e-9)
     np.fill_diagonal(lengths, np.inf)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What an explorer publishes for those who look on, worked out in a copy of its process."""
+"""What an explorer publishes for observers, worked out in a copy of its process."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Moments of an exploration to which one can look back: not all, but spread over all of it."""
+"""Moments of an exploration that a page can show again: not all, but spread over all of it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NOTHING, DECISION, CHANGE = 1, 4, 16
 
 class Moment(NamedTuple):
     """
-    What was to be seen once.
+    The content of a view at an earlier moment.
 
     :ivar step: after how many steps.
     :ivar time: in s since 1970; 0 if that is not known.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a map of states shows, wherever it is drawn: what each state is, and what leads where."""
+"""What a map of states shows, wherever it is drawn: what each state is, and the transitions."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def doors(heard: Telemetry) -> tuple[tuple[float, float, bool], ...]:
     Return x and y (m) of doors with a name, whether they are open, and of closed ways.
 
     A door is as the last change that was noticed there says, and before as moves have led; one
-    that was never tried is not told. A way is closed that a change has blocked.
+    that was never tried is left out. A way is closed that a change has blocked.
     """
     said = heard.description
     last = {said.door(event.change.state, event.change.action) or (

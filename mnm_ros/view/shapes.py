@@ -31,7 +31,7 @@ Key = tuple[str, Hashable]
 
 class Shape(NamedTuple):
     """
-    Something drawn; equal shapes look the same.
+    Something drawn; equal shapes are drawn the same.
 
     :ivar kind: ``cube``, ``cylinder``, ``sphere``, ``arrow``, ``lines`` or ``text``.
     :ivar points: one in the middle of the shape; the two ends of an arrow; pairs of ends of lines.
@@ -78,12 +78,12 @@ _STEPS = 10        # of the weight of an arrow, which would change with each cou
 _GRAIN = 0.01      # to which places are rounded, for the same reason
 
 NAMESPACES = ('walls', 'transitions', 'policy', *_LOOKS, 'labels', 'rooms', 'status')
-"""What can be switched on and off one by one."""
+"""The layers that can be switched on and off one by one."""
 
 
 class Caption(NamedTuple):
     """
-    What is written above the map.
+    The text above the map.
 
     :ivar level: as in ``diagnostic_msgs/DiagnosticStatus``: OK, WARN, ERROR or STALE.
     :ivar text: for people.

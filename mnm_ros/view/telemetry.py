@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has been heard of an explorer and its robot side, as plain data."""
+"""The telemetry of an explorer and its robot side, as plain data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ end of a run a half to a third is still predicted.
 SILENCE = 3.0    # s without a heartbeat, of which there are two in a second
 _ENDLESS = 365 * 86400.0    # s
 _MEMORY = 30.0              # s, of the pace
-_SHORTEST = 0.9             # s, from which a pace can be told
+_SHORTEST = 0.9             # s, from which a pace can be computed
 
 NOT_KEPT = 'off'
 """What the diagnostics say of ``checkpoint`` without a ``checkpoint_dir``."""
@@ -87,7 +87,7 @@ class StepRate:
 
 
 class RobotsMet:
-    """Which of several robots have been heard of, and which setting their simulators tell."""
+    """Which of several robots have been heard of, and which setting their simulators report."""
 
     def __init__(self) -> None:
         self._met: set[str] = set()
@@ -109,7 +109,7 @@ class RobotsMet:
 @dataclass(frozen=True)
 class Ground:
     """
-    What a robot moves on, in the frame of the positions of states.
+    The ground that a robot moves on, in the frame of the positions of states.
 
     :ivar image: the map as a ``data:`` URL of a picture; '' for none.
     :ivar corner, size: of the picture, in m.
@@ -142,7 +142,7 @@ class Telemetry:
     :ivar reports: how many diagnostics have been heard.
     :ivar pace: steps in a second while it explores, a mean; None if that is not known.
     :ivar robots: how each robot is, if there are several.
-    :ivar true_setting, exploration_steps: what a simulator tells.
+    :ivar true_setting, exploration_steps: as a simulator reports them.
     :ivar ground: what the robot moves on.
     :ivar pose: x, y and yaw of the robot in the frame of the positions.
     :ivar offered: services that are there.
@@ -216,7 +216,7 @@ class Telemetry:
 
     @property
     def candidates(self) -> int | None:
-        """Return how many candidates there are; the activity is told more often than a report."""
+        """Return how many candidates there are; the activity comes more often than a report."""
         return (len(self.knowledge.of(StateKind.CANDIDATE)) if self.activity.limit
                 else self.count('candidates'))
 

@@ -300,7 +300,7 @@ def presence(heard: Telemetry, now: float, where: str) -> str:
 
 
 def bar(heard: Telemetry) -> Bar | None:
-    """Return how far it is; None if that cannot be told."""
+    """Return how far it is; None if that is not known."""
     progress = heard.activity.progress
     if progress is None or progress.expected <= 0:
         return None

@@ -26,7 +26,7 @@ pause of 4 steps is enough.
 
 *Closed.* A door that has closed stays closed for long, also when a new round begins. The core has
 no clock: a caller schedules the re-checks. Without one, the pair is tried as any other. While a
-hypothesis is built, a run looks for policies that do not play a closed pair. It executes the pair
+hypothesis is built, a run seeks policies that do not use a closed pair. It executes the pair
 when nothing else is left, as often as ruling out takes: the run has no samples from before it
 began. During checks, the policies through it cannot prove any more that they work. The phase
 deletes them once the run has nothing else to do than to sample

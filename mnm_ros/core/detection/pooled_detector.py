@@ -13,12 +13,12 @@ first ``_KNOWN`` executions, which do not count. The evidence is the logarithm o
     E = sum over k < n of w_k first(y_1 .. y_k) after(y_{k+1} .. y_n) / max over all p_i of P(y)
 
 where ``y`` are the executions of all moves in their order. ``first`` predicts each move up to a
-change after ``k`` executions; ``after`` predicts all moves with one chance that they share. Given
-the past, which move comes next does not depend on its outcome. So the numerator, divided by the
-true probability, is a nonnegative supermartingale that starts at 1, and the denominator is no
-smaller than the true probability. By Ville's inequality ``E`` ever reaches ``1/d`` with
-probability at most ``d``. Which executions count is decided by the past. To drop splits, or to
-work ``E`` out rarely, makes the alarm only later.
+change after ``k`` executions; ``after`` predicts all moves with one chance that they share.
+Conditional on the past, the choice of the next move does not depend on its outcome. So the
+numerator, divided by the true probability, is a nonnegative supermartingale that starts at 1, and
+the denominator is no smaller than the true probability. By Ville's inequality ``E`` ever reaches
+``1/d`` with probability at most ``d``. The past decides which executions count. To drop
+splits, or to work ``E`` out rarely, makes the alarm only later.
 
 A move that has failed twice in a row does not count until it arrives: a door that has closed is no
 matter of all moves.

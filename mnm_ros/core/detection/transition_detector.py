@@ -33,7 +33,7 @@ explains best what was seen is thus never lost, however old it is.
 
 The cost. The numerator never grows, so that after each check there is a level of the likelihood
 above which ``E`` cannot be at its mark. Only below it the sum is worked out: rarely where several
-next states are usual, and never while there has been only one. What is decided is the same.
+next states are usual, and never while there has been only one. The decisions are the same.
 """
 
 from __future__ import annotations

@@ -24,17 +24,17 @@ class TransitionMonitor:
     """
     The detectors of the pairs executed so far.
 
-    Which pair gets detector number ``j`` depends on chance, but not on its own transitions, as
-    there are none before it; after an alarm a pair begins anew, with another number. So with the
+    Chance may decide which pair gets detector number ``j``, but not the pair's own transitions, as
+    there are none before it; after an alarm a pair starts again with another number. So with the
     ``share`` of its number in ``delta`` for each, the chance of any alarm without a change is at
     most ``delta``.
 
     It begins with the building phase. A stream that was begun later stands for a change that may
-    have come before it: if that one finishes, all pairs begin anew, with other numbers.
+    have come before it: if that one finishes, all pairs start again with other numbers.
 
     Memory: a pair that has always done the same takes some hundred bytes; one with three next
-    states 3 to 10 KB, and one with sixteen, the most that are told apart, 5 to 19 KB, growing with
-    the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
+    states 3 to 10 KB, and one with sixteen, the most that are distinguished, 5 to 19 KB, growing
+    with the logarithm of its executions. In a checkpoint it is a quarter to a third of that.
 
     :param delta: the probability with which any of them ever raises the alarm without a change.
     :ivar raised: the pairs whose evidence is raised, but not enough for an alarm, with the
@@ -65,7 +65,7 @@ class TransitionMonitor:
                     'transition', state, action, detector.evidence, detector.threshold)
 
     def record(self, state: int, action: int, next_state: int) -> PairChange | None:
-        """Take note of a transition; return what has changed if that raises the alarm."""
+        """Record a transition; return what has changed if that raises the alarm."""
         pair = (state, action)
         detector = self._detectors.get(pair)
         if detector is None:
@@ -121,7 +121,7 @@ class TransitionMonitor:
         """
         Monitor the pairs of ``states`` no longer: the robot does not go there any more.
 
-        Should they be known again, their detectors begin anew, as it is no news by then that
+        Should they be known again, their detectors start again, as it is no news by then that
         they may have changed meanwhile.
         """
         for pair in [pair for pair in self._detectors if pair[0] in states]:
@@ -152,7 +152,7 @@ class TransitionMonitor:
         """
         home = policies[0].target
         return tuple(policy.target for policy in policies[1:]
-                     if any(policy.action(step, pair[0]) == pair[1]    # which is told at once
+                     if any(policy.action(step, pair[0]) == pair[1]    # which is reported at once
                             for step in range(len(policy.actions)))
                      and pair in self._plays(policy, home))
 

@@ -3,13 +3,13 @@
 """
 How a state becomes known: step 3, *Certify*, of ``docs/explanation/disco.md``.
 
-States under test come first, then the nearest. For each, the best policy by the counts gets a
-certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument is in
-``statistics/certificate.py``). Where that does not suffice, either the pairs on which it depends
-are sampled, or it makes attempts, together with policies that go on behind it (``extensions``),
-under a test of their lengths each, whichever seems to take fewer steps. ``evidence`` is what both
-rest on. What has failed is remembered (``failed_certificates``), so that it is not worked out
-again as long as little was learnt.
+States under test come first, then the nearest. For each, the best policy of the empirical model
+gets a certificate of the model: the worst plausible CMP (*No certificate is wrong*; the argument
+is in ``statistics/certificate.py``). Where that does not suffice, either the pairs on which it
+depends are sampled, or it makes attempts, together with policies that go on behind it
+(``extensions``), under a test of their lengths each, whichever seems to take fewer steps.
+``evidence`` is what both rest on. A failed certificate is remembered (``failed_certificates``), so
+that it is not worked out again as long as little was learnt.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, long
 import numpy as np
 
 SAMPLE_GROWTH = 1.5
-"""By how much the samples of a pair grow at most before a certificate is looked at again."""
+"""By how much the samples of a pair grow at most before a certificate is computed again."""
 
 _SAMPLES = 0.2    # of the steps of attempts for each target, as attempts do for later ones, too
 
@@ -65,7 +65,7 @@ _SHORTER = 0.8    # of the steps of a policy, for another one to take its place
 @dataclass(frozen=True)
 class Certification:
     """
-    What is sampled for a certificate.
+    The samples for a certificate.
 
     :ivar target: of the policy to be certified; None if there is none.
     :ivar wanted: the executions of each pair that it seems to take.
@@ -79,7 +79,7 @@ class Certification:
 
 class Examination(NamedTuple):
     """
-    What came of looking at a target.
+    The result of checking a target.
 
     :ivar model: of the states that the policy goes through.
     :ivar evidence: that the certificate rests on.
@@ -95,7 +95,7 @@ class Examination(NamedTuple):
 
 class Certifier:
     """
-    What is known, and how it becomes more.
+    The known states, and how others are added.
 
     :param problem: with the limit to certify.
     :param horizon: of every policy.
@@ -108,7 +108,7 @@ class Certifier:
     :ivar estimates: the expected steps of policies when they were certified.
     :ivar evidence: since the beginning, and perhaps since a renewal.
     :ivar attempts: with the policy under test; None while none is tried.
-    :ivar sampled: what the last certificate looked at has asked for.
+    :ivar sampled: the samples that the last certificate has asked for.
     """
 
     # States that tests certified and whose certificates need the map.
@@ -137,7 +137,7 @@ class Certifier:
         self._witnessed = self._due = 0    # transitions that others have made
 
     def begin(self) -> None:
-        """Look at all anew: what was sampled for the last certificate has been seen."""
+        """Check all targets again, with the samples taken for the last certificate."""
         self.sampled = Certification()
         self._sampling.walk({})
 
@@ -154,7 +154,7 @@ class Certifier:
             self._take_by_model(near)
         if self._take_tested_or_walk(near, first):
             return True
-        # What has begun a test goes on with it first.
+        # A policy that has begun a test goes on with it first.
         for target in sorted(near, key=lambda state: state not in self._tests):
             if target in self.known or (
                     chosen is not None and not self._failed.due(target, len(self.known))):
@@ -184,7 +184,7 @@ class Certifier:
         return chosen is not None
 
     def leave_closed(self, pairs: Collection[Pair]) -> None:
-        """Look for no policies through these pairs, and end the tests of those that there are."""
+        """Plan no policies through these pairs, and end the tests of those that use them."""
         self._closed = tuple(pairs)
         for policy, _ in tuple(self._tests.values()):
             if policy.plays(frozenset(pairs)):
@@ -212,7 +212,7 @@ class Certifier:
                     found = True
 
     def model(self, states: tuple[int, ...]) -> EmpiricalModel:
-        """Return the counts of states to look for policies through them."""
+        """Return the counts of states, to plan policies through them."""
         return EmpiricalModel.of(self._rows, states).without(self._closed)
 
     def look(self, target: int, model: EmpiricalModel) -> Examination | None:
@@ -250,7 +250,7 @@ class Certifier:
         return quick if quick.certificate.bound <= limit else found
 
     def judge(self, episode: Episode) -> bool:
-        """Record an attempt in its tests; return whether it is time to look at all again."""
+        """Record an attempt in its tests; return whether to check all targets again."""
         refuted = self._record_beside()
         test = self._test_of(episode)
         # A test that began before something was forgotten is there no more.
@@ -364,7 +364,7 @@ class Certifier:
         support = self._problem.support
         for target, policy in tuple(self.known.items()):
             played = {*zip(policy.states, policy.actions[0])}
-            # What leads through a state that is dropped would play RESET there.
+            # A policy through a state that is dropped would execute RESET there.
             through = any(state in dropped and action != RESET for state, action in played)
             through = through or any(support.forbids(*pair) for pair in played)
             wanting = attempts and pairs and target in self._by_place and target not in standing
@@ -383,7 +383,7 @@ class Certifier:
                 self._tests.end(policy.target)
 
     def _stand_again(self) -> set[int]:
-        """Put in place again what left it given the map; return what its tests still certify."""
+        """Put back the tests that relied on the map; return what they still certify."""
         standing: set[int] = set()
 
         def stands(test: BettingEvaluation) -> bool:
@@ -465,7 +465,7 @@ class Certifier:
 
     def _best_policy(self, model: EmpiricalModel, target: int,
                      guess: Indices | None) -> tuple[Policy, float] | None:
-        """Return the best policy by the counts and its steps, if it seems within the limit."""
+        """Return the policy that seems best and its steps, if these are within the limit."""
         if not model.hits(target).any():
             return None
         moves, steps = model.smoothed_plan(target, self._problem.limit, guess=guess)

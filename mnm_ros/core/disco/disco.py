@@ -53,7 +53,7 @@ STEP_BOUND_FACTOR = 3
 
 
 class DiscoPhase(Enum):
-    """What Disco is doing; planning happens between two steps."""
+    """The activities of Disco; planning happens between two steps."""
 
     SAMPLING = 'sampling'
     PLANNING = 'planning'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What certificates of a run rest on, and the tests of policies by their attempts.
+The evidence for certificates of a run, and the tests of policies by their attempts.
 
 It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 """
@@ -26,7 +26,7 @@ NATS_TO_BEGIN = 1.0    # nats that a new test takes beside its threshold, until 
 _BY_ATTEMPTS = 0.25    # of the delta of a test whose pairs are declared
 _BY_ATTEMPTS_OF_DRIVES = 0.02    # the same where policies of drives are certified by walking
 _FIRST, _FIRST_OF_DRIVES = 0.5, 0.75    # of the delta for tests, for the one in the first place
-_LOOK_GROWTH = 1.02    # of the executions, until it is looked again whether pairs suffice
+_LOOK_GROWTH = 1.02    # of the executions, until it is checked again whether pairs suffice
 _EXCESS = 0.45    # nats for each pair, as a rule, of the excess code length
 _SPARED = 0.3    # of the steps that the limit leaves, for what no evidence is asked for
 _LEAST_MARGIN = 0.1    # steps below the limit, where there are hardly any
@@ -97,9 +97,9 @@ class CertificateEvidence:
 
     A part of ``delta`` is for certificates by the model, and the rest for tests: the one in place
     ``j`` has ``w_j`` of it, which falls with ``j``, and all ``w_j`` together are 1. When its
-    policy has been certified, by it or by the model over the same sets, even if it was given up
+    policy has been certified, by it or by the model over the same sets, even if it was abandoned
     before, it leaves its place, and all that began later move up by one. Take the tests of
-    policies that are beyond the limit. Until a certificate is wrong none of them leaves, so that
+    policies that are over the limit. Until a certificate is wrong none of them leaves, so that
     number ``k`` of them, in the order in which they began, is in place ``k`` or a later one: it
     needs no less capital than by ``w_k``, which is fixed when it begins. So together they have no
     more than the rest; with no greater probability the first certificate that is wrong is by one
@@ -112,7 +112,7 @@ class CertificateEvidence:
 
     A certificate that needs what is declared of where pairs lead may be wrong without any chance.
     A test that leaves its place by one, or by so much capital alone as it needs once another one
-    has, leaves it *given the map*. When an end was missing, all of these are in place again
+    has, leaves it *relying on the map*. When an end was missing, all of these are in place again
     (``restore``), and what such tests have certified is dropped. So what else tests certify is
     what they would have certified without the map.
 
@@ -154,7 +154,7 @@ class CertificateEvidence:
         return self._log(1 + others) - math.log(1 - self._by_attempts)
 
     def new_test(self, policy: Policy | None = None) -> BettingEvaluation:
-        """Return a test of one more policy; the pairs of one that is given may count, too."""
+        """Return a test of one more policy; the pairs of its policy, if known, may count, too."""
         limit, place = self._problem.limit, self._free()
         pairs = () if policy is None else declared_pairs(policy, self._problem.support)
         test = DeclaredTest(
@@ -180,14 +180,14 @@ class CertificateEvidence:
         self._require()
 
     def needs_map(self, test: BettingEvaluation) -> bool:
-        """Return whether a test lacks capital where none has left its place given the map."""
+        """Return whether a test lacks capital if tests that rely on the map keep their places."""
         return bool(self._given) and any(
             each is test and test.evidence[1] - test.lacking < self._takes(test, place)
             for place, each in self._places.items())
 
     def restore(self, stands: Callable[[BettingEvaluation], bool] = lambda test: False) -> None:
         """
-        Put what has left its place given the map in place again.
+        Put the tests that left their places relying on the map back in their places.
 
         :param stands: whether a test leaves it at once again, as it certifies there by what is
             declared now; asked of the earliest first, as only what began before matters to it.
@@ -250,7 +250,7 @@ def floors(pairs: Sequence[Pair], problem: Problem) -> dict[Pair, Floor]:
 @dataclass(frozen=True)
 class Offer:
     """
-    What it seems to take to certify a policy by attempts.
+    An estimate of the attempts that a certificate of a policy takes.
 
     :ivar policy: that is attempted.
     :ivar test: that goes on; None for a new one.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is remembered of certificates that failed; it spares time, and nothing depends on it."""
+"""The memory of certificates that failed; it spares time, and nothing depends on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GROWTH_TO_TRY_AGAIN = 1.05    # of the visits of its pairs, until a failure is 
 @dataclass(frozen=True)
 class _Failure:
     """
-    What a certificate failed with.
+    The situation in which a certificate failed.
 
     :ivar moves: action by known state.
     :ivar pairs: those on which it depends.
@@ -29,7 +29,7 @@ class _Failure:
 
 class FailedCertificates:
     """
-    What is remembered of certificates that failed, to spare time; heuristic.
+    The memory of certificates that failed, to spare time; heuristic.
 
     :param counts: of the run.
     """

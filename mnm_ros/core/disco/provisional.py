@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What is certified on the way: *Certificates during the run* in ``docs/explanation/disco.md``.
+Policies certified on the way: *Certificates during the run* in ``docs/explanation/disco.md``.
 
 The sets that certificates rest on hold at all times at once, so that to examine them early takes
 nothing of the delta. It takes no step either: what the run does depends on nothing here.

@@ -76,7 +76,7 @@ _UNPLANNED = 0.6    # for display, as long as nothing has been planned for
 
 class Exclusion:
     """
-    What seems to be within reach, and what it takes to rule out all else.
+    The states that seem within reach, and what it takes to rule out all others.
 
     :param problem: with the radius.
     :param home: the start state.
@@ -189,7 +189,7 @@ class Exclusion:
 
     def _starts_again(self, states: Sequence[int]) -> bool:
         """
-        Take what seems near as given, once all of it has been tried (*Starting again*).
+        Take what seems near as known, once all of it has been tried (*Starting again*).
 
         :returns: whether something is to be tried again before, as it led nowhere.
         """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Which pair next, and the way to it: step 1, *Sample*, of ``docs/explanation/disco.md``.
+The next pair, and the way to it: step 1, *Sample*, of ``docs/explanation/disco.md``.
 
 What is to be sampled is decided by ``rule_out`` and ``certify``; this only makes the tour short.
 """
@@ -110,7 +110,7 @@ class Sampling:
             self.want((state, action), self._first_executions((state, action)))
 
     def want_anew(self, pairs: Collection[Pair]) -> None:
-        """Want of these pairs what is wanted of any, as more or less is carried of them now."""
+        """Want of these pairs what is wanted of any, because their kept samples have changed."""
         for pair in pairs:
             self._wanted.pop(pair, None)
             self._urgent.pop(pair, None)
@@ -120,7 +120,7 @@ class Sampling:
 
     def _first_executions(self, pair: Pair) -> int:
         """Return how often a pair is wanted before anything is planned."""
-        # Of a pair that is declared, or carried, it is known which samples are informative.
+        # Of a pair that is declared, or has kept samples, informative samples are known.
         if self._rows.support.ends(*pair) is not None:
             return self._rows.support.tries
         return 0 if self._rows.carried(pair) else FIRST_EXECUTIONS
@@ -347,7 +347,7 @@ class Sampling:
             return self.action(here)
         if here != home:
             return RESET
-        # What cannot be reached by any way that is known is urgent no more.
+        # A pair that no known way can reach is urgent no more.
         self._stale = self._stale or bool(self._urgent or self._preferred)
         self._urgent.clear()
         self._preferred.clear()

@@ -64,7 +64,7 @@ class _Seen:
 
     :ivar made: executions of its pairs, those broken off included.
     :ivar changes: of the support.
-    :ivar way: None if its policy seems to be beyond the limit.
+    :ivar way: None if its policy seems to be over the limit.
     :ivar nats: that its pairs were to take when ``lacking`` was found out; None before.
     :ivar lacking: executions by pair.
     """
@@ -181,7 +181,7 @@ class WalkingCertificates:
         return policy.on(state for state in states[:states.index(policy.target)] if state in met)
 
     def _way(self, policy: Policy, test: DeclaredTest) -> _Way | None:
-        """Return how a policy seems to go; None if it seems to be beyond the limit."""
+        """Return how a policy seems to go; None if it seems to be over the limit."""
         pairs, ends = [*test.pairs.of], self._problem.support.ends
         place = {state: number for number, (state, _) in enumerate(pairs)}
         moves, fails, success = np.zeros((len(pairs), len(pairs))), *np.zeros((2, len(pairs)))
@@ -214,7 +214,7 @@ def _nats(record: Record, state: int, steps: float, margin: float) -> tuple[int,
     Return the executions of a pair, and the nats of each if the pair succeeds too seldom.
 
     :param steps: that the pair takes at each visit, as bad as it may be for nothing.
-    :param margin: steps that it may take beyond these.
+    :param margin: steps that it may take in addition to these.
     """
     failed = record.tally.get(state, 0) + record.lost
     success = _success(record.made, failed) if failed else 1.0

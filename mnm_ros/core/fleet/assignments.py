@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which robot goes where, so that what is wanted soon is sampled by several at once."""
+"""The pairs that each robot samples, so that several sample at once what is wanted soon."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class Fleet:
             begun = {each: self._pool.begun[here, each]
                      for each in range(self.exploration.problem.actions)
                      if not forbids(here, each)}
-            # What was wanted here may be wanted again, one day.
+            # A pair that was wanted here may be wanted again, one day.
             action = min(begun, key=begun.__getitem__) if any(begun.values()) else RESET
         return action, None if action == RESET else self._begin((here, action), name)
 
@@ -326,7 +326,7 @@ class Ticket:
 
 class SamplePool:
     """
-    What robots have found out, or will, by pair (state, action): executions not taken yet.
+    The outcomes, by pair (state, action), that robots have found, or will: not taken yet.
 
     The outcomes of a pair are taken from here one by one, as if one robot had executed the pair
     again and again. They come in the order in which the executions *began*: the outcome of a slow

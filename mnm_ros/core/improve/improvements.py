@@ -5,15 +5,16 @@ Policies that are improved on request, until they are proven to be nearly the be
 
 DisCo (NeurIPS 2020) promises policies within ``epsilon`` of the best; MNM promises a limit alone.
 For states of choice it goes on. The *best* is that of all policies on the known states, with a
-RESET elsewhere and wherever it helps; what is left alone, as it is closed, is not played.
+RESET elsewhere and wherever it helps; a closed pair is not executed.
 
 What is certain comes from the sets of ``Reach``: that any of them is ever wrong has its part of
 the round's delta, and all that follows from right sets is right at once. So this takes no delta,
-whatever is asked for, when, and how often it is looked: the best takes at least ``LeastSteps``,
+whatever is asked for, when, and how often it is checked: the best takes at least ``LeastSteps``,
 and a policy at most what ``PolicyModel`` certifies. A policy is proven once the second is at most
-``1 + within`` times the first; of the one of the hypothesis and the best by the counts, the better
-one is. The sets begin anew whenever a change is noticed, and when it is relearnt: all proofs fall
-then, and when other states are known, other ends are declared or added, or other ways are closed.
+``1 + within`` times the first; of the one of the hypothesis and the best by the counted
+transitions, the better one is. The sets start again whenever a change is noticed, and when it is
+relearnt: all proofs fall then, and when other states are known, other ends are declared or added,
+or other ways are closed.
 
 At rest two of three steps are made for it, between a patrol and the next turn of the rediscovery:
 with the policy that is to be proven, or with the one that may be the best, whichever leaves more
@@ -48,18 +49,18 @@ if TYPE_CHECKING:
     from mnm_ros.core.watch.watch_phase import WatchPhase
 
 _GROWTH, _FEWEST = 0.25, 2
-"""Of the executions of a pair, and so many of them at least, after which it is looked again."""
+"""Of the executions of a pair, and so many of them at least, after which it is checked again."""
 _CLEARLY = 0.99
 """Of the steps: with less than that, another policy is taken although the old one would do."""
 
 
 class Improved(NamedTuple):
     """
-    What a look has proven.
+    The result of a check.
 
     :ivar old, new: the policy of the hypothesis, and the one that is to take its place, perhaps
         the same.
-    :ivar before, after: their expected steps by the counts.
+    :ivar before, after: their expected steps by the counted transitions.
     :ivar steps: that were made for it.
     """
 
@@ -89,8 +90,8 @@ class Improvements(BackgroundTask):
         self._era: Any = None
         self._walk: Policy | None = None
         self._least: dict[int, float] = {}    # bounds by state, for ``target``
-        self._made: dict[Pair, int] = {}    # executions since the last look
-        self._likely = 0.0    # steps of the policy, by the counts
+        self._made: dict[Pair, int] = {}    # executions since the last check
+        self._likely = 0.0    # steps of the policy, by the counted transitions
 
     def ask(self, target: int | None, within: float) -> None:
         """Improve the policy for a state from now on, until it is so near to the best, or none."""
@@ -107,7 +108,7 @@ class Improvements(BackgroundTask):
         return self._proven
 
     def heed(self, phase: WatchPhase, anew: bool = False) -> None:
-        """Tell if what is proven to be nearly the best is so no more."""
+        """Report the policies that are no longer proven to be nearly the best."""
         if not self.wanted:
             return
         fallen = self.fall(phase.policies[0].states, _closed(phase), phase.parts.reach, anew)
@@ -137,10 +138,10 @@ class Improvements(BackgroundTask):
     def fall(self, states: Sequence[int], closed: Collection[Pair], reach: Reach,
              anew: bool = False) -> list[int]:
         """
-        Begin anew if what the proofs rest on is another than it was.
+        Begin again if what the proofs rest on is another than it was.
 
         :param states: that are known.
-        :param closed: pairs that are left alone.
+        :param closed: pairs that are not tried.
         :param anew: whether it is another one in any case.
         :returns: The targets that were proven, or were about to be.
         """
@@ -193,12 +194,12 @@ class Improvements(BackgroundTask):
         return None
 
     def action(self, here: int | None) -> int:
-        """Return the next action; the next step follows no policy where nothing is looked at."""
+        """Return the next action; the next step follows no policy while no target is checked."""
         return RESET if here in (None, self.target) or self._walk is None else (
             self._walk.action(0, here))
 
     def executed(self, phase: WatchPhase, pair: Pair | None) -> bool:
-        """Look again once a pair was executed a quarter more often than at the last look."""
+        """Check again once a pair was executed a quarter more often than at the last check."""
         self.left -= 1
         if self.target in self._steps:
             self._steps[self.target] += 1
@@ -223,7 +224,7 @@ def _closed(phase: WatchPhase) -> Collection[Pair]:
 
 
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:
-    """Return the policy with the fewest steps by the counts, to the target of another one."""
+    """Return the policy to the target of ``old`` that is best by the counted transitions."""
     model = EmpiricalModel.of_counts(
         reach.counts, old.states, problem.actions, problem.support)
     if not model.hits(old.target).any():

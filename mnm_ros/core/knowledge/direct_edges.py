@@ -30,7 +30,7 @@ class DirectEdges:
     A graph of states.
 
     :ivar edges: one for a pair of states at most, in the order of states and actions.
-    :ivar played: the states and actions of policies, among those of the edges.
+    :ivar played: the states and actions that policies use, among those of the edges.
     """
 
     edges: tuple[Transition, ...]

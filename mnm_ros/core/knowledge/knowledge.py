@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What is known, at one moment: one value, whether it comes from an exploration, a file or topics.
+The knowledge at one moment: one value, whether it comes from an exploration, a file or topics.
 
 ``Exploration.knowledge`` makes it of an exploration, to which a file may have been replayed, and
 ``Telemetry.knowledge`` (``mnm_ros/view/telemetry.py``) of what an explorer has published. Whoever
@@ -34,7 +34,7 @@ _ROUNDING = 1 + 1e-9    # of the limit, which rounding must not exceed
 
 
 class StateKind(Enum):
-    """What a state is; of several that hold, the first."""
+    """The kinds of states; of several that hold, the first counts."""
 
     HOME = 'home'              # where RESET leads
     KNOWN = 'known'            # of the hypothesis, and not doubted
@@ -49,11 +49,11 @@ class StateKind(Enum):
 
 class Transition(NamedTuple):
     """
-    What was counted.
+    A counted transition.
 
     :ivar following: the next state.
     :ivar times: how often it followed.
-    :ivar probability: how often of all the times that the action was played there.
+    :ivar probability: how often of all the times that the action was executed there.
     """
 
     state: int
@@ -65,7 +65,7 @@ class Transition(NamedTuple):
 
 class KnownOfState(NamedTuple):
     """
-    What is known of a state; None is what is not known.
+    The knowledge of a state; None stands for what is not known.
 
     :ivar told: how far its policy may be trusted, since when and why, and its bound;
         a file does not say since when.
@@ -87,7 +87,7 @@ class KnownOfState(NamedTuple):
 @dataclass(frozen=True)
 class Knowledge:
     """
-    What is known at one moment.
+    The knowledge at one moment.
 
     :ivar steps: made so far.
     :ivar home: None before the first RESET.

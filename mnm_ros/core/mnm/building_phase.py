@@ -176,7 +176,7 @@ class BuildingPhase:
         self._begun = 0    # streams so far
         self._numbers: list[int] = []    # of those replaced, then of those that take turns
         self._started: list[int] = []    # of those that take turns
-        self._closed: tuple[Pair, ...] = ()    # that are left alone; none was ever if empty
+        self._closed: tuple[Pair, ...] = ()    # that are not tried; none was ever if empty
         self._executed: dict[Pair, int] = {}    # since the first of these began
         self._certificates = CertificateWatch()
         self._here: int | None = None

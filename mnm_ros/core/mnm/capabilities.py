@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a base algorithm may be able to do beside what ``BaseAlgorithm`` asks of it.
+Abilities that a base algorithm may have beside those that ``BaseAlgorithm`` asks for.
 
 A base declares a capability by inheriting from its class. MNM and the checking phases ask for it
 by ``isinstance``; they do without where a base has not declared it.

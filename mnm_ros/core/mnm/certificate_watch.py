@@ -8,7 +8,7 @@ others drive by it meanwhile. So of the moves that such policies usually make, t
 waited longest is executed again once it has waited for ``WAITED`` steps. To go there takes steps,
 so that ``EVERY`` steps for each move on the way there pass between two of them: about one step in
 twenty is spent. What fails then, or twice in a row, is tried again at once, and some ten failures
-raise the alarm. Which pair is executed next has no influence on the promise.
+raise the alarm. The choice of the next pair has no influence on the promise.
 """
 
 from __future__ import annotations

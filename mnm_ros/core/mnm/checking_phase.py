@@ -90,7 +90,7 @@ class NearlyBest:
 @dataclass(frozen=True)
 class Round:
     """
-    What the checking phase of one round is made from.
+    The values from which the checking phase of one round is made.
 
     :ivar number: of the round, ``r``.
     :ivar problem: with the delta ``delta_r`` of the checking phase of the round.

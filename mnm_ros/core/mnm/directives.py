@@ -55,7 +55,7 @@ Wish = Union[Prefer, LeaveClosed, Look, Improve]
 @dataclass(frozen=True)
 class Directives:
     """
-    What all wishes so far come to, as one value that the next wish replaces.
+    The sum of all wishes so far, as one value that the next wish replaces.
 
     :ivar preferred: states, in the order in which they were first preferred.
     :ivar looks_are_told: whether closed pairs are not executed unless a ``Look`` asks for it.

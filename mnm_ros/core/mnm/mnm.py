@@ -244,7 +244,7 @@ class Mnm(PhaseMachine):
                 self._look((state, action), after)
 
     def _look(self, pair: Pair, next_state: int) -> None:
-        """Record what a look at a closed pair has shown while a hypothesis is being built."""
+        """Record the try of a closed pair while a hypothesis is being built."""
         news = self._pairs.executed(pair, next_state)
         if news:
             self.log.tell((WayOpen if news is News.OPEN else WayStillClosed)(self.round, *pair))
@@ -252,7 +252,7 @@ class Mnm(PhaseMachine):
             self._leave_closed()
 
     def _leave_closed(self) -> None:
-        """Let the streams leave alone what is closed, unless it is time to look."""
+        """Let the streams not try what is closed, unless a try is due."""
         if self.building is not None and self._pairs.scheduled:
             self.building.leave_closed(self._pairs.shut)
             for pair in self._pairs.due:
@@ -293,7 +293,7 @@ class Mnm(PhaseMachine):
             self._driver.interrupt()
 
     def refute(self, state: int, action: int, end: int) -> None:
-        """Take note that a pair has led to where it is not declared to lead."""
+        """Record that a pair has led to where it is not declared to lead."""
         ends = tuple((self.support.ends(state, action) or ())[:_SHOWN])
         added = self.support.refute(state, action, end)
         self.log.tell(
@@ -322,7 +322,7 @@ class Mnm(PhaseMachine):
             self._leave_closed()
 
     def learn_times(self, times: StepTimes) -> None:
-        """Choose what is played by these times, too, from now on."""
+        """Choose what is executed by these times, too, from now on."""
         self.costs.learn(times)
 
     def begin_again(self, recollection: Recollection) -> None:
@@ -360,7 +360,7 @@ class Mnm(PhaseMachine):
 
     @property
     def closed(self) -> Mapping[Pair, int]:
-        """Return the pairs that are closed, and how often it was looked again in vain."""
+        """Return the pairs that are closed, and how often they were tried again in vain."""
         return self._pairs.closed
 
     def declare(self, declared: Declaration,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What is known of a CMP, and the words for it: the bottom of the house, which imports no other room.
+The knowledge of a CMP, and the words for it: the bottom of the house, which imports no other room.
 
 Read ``problem`` (actions, radius, epsilon, delta, RESET), ``policy`` (``Policy`` and
 ``Hypothesis``, what all of this is for) and ``counts`` (what was observed); ``declaration`` is

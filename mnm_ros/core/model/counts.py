@@ -20,7 +20,7 @@ _NOTHING: Mapping[int, int] = {}
 
 
 class NextStates(Protocol):
-    """What was counted, as far as a model asks for it."""
+    """The counts, as far as a model asks for them."""
 
     def next_states(self, state: int, action: int) -> Mapping[int, float]:
         """Return how often each next state followed ``action`` in ``state``."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is said in advance of where actions may lead: declared successors, and their chances."""
+"""Statements in advance of where actions may lead: declared successors, and their chances."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ class Declaration:
 
 def state_of_key(key: str, what: str) -> int:
     """Return the state that is a key of a JSON object; ValueError if it is none."""
-    # What int takes besides, as in '+7', ' 7' or '0_7', would name one state in several ways.
+    # Other forms that int takes, as '+7', ' 7' or '0_7', would name one state in several ways.
     if not (len(key) <= 20 and key.isascii() and key.removeprefix('-').isdigit()
             and str(int(key)) == key):
         raise InvalidValueError(

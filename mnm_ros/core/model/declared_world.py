@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The world as it is declared and was seen, to be played in simulation."""
+"""The world as it is declared and was seen, to be simulated."""
 
 from __future__ import annotations
 

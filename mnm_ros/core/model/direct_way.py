@@ -3,9 +3,10 @@
 """
 Ways to a known state from elsewhere than home: where they are no longer than by way of home.
 
-A policy is promised to work from home. What it plays elsewhere serves that alone, and in a state
-learnt after it, it plays RESET. So another one is computed for the way from the present place, by
-the counts. It is a guess, with some caution about what has hardly been tried; ``Navigation`` sees
+A policy is promised to work from home. Its actions elsewhere serve that alone, and in a state
+learnt after it, it executes RESET. So another policy is computed for the way from the present
+place, by the counted transitions. It is a guess, with some caution about what has hardly been
+tried; ``Navigation`` sees
 to it that the promise does not depend on it.
 """
 

@@ -92,7 +92,7 @@ class EmpiricalModel:
             found.paid[model.all_rows], tally, since, model.columns >= 0))
 
     def without(self, pairs: Collection[Pair]) -> EmpiricalModel:
-        """Return the model in which these pairs are never played."""
+        """Return the model in which these pairs are never executed."""
         rows = [self.states.index(state) * self.actions + action for state, action in pairs
                 if state in self.states]
         if not rows:

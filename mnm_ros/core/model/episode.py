@@ -44,7 +44,7 @@ class Episode:
 
     :param policy: what is attempted.
     :param ends_outside: whether the attempt is over (failed) as soon as it leaves the policy's
-        states, as a published policy is executed. If not, the RESET played there is one
+        states, as a published policy is executed. If not, the RESET executed there is one
         of its steps, as in the printed UcbExplore.
     :param certify: ``m``, the expected steps to certify for a policy that may be published over
         more states than it has now; 0 for one that is attempted as it is published.

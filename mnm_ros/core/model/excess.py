@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the bet ``R`` on the next states of a row may lose: ``G`` of ``planning/plausible.py``.
+The possible loss of the bet ``R`` on the next states of a row: ``G`` of ``planning/plausible.py``.
 
 ``R`` is a mixture of the likelihood ``Q`` of ``RowPredictions`` and of bets ``V`` on the mean. The
 likelihood loses little in a row that leads to one state or two. It pays ``log(N) / 2`` nats for

@@ -236,7 +236,7 @@ def over_own_targets(policies: Iterable[Policy]) -> tuple[Policy, ...]:
 @dataclass(frozen=True)
 class Hypothesis:
     """
-    What is known: one policy per known state, all over the same states.
+    The hypothesis: one policy per known state, all over the same states.
 
     :ivar round, revision: grow lexicographically with every change.
     :ivar horizon: of every policy, in steps.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What is asked of the explorer: the actions, the radius and the promise."""
+"""The task of the explorer: the actions, the radius and the promise."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Problem:
         ``Support(Declaration(...))``. An exploration takes a copy, to which it adds the
         ends that were not declared.
     :ivar costs: what steps take, as far as that is known; of it, too, an exploration takes a
-        copy. What is played depends on it, and never what holds.
+        copy. The costs affect the choice of actions, and never what holds.
     :raises ValueError: with the field, its value and what was expected.
 
     Source: Lim & Auer 2012, section 2.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What was predicted of each row by what all rows did, and what that has cost.
+Predictions of each row by what all rows did, and their cost.
 
 Rows are compared by *roles*: to stay, the first other state that was seen to follow, the second,
 and so on; a *kind* of row has so many others. What follows a row is predicted in proportion to
@@ -77,7 +77,7 @@ class RowPredictions:
             each[row, :len(tally)] = tally
 
     def carry(self, row: int) -> None:
-        """Predict a row by itself alone, as what is carried of it came before all others."""
+        """Predict a row by itself alone, as its kept samples came before all others."""
         self._grow((row + 1, 0))
         self._carried[row] = True
 
@@ -120,7 +120,7 @@ class RowPredictions:
         total = np.where(stays, 0.0, own).sum(axis=1) + weights[:, 0] + new + np.where(
             stays, before, 0.0).sum(axis=1)
         first = ~known & (more > 0)
-        # What is new has the weight of one execution from the second on.
+        # A new state has the weight of one execution from the second on.
         likely = np.where(known, _rising(np.where(known, own, 1.0), more), np.where(
             first, _rising(np.ones_like(more), np.maximum(0.0, more - 1)), 0.0))
         self.paid[rows] += (_rising(total, more.sum(axis=1)) - likely.sum(axis=1)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""How many seconds steps take: by that it is chosen what is played, and never what holds."""
+"""How many seconds steps take: that affects what is executed, and never what holds."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _check(what: str, action: Any, seconds: Any) -> None:
 
 class StepCosts:
     """
-    What steps cost, in times of a mean move: 1 each as long as no times are known.
+    The costs of steps, in times of a mean move: 1 each as long as no times are known.
 
     All parts of an exploration share one object, as they do ``Support``.
 

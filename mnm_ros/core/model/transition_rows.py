@@ -107,7 +107,7 @@ class TransitionRows:
 
     def carry(self, tallies: Mapping[Pair, Mapping[int, int]]) -> list[Pair]:
         """
-        Add what was seen of these pairs before the run, in place of what was carried so far.
+        Add what was seen of these pairs before the run, in place of what was kept so far.
 
         :returns: all of both.
         """
@@ -127,7 +127,7 @@ class TransitionRows:
         return changed
 
     def carried(self, pair: Pair) -> int:
-        """Return how many executions of a pair are carried."""
+        """Return how many executions of a pair are kept from before the run."""
         return sum(self._carried.get(pair, {}).values())
 
     def start_again(self) -> None:
@@ -164,7 +164,7 @@ class TransitionRows:
         return self._slots[row][self.places[first]]
 
     def forget(self, state: int, action: int) -> None:
-        """Record that the counts of a pair were emptied; what is carried goes with them."""
+        """Record that the counts of a pair were emptied; its kept samples go with them."""
         if (state, action) in self._carried:
             self._carried = {
                 pair: tally for pair, tally in self._carried.items() if pair != (state, action)}

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the preset ``paper`` is made of: UcbExplore, and its parts as they are printed.
+The parts of the preset ``paper``: UcbExplore, and its parts as they are printed.
 
 Read ``ucb_explore``, which hands out the class, over ``incremental`` (known states grow one by
 one), ``discovery`` and ``optimism``; ``kl_optimism`` is what the preset onboard has with this

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What base algorithms share that make one state after the other known."""
+"""The common part of base algorithms that make one state after the other known."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class _Model:
         # attempt: it drops out of the equations steps = 1 + matrix @ steps.
         if goal is not None:
             matrix[:, goal] = 0.0
-        # Outside the known states a RESET is played: one step more, and on from home.
+        # Outside the known states a RESET is executed: one step more, and on from home.
         away = matrix[:, known:].sum(axis=1)
         inner = matrix[:, :known]
         inner[:, 0] += away

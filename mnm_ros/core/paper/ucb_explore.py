@@ -24,7 +24,7 @@ _SIGHTS = 8
 
 
 class UcbPhase(Enum):
-    """What UcbExplore is doing; planning happens between two steps."""
+    """The activities of UcbExplore; planning happens between two steps."""
 
     DISCOVERY = 'discovery'
     PLANNING = 'planning'
@@ -145,7 +145,7 @@ class UcbExplore(IncrementalBase):
         first = super()._first_candidates()
         if self._evaluation is None or self._attempts is None:
             return first
-        # What is under test goes on with it.
+        # A policy under test goes on with it.
         return tuple(dict.fromkeys((self._attempts.policy.target, *first)))
 
     def _pursue(self, plan: OptimisticPolicy) -> None:

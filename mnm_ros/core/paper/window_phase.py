@@ -35,7 +35,7 @@ from mnm_ros.core.statistics.reach import Reach
 @dataclass
 class CheckRun:
     """
-    What one check-run found.
+    The findings of one check-run.
 
     :ivar cut_off: whether part 1 was still running after ``W_r`` steps.
     :ivar found: the output of part 1, by target; empty if cut off.

@@ -19,7 +19,7 @@ region of ``e``::
 
     Z(x) - c e <= 1 + sum over y of Q(y) min(Z(y), Z(x) - c e),
 
-where a state outside of ``K`` stands for the RESET played there: a step more, and home.
+where a state outside of ``K`` stands for the RESET executed there: a step more, and home.
 Let ``F`` be the least ``Z(x) - c e`` of all states visited so far; after the fee of home, that is
 ``Z(home) - c e``. What is to come in steps and fees is at least ``F`` in expectation, so that
 ``Z(home) <= L + c B``:
@@ -112,15 +112,15 @@ class OptimisticPlanner:
         self._shared.clear()
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
-        """Take other pairs as carried (*What is carried*), each with a delta for all ranks."""
+        """Set the pairs with kept samples (*Kept samples*), each with a delta for all ranks."""
         self._carried = dict(deltas)
 
     def forget_carried(self, pair: Pair) -> None:
-        """Take a pair as carried no longer."""
+        """Keep the earlier samples of a pair no longer."""
         self._carried = {each: delta for each, delta in self._carried.items() if each != pair}
 
     def _nats_carried(self, model: EmpiricalModel) -> Floats | None:
-        """Return ``log(1/d)`` of each row that is carried."""
+        """Return ``log(1/d)`` of each row that has kept samples."""
         if not self._carried:
             return None
         found = np.full(len(model.visits), np.nan)
@@ -219,7 +219,7 @@ class OptimisticPlanner:
         except np.linalg.LinAlgError:
             if warm is None:
                 raise
-            # What was the best start is none any more; the cold one always leads to the end.
+            # The best start so far is none any more; the cold one always leads to the end.
             iteration = OptimisticPolicyIteration(model, hits, leads, allowed, multiplier, None)
             steps = iteration.solve(self._radius)
         self._starts[key] = iteration.kept()

@@ -33,13 +33,13 @@ class Planner(Protocol):
         """Let go of what is kept for a target."""
 
     def give(self, states: Collection[int]) -> None:
-        """Take these as given: all models from now on are of what is counted from now on."""
+        """Take these as known: all models from now on are of what is counted from now on."""
 
     def carry(self, deltas: Mapping[Pair, float]) -> None:
-        """Take other pairs as carried from before, each with a delta for all ranks."""
+        """Set the pairs with samples kept from before, each with a delta for all ranks."""
 
     def forget_carried(self, pair: Pair) -> None:
-        """Take a pair as carried no longer."""
+        """Keep the earlier samples of a pair no longer."""
 
 
 class PlannerFactory(Protocol):

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Bound what may be true of a missing state, given the counted transitions.
+Bound what may be true of a missing state, conditional on the counted transitions.
 
 Order the states of ``S_L->`` as they become reachable, home first. If exploration stopped with one
 missing, take the first missing state ``s``, of rank ``i``; all earlier ones are in ``K``, so ``i
 <= |K| + 1``. By definition some fixed policy ``pi`` on those reaches ``s`` within ``L`` expected
 steps. Let ``v`` be its expected steps to go, a fixed function of the state with ``v(s) = 0`` and
-``1 + v(home)`` outside of those. Given all that came before, the next state of a pair is drawn
-from its distribution, whenever that is. Where steps are broken off, only those that were answered
-are used, and ``P`` is the distribution of what follows these. The assumption is that it does not
-vary in time, and that ``P v`` is no more than the mean over all steps. It holds if whether a step
-gets an answer depends on where it leads and on chance alone, and no outcome is more likely to be
-broken off than another one from which ``pi`` takes more steps (Chebyshev's inequality). Then ``1 +
-P v <= v``: in the *chain* of these rows, too, it is at most ``L`` expected steps from home to
-``s``. Let ``h`` be the chance that it ever visits a state; their sum is at most ``L``. Let ``p =
-P(s)``, ``P' = P(. | not s)`` and ``r = -log(1 - p)``. For each of the ``i - 1`` pairs of ``pi``,
-these are nonnegative supermartingales that start at 1:
+``1 + v(home)`` outside of those. Conditional on all that came before, the next state of a pair is
+drawn from its distribution, whenever that is. Where steps are broken off, only those that were
+answered are used, and ``P`` is the distribution of what follows these. The assumption is that it
+does not vary in time, and that ``P v`` is no more than the mean over all steps. It holds if
+whether a step gets an answer depends on where it leads and on chance alone, and no outcome is more
+likely to be broken off than another one from which ``pi`` takes more steps (Chebyshev's
+inequality). Then ``1 + P v <= v``: in the *chain* of these rows, too, it is at most ``L`` expected
+steps from home to ``s``. Let ``h`` be the chance that it ever visits a state; their sum is at most
+``L``. Let ``p = P(s)``, ``P' = P(. | not s)`` and ``r = -log(1 - p)``. For each of the ``i - 1``
+pairs of ``pi``, these are nonnegative supermartingales that start at 1:
 
 - 1,
 - ``H``: ``(1 - p)^-N``, and 0 once ``s`` has followed,
@@ -44,7 +44,7 @@ H(f') - N H(f)`` (``model/excess.py``). For several states at once ``G`` is the 
 So is a mixture of them with fixed weights, ``M = (1 - w) (a + (1 - a) H) + w R``, and the product
 of the ``M`` of all ``i - 1`` pairs, in whatever order they are executed. Here ``w / (1 - w) = k h
 + u``, with ``u = U / (i - 1)``. With probability ``1 - d`` the product is at most ``1/d`` at all
-times (Ville), where ``d`` is the ``share`` of ``delta`` for number ``i - 1`` (*What is given* has
+times (Ville), where ``d`` is the ``share`` of ``delta`` for number ``i - 1`` (*Known states* has
 another one). ``M`` is at least the floor ``m = 1 - w`` as long as ``s`` has not followed, and ``m
 = (1 - w) a`` in any case. Call ``e = log(M / m)`` what a pair has *spent*, in nats. As ``-log(1 -
 w) <= k h + u``, all pairs of ``pi`` together have spent at most the *budget* ``B = log(1/d) + U +
@@ -70,21 +70,21 @@ has what ``B`` leaves to any.
 ``s`` has followed, so that these are taken. A state in which ``pi`` plays RESET counts as well, as
 a pair that is never executed.
 
-**What is given.** The processes may begin when there is a set ``C`` of states already, the moment
+**Known states.** The processes may begin when there is a set ``C`` of states already, the moment
 and the set decided by the past: a rediscovery begins with what is known, and a run without a map
 starts again, once, when all that seems near has been tried (*Starting again* in
 ``docs/explanation/disco.md``). Transitions from before that moment are left out. (Those of several
 robots count in the order in which they began, so that a slow one under way is as fresh as any, see
 ``docs/explanation/fleet.md``.) If ``s`` is outside of ``C``, it has a number ``j`` among the
 states of ``S_L->`` outside of ``C``, in their order. All before it are in ``K``, so that ``j <= |K
-- C| + 1``, which is 1 if nothing new was found. Given the past, the state of number ``j`` is as
-fixed as that of rank ``i`` is, so that ``d`` is ``7 / (8 j (j + 1))`` of ``delta``; ``|C| + j >=
-i`` takes the place of ``i``. Those in ``C`` are missing only if they are known no more: then each
-has ``1 / (8 |C| j (j + 1))``, with ``j - 1`` states outside of ``C`` before it.
+- C| + 1``, which is 1 if nothing new was found. Conditional on the past, the state of number ``j``
+is as fixed as that of rank ``i`` is, so that ``d`` is ``7 / (8 j (j + 1))`` of ``delta``; ``|C| +
+j >= i`` takes the place of ``i``. Those in ``C`` are missing only if they are known no more: then
+each has ``1 / (8 |C| j (j + 1))``, with ``j - 1`` states outside of ``C`` before it.
 
-**What is carried.** Of some pairs a rediscovery counts all that was seen since their detectors
+**Kept samples.** Of some pairs a rediscovery counts all that was seen since their detectors
 were made, before it began, too. Which ones depends on what they did, so that their products are
-not 1 when it begins, and states are no more numbered by what is given: neither the budget nor
+not 1 when it begins, and states are no more numbered from ``C``: neither the budget nor
 ``j`` is for them. Instead each has its own statement. For detector number ``m`` and the missing
 state of rank ``i``, home first, let ``A`` be the ``M`` of the pair of ``pi`` that this detector is
 for, from the making of the detector on. Both numbers are fixed then, and the transitions of a pair
@@ -92,8 +92,8 @@ at rest are independent whenever they are made; so ``A`` ever reaches ``1/d`` wi
 most ``d``. With ``d = share(m) share(i - 1)`` of a part of the round's delta, all ``A`` stay below
 at once, for all rediscoveries of the round, whichever they carry and when. In ``A``, ``w / (1 - w)
 = k``, and predictions rest on the pair alone, so that all rediscoveries have the same. The region
-of a pair that is carried is that of ``A``, whatever it has spent. In the run its ``M`` is 1, and
-so the budget of the others is what it was; carried no longer, it begins again.
+of a pair with kept samples is that of ``A``, whatever it has spent. In the run its ``M`` is 1, and
+so the budget of the others is what it was; once its samples are dropped, it begins again.
 
 The number of candidates and of actions does not enter, and samples may come from anywhere and any
 time since the CMP last changed.
@@ -113,7 +113,7 @@ from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 
 _OUTSIDE = 7 / 8
-"""Of delta, for states that were not given; the rest is for those given, should one get lost."""
+"""Of delta, for states outside of ``C``; the rest is for those in it, should one get lost."""
 
 LEVELS = (0.0, 0.1, 0.25, 0.5, *(0.75 * 1.25 ** power for power in range(15)))
 """Nats that a pair is charged; in between, it has the region of the next level."""
@@ -179,7 +179,7 @@ _HARDLY = 1e-9
 
 class Rank(NamedTuple):
     """
-    Which missing state it is.
+    The missing state in question.
 
     :ivar number: in the order in which they become reachable, at most.
     :ivar part: of the delta.
@@ -230,7 +230,7 @@ def confidence_region(model: EmpiricalModel, hits: Bools, leads: Bools, seers: i
     :param several: whether the hits are of several targets; none has followed in more states.
     :param together: whether pairs are charged for what they spend (*What is charged*), by levels;
         else there is one, of the whole budget.
-    :param carried: ``log(1/d)`` of the rows that are carried, else NaN, as [row]; None for none.
+    :param carried: ``log(1/d)`` of the rows with kept samples, else NaN, as [row]; None for none.
     """
     total, per_step = budget(rank, delta, radius, seers), _bets_per_step(radius)
     spent = np.array([*(level for level in LEVELS if level < total), total] if together else [0.0])
@@ -263,7 +263,7 @@ def most_favourable(fractions: Floats, region: ConfidenceRegion, ahead: Floats, 
     Return the least plausible steps to go of some rows at some levels.
 
     Over the mass on a target that did not follow, they first fall and then rise. They are least
-    where the whole ball, which counts that mass, has its minimum, unless this is beyond what the
+    where the whole ball, which counts that mass, has its minimum, unless this is more than what
     mass may be at most.
 
     :param fractions: as [cell, slot].

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What an exploration is doing at the moment, as figures and as a value.
+The activity of an exploration at the moment, as figures and as a value.
 
 It is published on ``activity`` as one JSON object with the fields of ``Activity`` as keys. A
 reader ignores keys that are not known and takes the defaults for those that are missing, so that

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What has happened, as it is published on ``events`` and kept beside a checkpoint: JSON objects.
+The events, as they are published on ``events`` and kept beside a checkpoint: JSON objects.
 
 A reader ignores keys that are not known and takes the defaults for those that are missing, so
 that an older program understands a newer explorer.
@@ -30,7 +30,7 @@ from mnm_ros.core.progress.said import maybe_said, Said
 
 KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fault', 'done',
          'stop', 'free', 'goal', 'command', 'setting', 'source')
-"""What ``Event.kind`` may be."""
+"""The values of ``Event.kind``."""
 
 
 _REMEMBERED = 10_000    # steps, in which the beginning of a change is searched for
@@ -109,7 +109,7 @@ class MovesChange:
 @dataclass(frozen=True)
 class WaysChange:
     """
-    What has come of a change once it is relearnt.
+    The result of a change once it is relearnt.
 
     :ivar other: the states that are reached another way than before it.
     :ivar lost: those that are no longer reached.

@@ -17,7 +17,7 @@ from mnm_ros.core.progress.json_values import one_line, read_json
 @dataclass(frozen=True)
 class Request:
     """
-    What a node is about to ask another one for, or has just asked for.
+    A request that a node is about to make of another one, or has just made.
 
     :ivar what: ``stop``, ``free``, ``pause``, ``resume``, ``home``, ``recover``, ``save``,
         ``load``, ``look``, ``improve``, ``cancel``, ``change``, ``goal`` or ``setting``;

@@ -83,7 +83,7 @@ Reason = Union[str, Said]
 
 @dataclass(frozen=True)
 class InWords(Said):
-    """What a part of another package says, in its own words."""
+    """A statement of a part of another package, in its own words."""
 
     words: str
 
@@ -118,7 +118,7 @@ class _Contradicted(Said):
     pairs: Pairs
 
 
-# What has happened.
+# Events.
 
 @dataclass(frozen=True)
 class WaitingForHome(Said):
@@ -343,7 +343,7 @@ class SourceQuarantined(SourceContradicts):
 
 @dataclass(frozen=True)
 class AtStep(Said):
-    """What was said at a step."""
+    """A statement, and the step at which it was made."""
 
     step: int
     said: Nested
@@ -449,7 +449,7 @@ class StaysAtGoal(Said):
     seconds: float
 
 
-# What is being done.
+# Activities.
 
 @dataclass(frozen=True)
 class GoingHomeFirst(Said):
@@ -499,7 +499,7 @@ class TestingAttempts(TestingPolicy):
 
 @dataclass(frozen=True)
 class InStream(Said):
-    """What one of several streams is doing."""
+    """The activity of one of several streams."""
 
     said: Nested
     stream: int
@@ -508,7 +508,7 @@ class InStream(Said):
 
 @dataclass(frozen=True)
 class Rediscovering(Said):
-    """What a rediscovery is doing."""
+    """The activity of a rediscovery."""
 
     number: int
     said: Nested
@@ -539,7 +539,7 @@ class CheckingProof(CheckingAgainst):
 
 @dataclass(frozen=True)
 class InCheckRun(Said):
-    """What the rediscovery of a check-run is doing."""
+    """The activity of the rediscovery of a check-run."""
 
     said: Nested
 

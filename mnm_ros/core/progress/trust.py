@@ -24,7 +24,7 @@ from mnm_ros.core.progress.said import maybe_said, Said
 
 
 class Trust(Enum):
-    """What holds for a policy, from the most to the least."""
+    """The degrees of trust in a policy, from the most to the least."""
 
     PROVEN = 'proven'          # of a hypothesis; the whole promise holds
     CERTIFIED = 'certified'    # at most (1 + epsilon) L, proven; the search for states goes on
@@ -39,7 +39,7 @@ class Trust(Enum):
 
 
 LEAST = (Trust.PROVEN, Trust.CERTIFIED, Trust.ASSUMED, Trust.DOUBTED)
-"""What may be asked for at least, by its rank."""
+"""The trust that may be asked for at least, by its rank."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class PolicyTrust:
     :ivar at_most_steps: expected steps that it takes at most, if ``trust`` holds; else None.
     :ivar since_step: of the exploration, when this was first said of the state.
     :ivar why: one sentence for people, once it is published; the core leaves it empty.
-    :ivar said: the same as a value; None if that was not told.
+    :ivar said: the same as a value; None if that was not published.
     :ivar expected_seconds: what ``expected_steps`` take, by the mean times of its actions; None
         where they are not known.
     :ivar declared: how many of the pairs that the policy may come to are declared, so that what
-        holds for it, as ``trust`` says, is given the map; 0 where nothing holds.
+        holds for it, as ``trust`` says, is ``given the map``; 0 where nothing holds.
     """
 
     trust: Trust
@@ -77,7 +77,7 @@ def may_follow(told: PolicyTrust | None, known: bool, least: Trust = Trust.CERTI
     """
     Return whether a policy is trusted enough for a robot to be sent by it.
 
-    :param told: how far it may be trusted; None if that was not told.
+    :param told: how far it may be trusted; None if that was not published.
     :param known: whether it is of the hypothesis, or that for home.
     :param least: that is asked for.
     """

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the explorer says on ``way``: how a state is reached from elsewhere than home."""
+"""The answers of the explorer on ``way``: how a state is reached from elsewhere than home."""
 
 from __future__ import annotations
 

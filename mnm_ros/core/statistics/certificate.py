@@ -64,7 +64,7 @@ import numpy as np
 
 class ConfidenceSets:
     """
-    What the transitions in ``counts`` say about the distribution of each pair.
+    The distributions of each pair that the transitions in ``counts`` do not rule out.
 
     :param delta: the probability with which any set may ever miss its true distribution.
     :param counts: of the run; transitions are added to them here.
@@ -183,7 +183,7 @@ def _mixed(learnt: float, bet: float) -> float:
 @dataclass(frozen=True)
 class Certificate:
     """
-    What is certain about a stationary policy.
+    The bounds on a stationary policy.
 
     :ivar bound: no less than ``E[X]`` of an attempt.
     :ivar empirical: the same if the counts were the truth.

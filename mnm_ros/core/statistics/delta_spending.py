@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What spends how much of delta: each round and stream of MNM, and each kind of decision in a round.
+The parts of delta: of each round and stream of MNM, and each kind of decision in a round.
 
 The sum over all that may ever be wrong is at most the delta of the exploration, however many
 rounds, streams, states and pairs there will be.

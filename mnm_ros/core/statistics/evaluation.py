@@ -25,7 +25,7 @@ import numpy as np
 
 
 class Decision(Enum):
-    """What an evaluation says so far."""
+    """The result of an evaluation so far."""
 
     UNDECIDED = 'undecided'
     GOOD = 'good'
@@ -64,7 +64,7 @@ class Evaluation(ABC):
         Record an episode that was broken off after ``length`` steps.
 
         ``horizon`` is the most that it could have come to count, failed. What follows from it is
-        told with the next one that is recorded. Unless overridden, it counts as the worst that
+        returned with the next one that is recorded. Unless overridden, it counts as the worst that
         it could have become.
         """
         self.record(horizon, True)

@@ -88,9 +88,9 @@ NO_FLOORS: Mapping[Pair, Floor] = {}
 
 class JointEvidence:
     """
-    What speaks for a policy since now.
+    The evidence for a policy since now.
 
-    :param sets: that take note of transitions, with predictions of what is declared.
+    :param sets: that record transitions, with predictions of what is declared.
     :param pairs: that the policy may come to.
     :param floors: of some of them.
     """
@@ -246,7 +246,7 @@ class JointModel(PolicyModel):
                      self._floors[chosen], self._floored[chosen], self._on[chosen])
 
     def _worst(self, values: Floats, tilts: Floats) -> tuple[Floats, Floats]:
-        """Do so with floors, too: what a pair may do beyond its floor is at worst."""
+        """Do so with floors, too: what a pair may do above its floor is at worst."""
         steps, ahead = super()._worst(values, tilts)
         if self._floored.any():
             top = self._never_seen(values)

@@ -4,7 +4,7 @@
 What is plausible of rows that share a budget of nats: the computation of ``joint.py``.
 
 ``Kernels`` is for any rows, and ``Drives`` for those that lead to two columns at most, for which
-it takes far less to see that a policy is beyond its limit.
+it takes far less to see that a policy is over its limit.
 """
 
 from __future__ import annotations
@@ -174,7 +174,7 @@ class Kernels:
             self._tilts = np.full(len(gains), np.nan)
         _, gain = least_mean(fractions, gains, radius, self._tilts)
         found = top - gain.reshape(top.shape)
-        free = top - rows.floors[self._more] * (top - on)    # beyond its floor, at worst
+        free = top - rows.floors[self._more] * (top - on)    # above its floor, at worst
         worst: Floats = np.where(rows.floored[self._more], np.maximum(found, free), found)
         return worst
 

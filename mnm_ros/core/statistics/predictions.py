@@ -31,7 +31,7 @@ _FIRST, _OTHER, _ODD = 4.0, 0.5, 0.05    # what counts before anything was seen
 @dataclass(frozen=True)
 class Record:
     """
-    What was predicted of a pair, and came.
+    The predictions of a pair, and its outcomes.
 
     :ivar paid: code length of the predictions, in nats.
     :ivar tally: how often each end came, but for the first time if it was not declared then.
@@ -77,7 +77,7 @@ class Predictions:
 
     def add(self, pair: Pair, ends: Sequence[int], came: int | None) -> None:
         """
-        Predict a transition, and take note of it.
+        Predict a transition, and record it.
 
         What came from outside of the ends is one more of them from then on. The support is not
         asked: it has received the outcome already.

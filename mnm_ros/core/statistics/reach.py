@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which states that were added are within the radius for sure, and so tell of a change."""
+"""Find the added states that are within the radius for sure, and so reveal a change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 
 _GROWTH_TO_LOOK_AGAIN, _GROWTH_OF_A_CHANGE = 1.1, 1.01
-"""By how much the transitions grow before a look, at rest and while a change is open."""
+"""By how much the transitions grow before a check, at rest and while a change is open."""
 
 
 class Reach:
@@ -23,12 +23,13 @@ class Reach:
     do, each state that is found to be within is in ``S_L->``, by induction: home is, and so is a
     state that a policy confined to such states reaches within ``L`` steps, by the upper bound of
     the model. A bound on the policy as published would not do: where it leads through a state
-    beyond ``L`` that has been added, what follows may be near and yet not belong to ``S_L->``.
+    farther than ``L`` that has been added, what follows may be near and yet not belong to
+    ``S_L->``.
 
     Such a state was missing. Without a change that means that the hypothesis was wrong from the
     start, or that a policy within the limit was deleted, or that a set is wrong. The first two
     have parts of delta of their own. The third one takes ``delta``, of which number ``i`` of the
-    moments has ``1 / (i (i + 1))``. How often states come and go, and how often that is looked at,
+    moments has ``1 / (i (i + 1))``. How often states come and go, and how often that is checked,
     does not matter. If the sets are right, a policy whose lower bound is above the limit takes
     more than that, too (``too_slow``): this costs nothing beside.
 
@@ -55,22 +56,22 @@ class Reach:
         self._seen = self._due = 0
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
-        """Take note of a transition."""
+        """Record a transition."""
         self.sets.add(state, action, next_state)
         self._seen += 1
 
     def add_censored(self, state: int, action: int) -> None:
-        """Take note of a step that was broken off: it may have led anywhere."""
+        """Record a step that was broken off: it may have led anywhere."""
         self.sets.add_censored(state, action)
 
     def enter(self, targets: Iterable[int]) -> None:
-        """Take note of states that were added."""
+        """Record states that were added."""
         self._new.update(dict.fromkeys(targets))
         self._due = 0
 
     def found(self, policies: Sequence[Policy]) -> list[int]:
         """
-        Return the new states that are within the radius for sure, if it is time to look again.
+        Return the new states that are within the radius for sure, if a check is due.
 
         :param policies: one for each known state, home first.
         """
@@ -125,7 +126,7 @@ class Reach:
         found = {target: known[target] for target in self._new if target in known}
         todo = list(found)
         while todo:
-            # What the policy has been seen to pass on its way from home.
+            # The states that the policy has been seen to pass on its way from home.
             for state, _ in known[todo.pop()].may_play(home, self.counts.next_states):
                 if state in known and state not in found and state not in self._within:
                     found[state] = known[state]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What plays the steps: what a robot is asked to do, one action at a time, without blocking.
+The tasks that choose the steps of a robot, one action at a time, without blocking.
 
 Read ``step_task`` (``StepTask``, ``play()``, ``Homing``, which says whether a RESET has led home,
 and ``PausableTask``, which an exploration is, with its state machine), then ``navigation``, which

@@ -161,7 +161,7 @@ class Navigation(StepTask):
         """
         if self._direct and self.last_state is not None and not self.outcome:
             return self._direct.expected_steps.get(self.last_state)
-        # What comes before the robot is first at home does not count as steps.
+        # Steps before the robot is first at home do not count.
         return None if self.outcome else self._steps_to_go.expected(
             self._place if self.attempts else self._home)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the step protocol drives: an exploration, a robot of a fleet, or the way to one state."""
+"""The tasks of the step protocol: an exploration, a robot of a fleet, or the way to one state."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RunState(Enum):
 
 
 OVER = (RunState.FAULT, RunState.DONE)
-"""States in which nothing more is played; only ``recover`` leads out of a fault."""
+"""States in which nothing more is executed; only ``recover`` leads out of a fault."""
 
 
 class Homing:
@@ -34,7 +34,7 @@ class Homing:
     Confirms that RESET has led home, and counts the times when it has not.
 
     Home is the state in which the first RESET ends. A later RESET that ends elsewhere has
-    missed home: it is no step of the algorithm, and RESET is played again.
+    missed home: it is no step of the algorithm, and RESET is executed again.
 
     :param home: the home state; None to learn it from the first RESET.
     :ivar home: the home state; None until it is known.

@@ -22,7 +22,7 @@ MOST_SEEN = 10_000
 
 class Execution(NamedTuple):
     """
-    What a node has reported: ``action`` in ``state`` has led to ``after``.
+    The report of a node: ``action`` in ``state`` has led to ``after``.
 
     :ivar after: None if the step was broken off.
     :ivar node: fully qualified name of the node.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the robot does at rest beside checking, as a plug-in of the watch phase."""
+"""The task of the robot at rest beside checking, as a plug-in of the watch phase."""
 
 from __future__ import annotations
 

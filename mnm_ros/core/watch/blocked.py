@@ -6,8 +6,8 @@ Pairs that are known to be blocked: they were executed often, and nearly always 
 Only states count of which it was declared where their actions lead: elsewhere nearly every wall is
 such a pair, and an opening would be noticed much later (``two_rooms``).
 
-At rest they get no even share of every rediscovery: a run carries what was seen of them before
-(*What is carried* in ``planning/plausible.py`` has the argument, and this the part of the delta).
+At rest they get no even share of every rediscovery: a run keeps what was seen of them before
+(*Kept samples* in ``planning/plausible.py`` has the argument, and this the part of the delta).
 Instead they are tried again at a rate, whichever has waited longest first, so that of ``B`` of
 them each is executed about every ``B / rate`` steps. Three of four times it is one that may lead
 to a state that is not known; the others could only make a way shorter.
@@ -35,12 +35,12 @@ _LEAST_PAIRS = 3    # if there are fewer, each is tried as rarely as if there we
 
 class BlockedPairs:
     """
-    What rediscoveries carry, and which pair is tried again next.
+    The samples that rediscoveries keep, and the pair that is tried again next.
 
     :param transitions: the detectors of the pairs.
     :param support: says which of them may lead to a state that is not known.
-    :param rate: of executions for each step; with 1, nothing is carried.
-    :param delta: the probability with which any region of what is carried is wrong.
+    :param rate: of executions for each step; with 1, no samples are kept.
+    :param delta: the probability with which any region with kept samples is wrong.
     :param noticed: whether a change was noticed that is not relearnt yet.
     :ivar noticed: the same.
     """
@@ -66,7 +66,7 @@ class BlockedPairs:
         """
         Let a run that begins carry what is known to be blocked of these states.
 
-        :param closed: pairs of which it is carried whatever is noticed or declared.
+        :param closed: pairs whose samples are kept whatever is noticed or declared.
         """
         at_rest = self._rate < 1 and not self.noticed
         seen = {

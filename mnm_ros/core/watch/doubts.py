@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What a change, or a hint of one, puts in doubt, and what models say of that.
+The policies that a change, or a hint of one, puts in doubt, and what models say of them.
 
 What changes one pair may change others, so that the run which goes on executes each pair of the
-known states twice before anything far away: where another one has changed its detector tells, and
+known states twice before anything far away: if another one has changed, its detector shows it, and
 it is forgotten, too, long before the next run would come to it. Which pairs are executed next has
 no influence on the promise.
 """
@@ -33,17 +33,17 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.watch.shared_change import SharedChange
 from mnm_ros.core.watch.watch_parts import WatchParts
 
-_AT_ONCE = 2    # policies that are looked at for a proof by a model
+_AT_ONCE = 2    # policies that are checked for a proof by a model
 
 
 class Doubts:
     """
-    Takes note of changes and hints, and says which policies they concern.
+    Records changes and hints, and finds the policies that they concern.
 
-    Two models are looked at: that of the run is as old as the run, and that of ``Reach`` as the
+    Two models are used: that of the run is as old as the run, and that of ``Reach`` as the
     change.
 
-    :param round_: with the limit and the radius; its log is told of hints and changes.
+    :param round_: with the limit and the radius; its log gets hints and changes.
     :param parts: of the phase.
     :ivar all_moves: the change of all moves once their detector raises the alarm, else None.
     :ivar shared: whether many moves share the change that is open.
@@ -110,7 +110,7 @@ class Doubts:
         return None
 
     def _changed(self, change: PairChange, policies: Sequence[Policy]) -> None:
-        """Take note that a pair leads elsewhere than before."""
+        """Record that a pair leads elsewhere than before."""
         parts, pair = self._parts, change.pair
         base, log = parts.rediscovery.base, self._round.log
         concerned = parts.transitions.concerned(pair, policies)
@@ -148,7 +148,7 @@ class Doubts:
                 and sum(change.after.values()) >= counts.visits(*change.pair))
 
     def _tell_action(self, action: int) -> None:
-        """Tell once for a change that all moves with an action share it."""
+        """Report once for a change that all moves with an action share it."""
         relearning = self._parts.relearning
         found = None if relearning.told_action else self.shared.of_action(action)
         if found is not None:
@@ -194,9 +194,9 @@ class Doubts:
 
     def notice(self, policies: Sequence[Policy], *, declared: bool = False) -> None:
         """
-        Take note of a change, perhaps of what is declared alone.
+        Record a change, perhaps of what is declared alone.
 
-        No policy may profit from its past: it has to prove anew that it works, also if another
+        No policy may profit from its past: it has to prove again that it works, also if another
         change is being relearnt, and a whole rediscovery has to follow.
         """
         parts, problem = self._parts, self._round.problem
@@ -215,7 +215,7 @@ class Doubts:
         self._round.log.notice()
 
     def notice_all(self, policies: Sequence[Policy]) -> None:
-        """Take note of a change that no pair explains, so that all policies are doubted."""
+        """Record a change that no pair explains, so that all policies are doubted."""
         self.notice(policies)
         self.doubt_all()
 
@@ -226,7 +226,7 @@ class Doubts:
         self._parts.relearning.concern(concerned)
 
     def doubt_all(self) -> None:
-        """Doubt all policies, once for a change, as it is one of them that has told of it."""
+        """Doubt all policies, once for a change, as one of them has revealed it."""
         monitor, relearning = self._parts.checks.monitor, self._parts.relearning
         if not relearning.all_doubted:
             monitor.doubt(monitor.detectors)
@@ -244,7 +244,7 @@ class Doubts:
             parts.blocked.settle()
 
     def look_around(self) -> None:
-        """Have the pairs executed that were not looked at since the change, before all others."""
+        """Have the pairs executed first that were not executed since the change."""
         for pair in self._parts.relearning.unseen:
             self.sample(pair)
 
@@ -293,7 +293,7 @@ class Doubts:
         """
         Return a policy that is not proven, and another one to its target that the run certifies.
 
-        One state is looked at in a turn, of those that do not seem to be within the radius.
+        One state is checked in a turn, of those that do not seem to be within the radius.
 
         :param refuted: policies that are deleted anyway.
         """

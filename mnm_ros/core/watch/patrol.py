@@ -5,7 +5,7 @@ Patrol: which policy is attempted next, so that each pair that one of them uses 
 
 A policy to a far target passes near ones. Of all policies, those are attempted whose ways pass
 what has not been executed for longest, by an attempt or by the rediscovery. All of it is
-heuristic: what is played depends on the past alone, whatever the tests make of it.
+heuristic: the choice depends on the past alone, whatever the tests make of it.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class PolicyChecks:
         self.turns = turns
         self.patrol = patrol
         self.attempts = Attempts(policy, ends_outside=True)
-        self._alarms: list[Policy] = []    # of those that the attempt has told against
+        self._alarms: list[Policy] = []    # of those that the attempt is evidence against
 
     @property
     def target(self) -> int:

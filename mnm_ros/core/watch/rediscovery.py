@@ -15,7 +15,7 @@ own steps and from those of the attempts made meanwhile. Its parts of the round'
   by what it learns after that moment alone, too, with ``1/(k (k + 1))`` of the half for renewal
   number ``k``.
   Transitions and attempts after a moment that the past decides are as independent as all others,
-  so that renewal ``k`` is wrong with no more than its delta, given the past, and the sum
+  so that renewal ``k`` is wrong with no more than its delta, conditional on the past, and the sum
   over all is the part, whatever is noticed and how often. A late rediscovery has a small delta;
   this is why it does not make what has just changed dear.
 - *Restart.* Let a rediscovery take more than ``W_r`` steps with probability at most the part,

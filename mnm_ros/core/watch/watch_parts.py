@@ -27,7 +27,7 @@ from mnm_ros.core.watch.rediscovery import Rediscovery, Relearning
 @dataclass(frozen=True)
 class WatchParts:
     """
-    What a watch phase consists of, each with its part of the round's delta.
+    The parts of a watch phase, each with its part of the round's delta.
 
     :ivar transitions: the detectors of the pairs.
     :ivar checks: the detectors of the policies, and the attempt under way.

@@ -5,10 +5,10 @@ A checking phase that is valid at every moment: policies and transitions are mon
 
 Rediscovery and attempts take turns, some quanta of the one and a patrol of the other. Which
 attempts are made, and for which policies one counts beside that to its own target, is decided by
-the past before each of them (``patrol``). Given the past, an attempt is distributed as one with
-any policy for which it counts, until the two part, where it is broken off for that one. So each
-capital is a supermartingale whatever is chosen. Over any length of time without a change, the
-chance of any wrong decision is at most the round's delta ``delta_r``. The parts of it, in
+the past before each of them (``patrol``). Conditional on the past, an attempt is distributed as
+one with any policy for which it counts, until the two part, where it is broken off for that one.
+So each capital is a supermartingale whatever is chosen. Over any length of time without a change,
+the chance of any wrong decision is at most the round's delta ``delta_r``. The parts of it, in
 ``SHARES``, are for
 
 - *Deletion.* A policy's ``Detector`` raises the alarm. Each of the round has its ``share`` of the
@@ -20,16 +20,16 @@ chance of any wrong decision is at most the round's delta ``delta_r``. The parts
   change is noticed, and the run under way forgets that pair alone. They go on from what the
   building phase has seen.
 - *Pooled.* All moves together raise the alarm (``PooledDetector``): the round is over.
-- *Reach.* An added state tells of a change if it is within the radius for sure (``reach.py``).
-  What it seems to take does not tell: rediscoveries certify as early as they can, and each of
-  them is a new try.
+- *Reach.* An added state reveals a change if it is within the radius for sure (``reach.py``).
+  The steps that it seems to take do not count: rediscoveries certify as early as they can, and
+  each of them is a new try.
 - *Proofs.* After a change, each policy has to prove that it works before the change counts as
   relearnt. Each proof of the round is wrong with its ``share`` of the part. Whenever something is
   noticed, all proofs are withdrawn.
 
-A rediscovery begins anew when a policy is deleted, as its samples may be older than the change;
+A rediscovery starts again when a policy is deleted, as its samples may be older than the change;
 unless that is explained by a pair on the way that has changed, or by a state that was deleted for
-one, and the base can go on (``revise``), with what it is told in ``doubts``.
+one, and the base can go on (``revise``), with what ``doubts`` reports.
 """
 
 from __future__ import annotations
@@ -214,7 +214,7 @@ class WatchPhase(CheckingPhase):
             self.round.log.tell(StatesRecalled(self.round.number, tuple(targets)))
 
     def _count(self, pair: Pair | None) -> None:
-        """Take note of a step; None is a RESET, or one from where it is not known."""
+        """Record a step; None is a RESET, or one from where it is not known."""
         self._checks.patrol.executed(pair)
         if self._pairs.step():
             self.doubts.steer()
@@ -235,7 +235,7 @@ class WatchPhase(CheckingPhase):
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """
-        Let the policies prove anew that they work that may come to the pairs; all else stays.
+        Let the policies prove again that they work that may come to the pairs; all else stays.
 
         That is by what was seen, and by what is declared now of other pairs, too.
         """
@@ -282,7 +282,7 @@ class WatchPhase(CheckingPhase):
         self.doubts.sample((state, action))
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
-        self._rediscovery.fresh = False    # a run that is made anew would know nothing of it
+        self._rediscovery.fresh = False    # a new run would know nothing of it
         return super().request_audit(tries)
 
     def may_plan(self, action: int, state: int) -> bool:
@@ -398,7 +398,7 @@ class WatchPhase(CheckingPhase):
         self.round.log.tell(why, 'change', moves)
 
     def _would_not_wait(self) -> bool:
-        """Return whether the run has nothing to do but what is left alone; attempts may have."""
+        """Return whether only stopped pairs are left for the run; attempts may have others."""
         stopping = self._pairs.stopping
         return bool(stopping) and (self._here, self.base.next_action()) in stopping
 
@@ -406,7 +406,7 @@ class WatchPhase(CheckingPhase):
         """
         Add what the rediscovery has certified.
 
-        While a change is open, one that seems to be within the radius may tell of another, unless
+        While a change is open, one that seems to be within the radius may reveal another, unless
         it was deleted for this one: what was proven before counts no more.
         """
         known = {policy.target for policy in self.policies}
@@ -525,7 +525,7 @@ class WatchPhase(CheckingPhase):
         elif self._delete_refuted():
             return    # the run has learnt from this attempt, too
         elif episode.failed:
-            # Only more attempts tell bad luck from a change, the sooner the better.
+            # Only more attempts distinguish bad luck from a change, the sooner the better.
             self._attempt(episode.policy.target)
         else:
             self.doubts.settle()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the nodes that command a robot share.
+The common parts of the nodes that command a robot.
 
 How long to wait, RESET by a service, and a pause of exploration.
 """
@@ -63,7 +63,8 @@ class HomeService:
 
     :param on_response: called with the number of the attempt, its success and the message.
     :param service: name of the service, a ``std_srvs/Trigger``.
-    :param requests: where it is said that the robot is sent home for a goal, which is told itself.
+    :param requests: where it is said that the robot is sent home for a goal, which is an event
+        itself.
     """
 
     def __init__(
@@ -125,7 +126,7 @@ class ExplorationPause:
     The explorer leaves a robot that rests alone only until it is to go on, so a pause is asked for
     then, too.
 
-    :param requests: where it is said that it asks for that, for a stop that is told itself.
+    :param requests: where it is said that it asks for that, for a stop that is an event itself.
     """
 
     def __init__(self, node: NodeInterface, requests: RequestTopic) -> None:

@@ -23,7 +23,7 @@ _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole part
 _REPLACED = 0.1      # s, at most, until a node that takes the place of another is noticed
 _MATCH = 1.0         # s, until a robot that is there can surely be reached
 _KNOWN = 1.0         # s, from an order until its sender is surely known
-_HELD_UP = 1.0       # s without a look, after which heartbeats may be waiting to be heard
+_HELD_UP = 1.0       # s without a check, after which heartbeats may be waiting to be heard
 _PLAYER = 'rosbag2_player'    # part of the name of a node that plays a bag
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
 
@@ -118,7 +118,7 @@ class RobotSides:
     ids, as the names of their nodes are found later.
 
     An order reaches a robot side, and its answer reaches this node, only after the subscription
-    and the publisher have been found. A look before an answer counts tells whose it may be.
+    and the publisher have been found. A check before an answer counts shows whose it may be.
 
     :param actions, states: fully qualified names of the topics.
     :ivar takers, tellers: the subscribers of the one, and the publishers of the other.
@@ -332,7 +332,7 @@ class CommanderWatch:
             for topic in (self._topic, f'{self._topic}/driver'))
         well = publishers & self._beats.keys()
         lost = frozenset() if began is None else self._commanders - well
-        # A node that is found long after the order has not given it.
+        # A node that is found long after the order has not sent it.
         late = began is not None and now > began + _KNOWN
         self._commanders = self._commanders & well if late else well
         if not lost:

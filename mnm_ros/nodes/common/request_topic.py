@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The topic ``requests``: nodes say there who asks for what, as services do not tell."""
+"""The topic ``requests``: nodes say there who asks for what, because services do not say it."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from std_msgs.msg import String
 _TOPIC = 'robot_side'
 _EARLY = 1.0      # s, that a description may arrive before its publisher is seen,
 _LATE = 2.0       # and after that
-_LOOK = 0.1       # s, between two looks whether it has come, and whether a robot side is there
+_LOOK = 0.1       # s, between two checks whether it has come, and whether a robot side is there
 _REMEDY = ("set the parameter 'actions' of the explorer to their names, in the order of their "
            'numbers')
 
@@ -35,8 +35,8 @@ class DescriptionTopic:
     """
     Publishes what a robot side is, once, and again when that has changed.
 
-    What states were called goes on being told, of those as well that are there no more: who comes
-    late asks for places that were lost, too.
+    The names of states stay published, also of states that are there no more: a late subscriber
+    asks for places that were lost, too.
 
     :param node: the robot side.
     :param describe: returns what it is at present.
@@ -77,7 +77,7 @@ class DescriptionTopic:
 
 class RobotProfile:
     """
-    What the robot side has said it is, and whether that is what the explorer expects.
+    The description of the robot side, and whether it is what the explorer expects.
 
     :param node: the explorer.
     :param actions: the names that it has for the actions.
@@ -135,7 +135,7 @@ class RobotProfile:
         return 'it has not said yet what it is' if now < self._wait_until else ''
 
     def recall(self, before: RobotDescription) -> None:
-        """Take the names that a robot side has given before the node began, if they fit."""
+        """Take the names that a robot side has published before the node began, if they fit."""
         if (before.names or before.moves) and not difference(before, self._actions):
             self.names = before
 

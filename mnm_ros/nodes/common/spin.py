@@ -102,7 +102,7 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
             for node in nodes:
                 _leave(node, executor, signals)
         except (FileError, ParameterError, *_REFUSALS) as error:
-            if executor is not None:    # it is nothing given at the start
+            if executor is not None:    # the node has started: no argument is wrong
                 raise
             print(f'{name}: {refusal(error) or error}', file=sys.stderr)
             return 1
@@ -113,7 +113,7 @@ def run_together(name: str, makers: Iterable[Callable[[], Node]],
 
 
 def refusal(error: Exception) -> str:
-    """Return why ROS has refused the arguments that it was given, or nothing."""
+    """Return why ROS has refused the arguments of the command line, or nothing."""
     if isinstance(error, rclpy_implementation.UnknownROSArgsError):
         return f'ROS does not know the arguments {error}'
     return str(error) if str(error).startswith('failed to initialize rcl') else ''
@@ -146,7 +146,7 @@ def _spin_once(node: Node, executor: Executor) -> None:
 
 
 def _of_rclpy_alone(error: Exception) -> bool:
-    """Return whether no code beyond this module, rclpy, messages and the library took part."""
+    """Return whether only this module, rclpy, messages and the library took part."""
     frames = (frame.f_globals.get('__name__', '') for frame, _ in traceback.walk_tb(
         error.__traceback__))
     return all(

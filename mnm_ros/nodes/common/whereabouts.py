@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Where the robot is, as far as a node that commands it can tell."""
+"""Where the robot is, as far as a node that commands it knows."""
 
 from __future__ import annotations
 

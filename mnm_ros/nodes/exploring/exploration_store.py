@@ -36,7 +36,7 @@ from mnm_ros.protocol.order_numbers import MOST, OrderNumbers
 from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
-_SHOWN = 600.0     # s, for which a refusal is told at least, unless somebody accepts it
+_SHOWN = 600.0     # s, for which a refusal is shown at least, unless somebody accepts it
 _QUIET = 10.0      # s, between two warnings that it is slower
 _NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
 _TRUSTED_EVERY = 10.0    # s, at least between two times that it is written
@@ -50,7 +50,7 @@ Trusted = list[tuple[int, str, int]]
 
 class RestoredExploration(NamedTuple):
     """
-    What was on the disk, if anything, and a line for the log.
+    The content of the disk, if any, and a line for the log.
 
     :ivar refusals: which files were set aside, and why.
     :ivar repairs: what was taken from the transition log, or from before the graph has changed.
@@ -97,7 +97,7 @@ class ExplorationStore:
         self.identity = {'version': VERSION, **asked}
         self._recollection = self._recall(parameters['warm_start'], parameters['checkpoint_dir'])
         self._seed: int = parameters['seed']
-        self._other_graph: OtherGraph | None = None    # until it is carried over to
+        self._other_graph: OtherGraph | None = None    # until the exploration moves to it
         self._store: Store | None = None
         self._abandoned = False
         self._described, self._described_before = '', UNDESCRIBED
@@ -263,7 +263,7 @@ class ExplorationStore:
         """
         Let everything be written, and hold nothing up meanwhile.
 
-        :return: says, given the time in s, whether it is, or cannot be; infinity is the end.
+        :return: says, for a time in s, whether it is, or cannot be; infinity is the end.
         """
         store = self._store
         if store is None or self.waiting:
@@ -271,7 +271,7 @@ class ExplorationStore:
         wanted, late = store.hurry(), time.monotonic() + _SLOW
 
         def is_over(now: float) -> bool:
-            if store.has_written(wanted) or store.problem:    # which is told
+            if store.has_written(wanted) or store.problem:    # which is reported
                 return True
             if late <= now < math.inf:
                 self._node.get_logger().warning(
@@ -384,7 +384,7 @@ class ExplorationStore:
         if nothing:
             raise CheckpointError('; '.join(restored.refusals) or 'nothing has been saved yet')
         self.exploration.listeners.clear()    # it is left, or begins only now
-        self._world = '', None    # it is told again, by the steps that it goes on from
+        self._world = '', None    # it is reported again, by the steps that it goes on from
         if restored.exploration is None:
             self._begin()
         else:
@@ -397,7 +397,7 @@ class ExplorationStore:
         self._abandoned = True
 
     def close(self) -> None:
-        """Write what is left, and tell what could not be written."""
+        """Write what is left, and report what could not be written."""
         self.abandon()
         if self._store is not None:
             self._store.close()

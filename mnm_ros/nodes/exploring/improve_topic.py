@@ -21,7 +21,7 @@ _SHOWN = 10    # states in an answer
 
 class ImproveTopic:
     """
-    Hands on what is asked for, and tells what comes of it, or why a state is refused.
+    Hands on each request, and reports its result, or why a state is refused.
 
     A message without states ends all that was asked for. Each is an input that is kept, and an
     event: what is too much is refused.

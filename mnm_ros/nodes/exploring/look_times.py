@@ -14,7 +14,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.event_words import closed_way, ClosedWay
 
-_LONGEST = 86400.0    # s, however often it was looked in vain
+_LONGEST = 86400.0    # s, however often it was tried in vain
 _STEP = 3.0    # s that a step counts at least: a simulated robot may be faster than any clock
 
 
@@ -23,10 +23,10 @@ class ClosedSince:
     """
     A way that is closed.
 
-    :ivar looks: in vain, so far.
+    :ivar looks: tries in vain, so far.
     :ivar since: s since 1970; None if that is not known.
-    :ivar next: look, s since 1970; infinite while that is under way.
-    :ivar step: at which the look is due, if that comes before the time.
+    :ivar next: time of the next try, s since 1970; infinite while that is under way.
+    :ivar step: at which the try is due, if that comes before the time.
     """
 
     looks: int
@@ -66,7 +66,7 @@ class LookTimes:
         """
         Record what is closed; return the ways of which the next try is news.
 
-        :param closed: the ways that are closed, and how often it was looked in vain.
+        :param closed: the ways that are closed, and how often they were tried in vain.
         :param steps: of the exploration so far.
         """
         first, now = self._first(), self._clock()
@@ -80,7 +80,7 @@ class LookTimes:
         return [pair for pair, way in self._ways.items() if way is not before.get(pair)]
 
     def due(self, steps: int) -> list[Pair]:
-        """Return the ways at which it is time to look, each once for a look."""
+        """Return the ways of which a try is due, each once for a try."""
         now = self._clock()
         found = [pair for pair, way in self._ways.items() if way.next <= now or way.step <= steps]
         self._under_way(found)

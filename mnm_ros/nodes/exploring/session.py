@@ -261,7 +261,7 @@ class ExplorationSession:
 
     def _restore(self, make: Callable[[], RestoredExploration],
                  then: Callable[[RestoredExploration | Exception], None]) -> None:
-        """Replay what is on the disk in a thread; what comes of it is told here."""
+        """Replay what is on the disk in a thread; the result is reported here."""
         tell = self._guard.in_node_thread(then)
 
         def restore() -> None:

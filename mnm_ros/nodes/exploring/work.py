@@ -39,7 +39,7 @@ class WorkTopic:
     """
     Hands on each execution, whether the exploration is paused or not, unless it is over.
 
-    Old messages are ignored: those of a bag that is played back, and those whose ``seq``, if they
+    Old messages are ignored: those of a bag that is replayed, and those whose ``seq``, if they
     say one, is not larger than the last one. An execution waits until the robot side has seen the
     states that it names.
 

@@ -39,7 +39,7 @@ class DockKind(NamedTuple):
 
     :ivar packages: one of them has the types.
     :ivar actions: names and types of the action that docks, and of the one that undocks.
-    :ivar has_ended: whether a result of either is what was wanted, given whether to dock.
+    :ivar has_ended: whether a result of either is what was wanted, called with whether to dock.
     """
 
     packages: tuple[str, ...]
@@ -237,7 +237,7 @@ class Docking:
         self._say(problem)
 
     def _say(self, problem: str) -> bool:
-        """Tell what is wrong with the last goal; return whether that is news."""
+        """Report what is wrong with the last goal; return whether that is news."""
         before, self.detail = self.detail, f'{_word(self._docks)}: {problem}'
         self._node.get_logger().warning(
             f'{self.detail}; the robot waits, and tries again in {AGAIN:g} s')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the parameters of a driver of a mobile robot mean together, whatever its states are."""
+"""The joint meaning of the parameters of a driver of a mobile robot, whatever its states are."""
 
 from __future__ import annotations
 

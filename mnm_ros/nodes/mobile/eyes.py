@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a robot perceives of obstacles: scans ahead of contact, and bumpers of several makes."""
+"""The obstacles that a robot perceives: scans ahead of contact, and bumpers of several makes."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ _BUMPERS: Mapping[str, tuple[Callable[[Any], bool], QoSProfile]] = dict(zip(BUMP
 def hear_bumps(node: Node, kind: str, bumped: Callable[[], None],
                warn: Callable[[str], None]) -> None:
     """
-    Call ``bumped`` at each contact that is told on the topic ``bump``.
+    Call ``bumped`` at each contact that is published on the topic ``bump``.
 
     :param warn: called with each hazard that keeps the robot where it is, once.
     :raises ParameterError: if the package of that type is not installed.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the parameters of ``grid_driver`` mean together, and what it says about its cells."""
+"""The joint meaning of the parameters of ``grid_driver``, and what it says about its cells."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def describe(ways: Ways, actions: Sequence[str], home: int, frame: str,
     :param home: the state of the home pose.
     :param frame: of the poses.
     :param declaring: whether to say where the moves may lead, too.
-    :param plan: whose names and walls to tell.
+    :param plan: whose names and walls to publish.
     """
     grid = ways.grid
     if _states(grid) > MAX_STATES:

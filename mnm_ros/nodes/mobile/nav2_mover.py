@@ -90,7 +90,7 @@ class Nav2Mover(PlannerMover):
             self._handle = None
 
     def _cancelled(self) -> Outcome | None:
-        """Return why the goal was cancelled, once nav2 has taken note or seems to be gone."""
+        """Return why the goal was cancelled, once nav2 has confirmed it or seems to be gone."""
         if self._outcome is None or self.idle:
             return self._outcome
         if time.monotonic() < self._wait_until:

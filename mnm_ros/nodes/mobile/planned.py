@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The plan that a node of a mobile robot is given."""
+"""The plan that a node of a mobile robot reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rclpy.node import Node
 
 def plan_of(node: Node, given: Parameters) -> Plan | None:
     """
-    Return the plan; None if the parameter is empty. What is wrong with it is logged.
+    Return the plan; None if the parameter is empty. Faults of the plan are logged.
 
     :raises ParameterError: if it cannot be read, or nothing can be explored by it.
     """

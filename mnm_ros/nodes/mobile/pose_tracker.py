@@ -36,7 +36,7 @@ class Whereabouts(Protocol):
 
 class Terrain(NamedTuple):
     """
-    What follows from the states of a driver.
+    The values that follow from the states of a driver.
 
     :ivar place: where the robot is.
     :ivar home: the state that RESET leads to.

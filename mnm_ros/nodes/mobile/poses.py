@@ -102,7 +102,7 @@ class PoseTopic:
                 self._kind, self.name, self._on_latched, messages.LATCHED)
 
     def mount_of(self, frame: str) -> Transform | None:
-        """Return None: it is not told where a frame is on the robot."""
+        """Return None: it is not known where a frame is on the robot."""
         return None
 
     def _on_pose(self, message: Located) -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-What the node ``navigator`` is made of: what it has heard, and what it says of goals.
+The parts of the node ``navigator``: what it has heard, and what it says of goals.
 
 Read ``learnt_policies`` (how to get there), ``goal_board``,
 then what nav2's clients get: ``nav2_server``, ``place_finder``, ``pose_goals`` and

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What has become of the last goals, as the topics tell it."""
+"""The results of the last goals, as the topics report them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class GoalBoard:
             by=by)
 
     def report(self, goal_id: int) -> GoalReport | None:
-        """Return what was last told of a goal; None if that is forgotten."""
+        """Return the last report of a goal; None if that is forgotten."""
         return self._reports.get(goal_id)
 
     def repeat(self, goal_id: int) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Which known state nav2's clients mean by a pose."""
+"""Find the known state that nav2's clients mean by a pose."""
 
 from __future__ import annotations
 

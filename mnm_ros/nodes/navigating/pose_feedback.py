@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What nav2's clients are told of a goal on its way."""
+"""The feedback that nav2's clients get about a goal on its way."""
 
 from __future__ import annotations
 

@@ -36,12 +36,12 @@ class _Journey:
     """
     A client's goal that is not over: one pose after the other, each a goal of the navigator.
 
-    :ivar waypoints: whether it tells which poses were missed.
+    :ivar waypoints: whether it reports which poses were missed.
     :ivar index: of the pose on the way to which it is.
     :ivar rounds: how often it begins again after the last pose.
     :ivar began: when, in ns by the clock of the navigator.
     :ivar last: the report that its client received last.
-    :ivar due: when it is told again.
+    :ivar due: when it is reported again.
     """
 
     server: Nav2Server
@@ -90,7 +90,7 @@ class PoseGoals:
     Serves the actions by which nav2's clients send a robot somewhere.
 
     :param places: what poses mean.
-    :param feedback: what clients are told meanwhile.
+    :param feedback: for clients, of goals under way.
     :param accept, cancel: take a goal, and the id of one.
     """
 
@@ -120,7 +120,7 @@ class PoseGoals:
 
     def tick(self, here: int | None) -> None:
         """
-        Tell what has become of the goals.
+        Report to the clients what has become of their goals.
 
         :param here: the state that the robot was last seen in, if any.
         """

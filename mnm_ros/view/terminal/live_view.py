@@ -39,7 +39,7 @@ _ROBOTS = 6       # that are shown, of several
 @dataclass(frozen=True)
 class Frame:
     """
-    What surrounds the views of a run.
+    The frame around the views of a run.
 
     :ivar title: the name of the scenario.
     :ivar settings: the number of its settings; 0 if that is not known.
@@ -298,7 +298,7 @@ class Lines:
         """Write the changes since the last call."""
         for line in words.changed(self._before, heard, self._settings):
             self.write(line)
-        # What is known and what was seen arrive one after the other: what lasts is told.
+        # What is known and what was seen arrive one after the other: what lasts is shown.
         beyond = heard.knowledge.of(StateKind.BEYOND)
         if beyond and self._before.knowledge.of(StateKind.BEYOND) == beyond != self._beyond:
             self._beyond = beyond

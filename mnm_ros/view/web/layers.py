@@ -35,7 +35,7 @@ _HEAD = 0.13       # of an arrow
 _RING = 1.17       # of a state in which there is a robot, times its radius
 _WRITTEN = 8       # characters of a name on a state
 _ASIDE = 0.09      # how far an arrow is beside the line between two states
-_DOOR = 0.3         # side of a door of which no size is told
+_DOOR = 0.3         # side of a door of which no size is published
 
 
 LEGEND = {
@@ -46,7 +46,7 @@ LEGEND = {
     'pose': 'reported pose of the robot', 'link': 'observed transition',
     'way': 'policy to the chosen state', 'reset': 'the policy uses RESET there',
     'open': 'open door', 'closed': 'closed door'}
-"""What the things on the map are."""
+"""The kinds of things on the map."""
 
 
 def on_the_map(layers: Layers) -> set[str]:
@@ -332,8 +332,8 @@ class Places:
         began = self._clock()
         if began < self._next_layout:
             return self.latest
-        # A state may be told of before the transitions that led there are. It waits for them: put
-        # anywhere, it would have a long way to its place.
+        # A state may be published before the transitions that led there are. It waits for them:
+        # put anywhere, it would have a long way to its place.
         pairs = [(state, after) for state in heard.counts
                  for _, after, _ in heard.knowledge.successors(state)]
         linked = {heard.home, *chain.from_iterable(pairs)}

@@ -5,7 +5,7 @@ Whom the server of the page answers.
 
 Any web site that is open in a browser may send requests to this machine, and open
 websockets. What it cannot do is to say that they come from this page: ``Origin`` is set by the
-browser. A name that a stranger has given this machine in another name service shows in
+browser. If a stranger has named this machine in another name service, that name shows in
 ``Host``. A picture, a frame or a ``GET`` of another site has no ``Origin``, but ``Sec-Fetch-Site``
 says where it comes from. So does a link on another site that a user follows. That is answered:
 it opens a page that the user sees, while the site neither sees it nor can do anything on it.

@@ -117,7 +117,7 @@ class Timeline:
     Keeps a point for each report of the explorer.
 
     :ivar noticed: steps by which a change had been noticed.
-    :ivar true: steps by which the world had changed, where a simulator tells.
+    :ivar true: steps by which the world had changed, if a simulator reports it.
     """
 
     def __init__(self) -> None:

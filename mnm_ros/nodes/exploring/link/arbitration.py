@@ -16,7 +16,7 @@ _LONGEST = 5.0    # s, of listening, however long the robot answers an unknown s
 _REPEAT = 1.5     # s, within which every claim is published again
 _YIELD = 2.0      # s, after an answer to another sender's action
 _SILENCE = 10.0   # s without a repeated claim, after which it no longer counts
-_HELD_UP = 1.0    # s without a look, after which claims may be waiting to be heard
+_HELD_UP = 1.0    # s without a check, after which claims may be waiting to be heard
 
 LISTENING = 'listening for other explorers'
 _OTHER = 'another explorer, which started earlier, commands it'
@@ -57,7 +57,7 @@ class Arbitration:
         return self._earlier or self._wait == _OTHER and not self.commands
 
     def publish(self) -> None:
-        """Tell the others; to be called once a second."""
+        """Inform the others; to be called once a second."""
         self._publisher.publish(Int64(data=self._number))
 
     def on_foreign_answer(self, now: float) -> None:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What stands between callbacks and the exploration."""
+"""The guard between callbacks and the exploration."""
 
 from __future__ import annotations
 

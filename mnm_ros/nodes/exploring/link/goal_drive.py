@@ -36,7 +36,7 @@ _KEPT = 20       # reports of goals that are over: a navigator may ask again
 
 
 class _Host(Protocol):
-    """What a goal needs of the way to its robot."""
+    """The part of the link to a robot that a goal needs."""
 
     loop: StepLoop
     numbers: SequenceNumbers

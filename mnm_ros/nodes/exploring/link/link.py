@@ -103,7 +103,7 @@ class Link(ABC):
 
     @abstractmethod
     def tick(self, limits: StepLimits, now: float) -> None:
-        """Look which nodes are there, and watch the times; to be called every ``TICK`` seconds."""
+        """Check which nodes are there, and watch the times; call it every ``TICK`` seconds."""
 
     def tick_while_busy(self, limits: StepLimits, now: float) -> None:
         """Do what can be done while a plan is made: nothing if the loop may not be touched."""
@@ -121,7 +121,7 @@ class Link(ABC):
         return exploration.counts
 
     def announce(self) -> None:
-        """Tell other explorers that this one is there; to be called once a second."""
+        """Inform other explorers that this one is there; to be called once a second."""
 
     def stop(self, reason: Reason, at_once: bool = False) -> None:
         """Pause robots that would go on while a plan is made."""

@@ -173,13 +173,13 @@ class RobotLink(Link):
             self._guard.for_topic(take, messages.STEP.depth))
 
     def _look_who_answers(self) -> None:
-        """Look whether an answer may be that of another robot side, before it counts."""
+        """Check whether an answer may be that of another robot side, before it counts."""
         if self._robots.changed:
             self._single.look(self._robots.look())
 
     def _watch_graph(self, now: float, held_up: bool = False) -> None:
         """
-        Tell the loop whether nodes have joined or left.
+        Inform the loop of nodes that have joined or left.
 
         :param held_up: whether the node has not checked for so long that a robot may have been
             replaced meanwhile. One that was killed is still seen for a while, so a robot
@@ -187,7 +187,7 @@ class RobotLink(Link):
         """
         self._looked = now
         self._single.look(self._robots.look(now))
-        if self._single.several:    # no order may be given again when another one has joined
+        if self._single.several:    # no command may be sent again when another one has joined
             self._arbitrate(now)
         joined, left = self.graph.update(now)
         left |= joined and held_up
@@ -198,7 +198,7 @@ class RobotLink(Link):
         self.loop.on_graph_change(joined, left, now)
 
     def _look_again(self) -> None:
-        """Look before a step if planning has held the node up: it may reach another robot."""
+        """Check before a step if planning has held the node up: it may reach another robot."""
         now = time.monotonic()
         if now > self._looked + 2 * STEADY_TICK:
             self._watch_graph(now, held_up=True)
@@ -358,7 +358,7 @@ class CommandLink(RobotLink):
             if how == 'reset':
                 self._go_home(limit)
             elif how == 'rest' and under_way:
-                self._orders.close()    # which tells the robot side that it is not commanded
+                self._orders.close()    # which shows the robot side that it is not commanded
                 self._rest_by = time.monotonic() + _REST
             else:
                 return True

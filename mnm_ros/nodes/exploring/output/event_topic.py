@@ -35,7 +35,7 @@ _SAMPLES = 20_000    # of the clock, one in a second
 
 class EventTopic:
     """
-    Tells what happens; late subscribers get the last events.
+    Publishes what happens; late subscribers get the last events.
 
     Who calls the service ``explore`` is not known, but for which goal of the navigator that was.
 
@@ -125,7 +125,7 @@ class EventTopic:
 
     def watch(self, robots: Iterable[RobotReport], step: int,
               description: RobotDescription) -> None:
-        """Tell when one of several robots stops or goes on; to be called about once a second."""
+        """Publish when one of several robots stops or goes on; call it about once a second."""
         for robot in robots:
             before, self._robots[robot.name] = self._robots.get(robot.name), robot.state
             if before not in (None, robot.state):

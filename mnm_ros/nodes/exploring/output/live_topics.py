@@ -132,7 +132,7 @@ class LiveTopics:
 
 class Trusted(NamedTuple):
     """
-    What is worked out for ``TrustTopics``.
+    The values worked out for ``TrustTopics``.
 
     :ivar view: pickled, for the next time.
     :ivar others: the policies that are of no hypothesis.
@@ -154,7 +154,7 @@ class TrustTopics:
     :param up_to: as ``messages.are_few`` has it.
     :param since: as ``TrustLedger.to_state`` had it before a restart.
     :ivar since: as it has it now.
-    :ivar told: what was said last, by state; pickled.
+    :ivar told: what was published last, by state; pickled.
     """
 
     def __init__(self, node: NodeInterface, up_to: int,
@@ -169,7 +169,7 @@ class TrustTopics:
         self._view = b''
         self._again = False    # whether it is published though it is the same
         self.since, self.told = [*since], pickle.dumps({})
-        self._kept = self.since    # a look before it is restored has nothing to go on from
+        self._kept = self.since    # a query before it is restored has nothing to go on from
 
     def close(self) -> None:
         """End what is under way."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the explorer knows as markers for RViz and Foxglove, and the topic that carries them."""
+"""The knowledge of the explorer as markers for RViz and Foxglove, and the topic with them."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ _KINDS = ('stop', 'free', 'goal', 'setting')    # of events, beside commands
 @dataclass
 class _Heard:
     """
-    What was said on ``requests``, when in s, and for which robots it has been told of.
+    A message on ``requests``, when in s, and for which robots it has become an event.
 
     :ivar robot: that has said it; empty for all others.
     :ivar over: the robots that have done it, so that a later call is another one.
@@ -59,7 +59,7 @@ class _Heard:
 
 @dataclass
 class _Open:
-    """What has happened without that it is known yet for whom."""
+    """An event whose requester is not known yet."""
 
     event: Event
     until: float
@@ -69,12 +69,12 @@ class OperatorRecord:
     """
     Makes events of calls, goals, stops and parameters, and says from where they come.
 
-    The services do not tell who calls them. Pages, commands and navigators say it on
-    ``requests``, just before or after; what nobody has said a second later has come by the
-    service itself. Who says it seconds later is told of, too.
+    The services do not say who calls them. Pages, commands and navigators say it on
+    ``requests``, just before or after. If nobody has said it a second later, the event names the
+    service itself. An event names also who says it seconds later.
 
     :param robots: the namespaces of several; empty for one without a name.
-    :param tell: called with each event, which lacks nothing but the time and the names.
+    :param tell: called with each event, which lacks only the time and the names.
     :param steps: returns how many there are by now.
     :param link: to the robots.
     :param past: what has happened before.
@@ -89,9 +89,9 @@ class OperatorRecord:
         self._tell, self._steps, self._link = tell, steps, link
         self._heard: list[_Heard] = []
         self._open: list[_Open] = []
-        self._unnamed: list[_Open] = []    # told as if by the service itself, and not long ago
+        self._unnamed: list[_Open] = []    # published as by the service itself, and not long ago
         self._stopped: dict[str, bool] = {}
-        self._goals: dict[int, bool] = {}    # those told of, and whether they are over
+        self._goals: dict[int, bool] = {}    # those with an event, and whether they are over
         self._from: dict[int, Event] = {}    # how each has begun
         self._homing: dict[str, Event] = {}    # how the way home under way has begun
         self._rests: dict[str, Reason] = {}
@@ -106,7 +106,7 @@ class OperatorRecord:
         self.on_goals: Callable[[Sequence[GoalReport]], object] = lambda reports: None
         self._allowance = guard.allowance
         self._stop = '', -math.inf    # what was said of the last, and until when
-        self._refused: Mapping[str, int] = dict(self._allowance.refused)    # when told last
+        self._refused: Mapping[str, int] = dict(self._allowance.refused)    # as of the last event
         self._refused_at = -math.inf
         for robot in dict.fromkeys(('', *robots)):
             self._hear_requests(node, guard, robot)
@@ -168,7 +168,7 @@ class OperatorRecord:
         return sum(self._allowance.refused.values())
 
     def tick(self, now: float) -> None:
-        """Tell what has waited long enough, or comes too often; to be called often."""
+        """Publish what has waited long enough, or comes too often; to be called often."""
         if self._goals_heard is not None and now >= self._goals_at + _GOALS:
             heard, self._goals_heard, self._goals_at = self._goals_heard, None, now
             self._read_goals(heard)
@@ -217,7 +217,7 @@ class OperatorRecord:
 
     def _add(self, what: str, service: str, robot: str = '', text: str = '',
              goal: int | None = None, target: int | None = None, refused: bool = False) -> None:
-        """Tell of something as soon as it is known from where it comes."""
+        """Publish an event as soon as its origin is known."""
         now = time.monotonic()
         event = replace(
             self._event(what, service, robot, text, goal, target), refused=refused)
@@ -282,7 +282,7 @@ class OperatorRecord:
         return bool(late)
 
     def _look(self, now: float) -> None:
-        """Tell what is known by now, or has waited long enough, in its order."""
+        """Publish what is known by now, or has waited long enough, in its order."""
         while self._open:
             event, until = self._open[0].event, self._open[0].until
             heard = self._asked(event, now) if until else None

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What the explorer publishes: each value when it has changed, and not too often."""
+"""The topics of the explorer: each value is published when it has changed, and not too often."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _WAITS = (Phase.WAITING_FOR_ROBOT, Phase.PAUSED)
 
 class Publishers:
     """
-    All topics that tell about an exploration; late subscribers get the latest value.
+    All topics about an exploration; late subscribers get the latest value.
 
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
     :param profile: returns what the robot side has said it is.
@@ -70,7 +70,7 @@ class Publishers:
         self._picture = PictureTopic(node)
         self._said: tuple[Phase | None, str] = (None, '')
         self._why: tuple[object, ...] = ()    # the same as values
-        self._stopped = ''    # the kind of the event that told so, until it goes on
+        self._stopped = ''    # the kind of the event that said so, until it goes on
         self._diagnosed = DiagnosticStatus()
         self._next_phase = -math.inf
         # Stops, and why, until it is known for whom.
@@ -149,7 +149,7 @@ class Publishers:
             self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
 
     def event(self, event: Event) -> Event:
-        """Publish a decision, and log it; return it as it is told."""
+        """Publish a decision, and log it; return it as it is published."""
         event = self._events.tell(event, self._profile().names)
         self._node.get_logger().info(f'step {event.step}: {event.text}')
         return event
@@ -161,17 +161,17 @@ class Publishers:
             self._node.get_logger().info(event.text)
 
     def restarted(self, step: int) -> None:
-        """Tell that it goes on from what was kept."""
+        """Report that it goes on from what was kept."""
         self._events.tell(
             Event(step, f'going on from step {step:,}', 'restart'), self._profile().names)
 
     def kept(self, found: Iterable[str], step: int) -> None:
-        """Tell what was found wrong with what is kept; the log has it, too."""
+        """Report what was found wrong with what is kept; the log has it, too."""
         for each in found:
             self._events.tell(Event(step, each, 'restart'), self._profile().names)
 
     def declared(self, sentence: str, step: int, now: float) -> None:
-        """Say on ``status`` what is declared, log it, and tell at once what is doubted for it."""
+        """Say on ``status`` what is declared, log it, and report what is doubted for it."""
         self._trust.republish()
         self._node.get_logger().info(sentence)
         self._events.tell(Event(step, sentence), self._profile().names)
@@ -338,8 +338,8 @@ class HypothesisTopics:
     come and go in between are left out.
 
     :param up_to: as ``messages.are_few`` has it.
-    :param keep: lets all that a hypothesis rests on be kept; what it returns says, given the time
-        in s, whether it may be published: no restart withdraws it then.
+    :param keep: lets all that a hypothesis rests on be kept; what it returns says, for a time in
+        s, whether it may be published: no restart withdraws it then.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, up_to: int,
