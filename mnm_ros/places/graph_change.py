@@ -144,11 +144,8 @@ def _in_words(before: RobotDescription, now: RobotDescription, states: Mapping[i
 
 
 def _touches(described: RobotDescription, pair: Pair, states: frozenset[int]) -> bool:
-    return pair[0] in states or not states.isdisjoint(_ends_of(described, pair))
-
-
-def _ends_of(described: RobotDescription, pair: Pair) -> tuple[int, ...]:
-    return described.declaration.successors[pair[0]][pair[1]]
+    return pair[0] in states or not states.isdisjoint(
+        described.declaration.successors[pair[0]][pair[1]])
 
 
 def _way(described: RobotDescription, pair: Pair) -> str:

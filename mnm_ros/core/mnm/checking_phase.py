@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import math
 from typing import Any, Protocol, Union
 
-from mnm_ros.core.detection.pair_watch import PairWatch
+from mnm_ros.core.detection.pair_watch import News, PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.mnm.base import BaseAlgorithm
 from mnm_ros.core.mnm.capabilities import FEW_STATES, may_plan, Relearns, Samples, Steered
@@ -22,7 +22,7 @@ from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
-from mnm_ros.core.progress.said import PairChanged, Said
+from mnm_ros.core.progress.said import PairChanged, Said, WayOpen, WayStillClosed
 
 
 class ChangeLog:
@@ -67,6 +67,10 @@ class ChangeLog:
         """Report that a pair leads elsewhere than before."""
         self.tell(PairChanged(round_number, *change.pair), 'change', change)
         self.outdate(*change.pair)
+
+    def tell_recheck(self, round_number: int, pair: Pair, news: News) -> None:
+        """Report whether a closed pair leads on again."""
+        self.tell((WayOpen if news is News.OPEN else WayStillClosed)(round_number, *pair))
 
     def settle(self) -> None:
         """Record that nothing is at odds with the hypothesis any more."""
@@ -153,11 +157,6 @@ class CheckingPhase(ABC):
     def kept(self) -> Collection[int]:
         """Return the targets of policies that are not proven since a change, and not doubted."""
         return ()
-
-    @property
-    def closed(self) -> Mapping[Pair, int]:
-        """Return the pairs that are closed, and how often a test move has failed since."""
-        return {}
 
     def heed(self, directives: Directives, wish: Wish) -> None:
         """

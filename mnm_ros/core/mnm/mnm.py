@@ -10,7 +10,7 @@ from enum import Enum
 from reprlib import repr as shortened
 from typing import Any
 
-from mnm_ros.core.detection.pair_watch import News, PairWatch
+from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
@@ -49,8 +49,6 @@ from mnm_ros.core.progress.said import (
     NoWarmStart,
     Said,
     WarmStart,
-    WayOpen,
-    WayStillClosed,
 )
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.core.task.step_task import PhaseMachine
@@ -247,7 +245,7 @@ class Mnm(PhaseMachine):
         """Record the try of a closed pair while a hypothesis is being built."""
         news = self._pairs.executed(pair, next_state)
         if news:
-            self.log.tell((WayOpen if news is News.OPEN else WayStillClosed)(self.round, *pair))
+            self.log.tell_recheck(self.round, pair, news)
         if news or pair in self._pairs.due:
             self._leave_closed()
 

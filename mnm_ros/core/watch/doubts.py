@@ -27,8 +27,6 @@ from mnm_ros.core.progress.said import (
     HintWithdrawn,
     NotProvenSince,
     Said,
-    WayOpen,
-    WayStillClosed,
 )
 from mnm_ros.core.watch.shared_change import SharedChange
 from mnm_ros.core.watch.watch_parts import WatchParts
@@ -184,10 +182,8 @@ class Doubts:
             return concerned
         if news is News.WORKS:
             log.tell(HintWithdrawn(number, *pair), 'hint')
-        elif news is News.OPEN:
-            log.tell(WayOpen(number, *pair))
-        elif news is News.STILL_CLOSED:
-            log.tell(WayStillClosed(number, *pair))
+        elif news:
+            log.tell_recheck(number, pair, news)
         if news in (News.OPEN, News.STILL_CLOSED) or pair in pairs.due:
             self.steer()
         return ()

@@ -251,10 +251,6 @@ class WatchPhase(CheckingPhase):
         super().support_changed(pairs)
         self._tell_background(anew=True)
 
-    @property
-    def closed(self) -> Mapping[Pair, int]:
-        return self._pairs.closed
-
     def heed(self, directives: Directives, wish: Wish) -> None:
         if isinstance(wish, Prefer):
             self._checks.turns.prefer([
