@@ -196,7 +196,7 @@ class ExplorationStore:
 
     def _read_description(self) -> RobotDescription:
         try:
-            return RobotDescription.from_text(read_own(self._described_in).decode('utf-8'))
+            return _description_in(self._described_in)
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
@@ -435,10 +435,14 @@ class ExplorationStore:
 def keeps_graph(node: NodeInterface, folder: str) -> bool:
     """Return whether an exploration of a graph is kept in a folder, which may be none."""
     try:
-        kept = read_own(user_path(folder) / f'{_file_name(node)}{KEPT}') if folder else b''
-        return bool(kept and RobotDescription.from_text(kept.decode('utf-8')).moves)
+        return bool(folder and _description_in(
+            user_path(folder) / f'{_file_name(node)}{KEPT}').moves)
     except (OSError, ValueError):    # the store says what is wrong
         return False
+
+
+def _description_in(path: Path) -> RobotDescription:
+    return RobotDescription.from_text(read_own(path).decode('utf-8'))
 
 
 def _file_name(node: NodeInterface) -> str:

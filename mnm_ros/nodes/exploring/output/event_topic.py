@@ -110,18 +110,19 @@ class EventTopic:
 
     def in_words(self, said: Reason, description: RobotDescription) -> str:
         """Return what the core says in words: a change or a pause in those of its event."""
-        if self._is_last_change(said):
-            return self._change.text if self._change else ''
-        return paused(said, self._pause) or sentence(said, description)
+        change = self._last_change(said)
+        return change.text if change else (
+            paused(said, self._pause) or sentence(said, description))
 
     def named(self, said: Reason) -> Pair | None:
         """Return the pair that ``in_words`` names; None for no pair."""
-        change = self._change.change if self._change and self._is_last_change(said) else None
-        return None if change is None else change.pair
+        change = self._last_change(said)
+        return change.change.pair if change and change.change else None
 
-    def _is_last_change(self, said: Reason) -> bool:
-        return self._change is not None and self._change.said is not None and (
-            said == self._change.said)
+    def _last_change(self, said: Reason) -> Event | None:
+        """Return the event of the last change, if that is what the core says."""
+        change = self._change
+        return change if change and change.said is not None and change.said == said else None
 
     def watch(self, robots: Iterable[RobotReport], step: int,
               description: RobotDescription) -> None:
