@@ -45,7 +45,7 @@ class Probe:
     :param radius: ``L``; a walk from home has at most twice as many steps.
     :param resets, steps: the least numbers of RESETs and of other actions to play.
     :param seed: of the choice among actions tried equally often.
-    :ivar declaration: where actions may lead; what leads nowhere is never executed.
+    :ivar declaration: where actions may lead; a pair that leads nowhere is never executed.
     :ivar homes: how often a RESET ended in each state.
     :ivar counts: per (state, action), without RESET, how often each next state followed.
     """

@@ -43,7 +43,7 @@ def test_looks_come_later_each_time_until_the_way_is_open() -> None:
             assert clock.times.update({DOOR: looks}, 0) == []
             clock.now += 60.0
         times.append(clock.now - begun)
-        assert clock.times.due(0) == []    # it is told once
+        assert clock.times.due(0) == []    # it is due once
     assert times == [600.0, 1200.0, 2400.0, 4800.0]
     assert clock.times.update({}, 0) == [] and not clock.times.told(UNDESCRIBED)
 
