@@ -31,8 +31,8 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.presets import new_mnm, settings
 from mnm_ros.core.task.navigation import Navigation
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.ground_truth import expected_steps
 from mnm_ros.simulation.scenario import load, shipped
@@ -83,14 +83,14 @@ def explore(name: str, seed: int, radius: float, epsilon: float,
 
 def navigate(simulator: Simulator, hypothesis: Hypothesis, target: int) -> Navigation:
     """Go to a known state, from wherever the robot is."""
-    orders: deque[tuple[int, int]] = deque()
+    commands: deque[tuple[int, int]] = deque()
     navigation = Navigation(hypothesis.policy_for(target), hypothesis.targets[0])
     loop = StepLoop(
         navigation, StepLimits(1.0, 0, max_steps=MAX_STEPS), SequenceNumbers(0),
-        lambda *order: orders.append(order), None)
+        lambda *command: commands.append(command), None)
     loop.resume(0.0)
-    while orders:
-        seq, action = orders.popleft()
+    while commands:
+        seq, action = commands.popleft()
         loop.on_state(seq, simulator.step(action), 0.0)
     return navigation
 

@@ -55,7 +55,7 @@ def test_the_decoder_shown_agrees_with_the_library() -> None:
             policies.policy_for(target).action(step, state))
 
 
-def test_the_robot_shown_answers_orders_and_ignores_what_is_none() -> None:
+def test_the_robot_shown_answers_commands_and_ignores_what_is_none() -> None:
     create_publisher = Mock()
     bare = type('Bare', (), {    # a node that needs no ROS
         '__init__': lambda self, name: None, 'create_subscription': Mock(),

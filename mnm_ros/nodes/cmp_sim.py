@@ -110,9 +110,9 @@ class CmpSim(RobotSide):
         self.get_logger().info(f'{steps} steps, {self._truth.total} exploration steps')
         write_record(self, self._given['record'], self._simulator.counts)
 
-    def _on_order(self, order: Command) -> None:
+    def _on_command(self, command: Command) -> None:
         if not self._happens('drop_action'):
-            super()._on_order(order)
+            super()._on_command(command)
 
     def _happens(self, fault: str) -> bool:
         probability = self._given[fault]

@@ -20,7 +20,7 @@ from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.navigation import EarlierWays, GoalReport, GoalStatus, Navigation
 from mnm_ros.nodes.common.callbacks import answering, every, seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits, STOPPED
-from mnm_ros.nodes.common.graph_watch import GraphWatch, OrderPublisher
+from mnm_ros.nodes.common.graph_watch import CommandPublisher, GraphWatch
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.common.whereabouts import Whereabouts
@@ -32,7 +32,7 @@ from mnm_ros.nodes.navigating.place_finder import PlaceFinder
 from mnm_ros.nodes.navigating.pose_feedback import PoseFeedback
 from mnm_ros.nodes.navigating.pose_goals import PoseGoals
 from mnm_ros.parameters import NODES, Parameters
-from mnm_ros.protocol.order_numbers import SequenceNumbers
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.sentences import sentence
@@ -70,7 +70,7 @@ class Navigator(Node):
         self._stopped = False    # the robot, by its service
         self._board = GoalBoard(self)
         self._accept = Allowance().limited('goals', self._take_goal, self._refuse)
-        self._orders = OrderPublisher(self)
+        self._commands = CommandPublisher(self)
         self._states = messages.hear(
             self, Int64MultiArray, 'state', messages.STEP, messages.decode_step, self._on_step)
         messages.hear(self, String, 'step_report', messages.STEP, messages.decode_step_report,
@@ -79,12 +79,12 @@ class Navigator(Node):
         self._home = (HomeService(self, self._on_home, requests=self._requests)
                       if self._given['reset_mode'] == 'service' else None)
         self._given.on_change = self._requests.setting
-        self._explorer = ExplorerGoals(self, self._orders.topic_name, self._on_report)
+        self._explorer = ExplorerGoals(self, self._commands.topic_name, self._on_report)
         self._rest: Reason = ''    # why the robot rests, as the explorer says
         self._rests = messages.hear(self, String, 'rest/reason', messages.LATCHED,
                                     messages.decode_reason, self._on_rest)
         self._learnt = LearntPolicies(self)
-        self._whereabouts = Whereabouts(self, self._orders.topic_name)
+        self._whereabouts = Whereabouts(self, self._commands.topic_name)
         self._places = PlaceFinder(
             self, lambda: float(self._given['pose_tolerance']),
             lambda state: self._learnt.refusal(state, Trust(self._given['least_trust'])))
@@ -107,7 +107,7 @@ class Navigator(Node):
         self._stops = self.create_subscription(Bool, 'stopped', self._on_stopped, messages.LATCHED)
         self.create_service(
             Trigger, 'cancel', answering(self._on_cancel), qos_profile=messages.REQUESTS)
-        self._graph = GraphWatch(self, self._orders, self._states, self._home)
+        self._graph = GraphWatch(self, self._commands, self._states, self._home)
         every(_TICK, self, self._tick)
 
     def leave(self) -> bool:
@@ -188,7 +188,7 @@ class Navigator(Node):
         if self._explorer.offered:    # since the goal has come
             self._begin(goal)
             return
-        if not self._orders.reachable:    # since the explorer has gone
+        if not self._commands.reachable:    # since the explorer has gone
             return
         try:
             policy = self._learnt.policy_for(target, time.monotonic())
@@ -197,7 +197,7 @@ class Navigator(Node):
             return
         if policy is None:
             return    # it is asked for
-        here = self._whereabouts.here(self._loop.last_order if self._loop else None)
+        here = self._whereabouts.here(self._loop.last_command if self._loop else None)
         way = Navigation(policy, policy.states[0], self._ways.by(policy),
                          here if self._given['direct'] else None)
         objection = way.objection(self._forbidden)
@@ -347,9 +347,9 @@ class Navigator(Node):
         self._paths.tick(now)
         self._explorer.tick(now)
         if not self._explorer.offered:
-            self._orders.open()
+            self._commands.open()
         elif not self._navigation:
-            self._orders.close()
+            self._commands.close()
         if self._navigation and self._loop:
             self._tick_way(self._loop)
             return
@@ -400,11 +400,11 @@ class Navigator(Node):
             self._end(status, sentence(how))
 
     def _send(self, seq: int, action: int) -> None:
-        self._orders.send(seq, action, self._navigation.last_state if self._navigation else None,
+        self._commands.send(seq, action, self._navigation.last_state if self._navigation else None,
                           self._places.description.guarded)
 
     def _on_step_report(self, report: messages.StepReport) -> None:
-        """End the goal if the robot side takes orders of another node alone."""
+        """End the goal if the robot side takes commands of another node alone."""
         another = report.commander not in ('', self.get_fully_qualified_name())
         if (another and self._navigation and self._loop
                 and not self._loop.answers_another(report.seq)):

@@ -34,7 +34,7 @@ _FIND = 5.0        # s, to find the robot side
 _STILL = 1.0       # s without new nodes, from when on all are known and messages arrive;
 _LONGEST = 5.0     # s, to wait for that where nodes come and go all the time
 _PROGRESS = 10.0   # s, between two lines of the log
-_RETRIES = 2       # times an order is sent again
+_RETRIES = 2       # times a command is sent again
 
 
 class PreflightNode(Node):

@@ -28,7 +28,7 @@ from mnm_ros.nodes.common.graph_watch import CommanderWatch, full_name, known_na
 from mnm_ros.nodes.common.request_topic import RequestTopic, SERVICE
 from mnm_ros.nodes.common.robot_profile import DescriptionTopic
 from mnm_ros.parameters import Parameters, ROBOT_SIDE
-from mnm_ros.protocol.exchange import Command, Order, REPORT, SoleCommander, StepServer
+from mnm_ros.protocol.exchange import Command, Reaction, REPORT, SoleCommander, StepServer
 from mnm_ros.robot_description import RobotDescription
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
@@ -37,7 +37,7 @@ from std_srvs.srv import SetBool, Trigger
 
 _WATCH_PERIOD = 0.1    # s, between two checks of the time and of which nodes are there
 _REPORT_PERIOD = 1.0   # s, between two reports that a robot stands
-_LEFT_ALONE = 0.5      # s, that an explorer which is paused may need between orders of a goal
+_LEFT_ALONE = 0.5      # s, that an explorer which is paused may need between commands of a goal
 _IN_A_ROW = 0.2        # s, between two ways home by the service that nobody has called by hand
 
 
@@ -45,7 +45,7 @@ class _Stand:
     """Keeps the robot where it is until an explorer is asked to go on."""
 
     def __init__(self, pause: ExplorationPause) -> None:
-        self.order: Command | None = None    # the last one since the explorer paused
+        self.command: Command | None = None    # the last one since the explorer paused
         self.paused = False
         self._pause = pause
         self._report_at = 0.0
@@ -55,7 +55,7 @@ class _Stand:
         if self.paused or now < self._report_at:
             return False
         self._report_at = now + _REPORT_PERIOD
-        reached, self.order = self._pause.reached(now), None
+        reached, self.command = self._pause.reached(now), None
         self.paused = reached and self._pause.quiet
         return not reached
 
@@ -134,7 +134,7 @@ class RobotSide(Node):
         self._state_publisher = self.create_publisher(Int64MultiArray, 'state', messages.STEP)
         self._actions = messages.hear(
             self, Int64MultiArray, 'action', messages.STEP, messages.decode_command,
-            self._on_order)
+            self._on_command)
         self._here: int | None = None    # where the robot is, while that is known
         self._witnessed: Pair | None = None    # under way, of no explorer
         self._forbidden = frozenset[Pair]()
@@ -148,7 +148,7 @@ class RobotSide(Node):
         # A call that waits for the end of a way begins none; RESET of a commander is a step.
         self.create_service(Trigger, 'return_home', answering(
             self._on_return_home, self.allowance, 'return_home',
-            lambda request: self._going_home or not self._commander.orders_reset))
+            lambda request: self._going_home or not self._commander.commands_reset))
         self.create_service(SetBool, 'stop', answering(
             self._on_stop, self.allowance, 'stop', lambda request: request.data),    # always
             qos_profile=messages.REQUESTS)
@@ -314,31 +314,31 @@ class RobotSide(Node):
             self.requests.say('free', 'robot', text='exploration goes on')
             self._free()
             self.get_logger().info('free: exploration goes on')
-            if stand.order:
-                self._receive(stand.order)
+            if stand.command:
+                self._receive(stand.command)
 
-    def _on_order(self, order: Command) -> None:
-        if order.action != RESET and not 0 <= order.action < len(self.action_names):
+    def _on_command(self, command: Command) -> None:
+        if command.action != RESET and not 0 <= command.action < len(self.action_names):
             self.get_logger().warning(
-                f'action {order.action} ignored: unknown, expected {RESET} for RESET or '
+                f'action {command.action} ignored: unknown, expected {RESET} for RESET or '
                 f'0 .. {len(self.action_names) - 1}', throttle_duration_sec=5.0)
-        elif self._admits(order):
+        elif self._admits(command):
             if self._stand:
-                self._stand.order = order
-            self._receive(order)
+                self._stand.command = command
+            self._receive(command)
 
-    def _admits(self, order: Command) -> bool:
-        """Refuse an order if another node has the robot; its sender alone learns of that."""
+    def _admits(self, command: Command) -> bool:
+        """Refuse a command if another node has the robot; its sender alone learns of that."""
         now, timeout = time.monotonic(), self._of_every_side['commander_timeout']
         self._hear_commander(now)
         if self._pause.quiet:
             timeout = min(timeout, _LEFT_ALONE)
-        if not self._commander.admits(order, now, timeout):
-            name = self._commander_beside(order.sender)
+        if not self._commander.admits(command, now, timeout):
+            name = self._commander_beside(command.sender)
             if name:
-                self._refuse(order.seq, f'commanded by {name}', name)
+                self._refuse(command.seq, f'commanded by {name}', name)
                 return False
-        self._commander.take(order, now)
+        self._commander.take(command, now)
         return True
 
     def _hear_commander(self, now: float) -> None:
@@ -358,29 +358,29 @@ class RobotSide(Node):
                     for publisher in found)
         return name if there else ''
 
-    def _receive(self, order: Command) -> None:
-        seq, action = order.seq, order.action
+    def _receive(self, command: Command) -> None:
+        seq, action = command.seq, command.action
         if self._going_home or self._stopped:
             self._passed_over()
             return
         if self._unreported is not None and seq != self._server.last:
             home, self._unreported = self._unreported, None
             if action != RESET:
-                # It was ordered for the state before the way home. RESET is right in any state.
+                # It was commanded for the state before the way home. RESET is right in any state.
                 self.report(home)
                 return
         if self._reports and seq != self._server.last:
             self._send_reports()    # the same, while the report waits for the response to go first
             if action != RESET:
                 return
-        if not self._refused(order):
-            self._obey(order)
+        if not self._refused(command):
+            self._obey(command)
 
-    def _obey(self, order: Command) -> None:
-        action, decision = order.action, self._server.receive(order)
-        if decision is Order.REPEAT:
+    def _obey(self, command: Command) -> None:
+        action, decision = command.action, self._server.receive(command)
+        if decision is Reaction.REPEAT:
             self.send_state(*self._server.stored())
-        elif decision is Order.EXECUTE:
+        elif decision is Reaction.EXECUTE:
             self._witnessed = (None if self._here is None or action == RESET
                                or self._commander.name in self._commanders.explorers
                                else (self._here, action))
@@ -389,23 +389,23 @@ class RobotSide(Node):
             if state is not None:
                 self._finish(state)
 
-    def _refused(self, order: Command) -> bool:
-        """Refuse an order that is not to be executed where the robot is, or is no repeated one."""
-        refusal = self._refusal(order)
+    def _refused(self, command: Command) -> bool:
+        """Refuse a command that must not be executed where the robot is, unless it is repeated."""
+        refusal = self._refusal(command)
         if refusal:
-            self._refuse(order.seq, refusal)
+            self._refuse(command.seq, refusal)
             if self._here is not None:    # else its sender will find that nobody answers
                 here = self._here
                 self.send_state(REPORT, here)    # what the sender had under way is no transition
-                if not order.sender:    # it may wait for nothing else
-                    self.send_state(order.seq, here)
+                if not command.sender:    # it may wait for nothing else
+                    self.send_state(command.seq, here)
         return bool(refusal)
 
-    def _refusal(self, order: Command) -> str:
-        action, meant = order.action, order.meant
-        if self._server.clashes(order):
-            return f'number {order.seq} is that of another command'
-        if action == RESET or self.busy or order.seq == self._server.last:
+    def _refusal(self, command: Command) -> str:
+        action, meant = command.action, command.meant
+        if self._server.clashes(command):
+            return f'number {command.seq} is that of another command'
+        if action == RESET or self.busy or command.seq == self._server.last:
             return ''
         if meant is not None and meant != self._here:
             return f'not in state {meant}'
@@ -417,13 +417,13 @@ class RobotSide(Node):
         return ''
 
     def _refuse(self, seq: int, reason: str, commander: str = '') -> None:
-        self.get_logger().warning(f'order {seq} refused: {reason}', throttle_duration_sec=5.0)
+        self.get_logger().warning(f'command {seq} refused: {reason}', throttle_duration_sec=5.0)
         self._step_reports.publish(messages.encode_step_report(
             messages.StepReport(seq, reason, commander)))
 
     def _passed_over(self) -> None:
         """
-        Let a robot that is freed report, so that the next order comes at once.
+        Let a robot that is freed report, so that the next command comes at once.
 
         The one that was not executed would be sent again after a timeout only.
         """
@@ -471,7 +471,7 @@ class RobotSide(Node):
             self._stop_record.keep(True)
         elif self._stopped:
             self._free()
-            self._send_reports()    # at once, so that no answer to an earlier order precedes it
+            self._send_reports()    # at once, so that no answer to an earlier command precedes it
         self._told = None    # also without a change: another robot side may have published
         return True, ('free' if not request.data else
                       NOT_AT_REST if self.busy else 'stopped')

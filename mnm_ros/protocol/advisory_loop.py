@@ -12,8 +12,8 @@ from mnm_ros.core.task.step_task import StepTask
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
 
-_REMEMBERED = 10    # orders and answers: as many as the topics keep
-_EARLY = 0.5        # s, that an answer may arrive before the order it answers
+_REMEMBERED = 10    # commands and answers: as many as the topics keep
+_EARLY = 0.5        # s, that an answer may arrive before the command it answers
 
 
 class AdvisoryLoop(RobotLoop):
@@ -38,7 +38,7 @@ class AdvisoryLoop(RobotLoop):
                  advise: Callable[[int, int], None]) -> None:
         super().__init__(task, limits)
         self._advise = advise
-        self._orders: dict[int, int] = {}    # action by seq, not answered yet
+        self._commands: dict[int, int] = {}    # action by seq, not answered yet
         self._early: tuple[int, int, float] | None = None    # seq, state, when
         self._answered: deque[int] = deque(maxlen=_REMEMBERED)
         self._last = REPORT    # seq of the last answer, unless the robot was moved after it
@@ -52,26 +52,26 @@ class AdvisoryLoop(RobotLoop):
             self._early = None
             self._answer(seq, action, state, now)
         elif seq not in self._answered:
-            self._orders.setdefault(seq, action)    # the robot executes what comes first
-            while len(self._orders) > _REMEMBERED:
-                del self._orders[next(iter(self._orders))]
+            self._commands.setdefault(seq, action)    # the robot executes what comes first
+            while len(self._commands) > _REMEMBERED:
+                del self._commands[next(iter(self._commands))]
 
     def on_state(self, seq: int, state: int, now: float) -> None:
-        """Take a ``state`` message; it may arrive before the order it answers."""
+        """Take a ``state`` message; it may arrive before the command it answers."""
         if seq in self._answered or self._early and self._early[0] == seq:
             return
         self._settle(now)
         if seq == REPORT:
             self._moved(seq, state, now)
-        elif seq in self._orders:
-            self._answer(seq, self._orders.pop(seq), state, now)
+        elif seq in self._commands:
+            self._answer(seq, self._commands.pop(seq), state, now)
         else:
             self._early = seq, state, now
 
     def on_graph_change(self, joined: bool, left: bool, now: float) -> None:
         """Record that a node has joined: it may be another robot, in another place."""
         if joined:
-            self._orders.clear()
+            self._commands.clear()
             self._early = self._place = None
         if joined and self.running:
             self._restart(now)
@@ -85,7 +85,7 @@ class AdvisoryLoop(RobotLoop):
             self._without_robot('no node drives the robot', now)
 
     def _settle(self, now: float) -> None:
-        """Learn only the place from an answer whose order has not been heard."""
+        """Learn only the place from an answer whose command has not been heard."""
         if self._early:
             seq, state, _ = self._early
             self._early = None
@@ -116,8 +116,8 @@ class AdvisoryLoop(RobotLoop):
             self.task.observe_work(self._place, action, state)
 
     def _moved(self, seq: int, state: int, now: float) -> None:
-        if self._last != REPORT and self._last + 1 in self._orders:
-            self._work(self._orders.pop(self._last + 1), None)
+        if self._last != REPORT and self._last + 1 in self._commands:
+            self._work(self._commands.pop(self._last + 1), None)
         self._note(seq, state, now)
         if self.running:
             self._relocate(state, now)
@@ -126,7 +126,7 @@ class AdvisoryLoop(RobotLoop):
         self._heard = now
         self._last, self._place = seq, state
         if seq == REPORT:
-            self._orders.clear()
+            self._commands.clear()
         else:
             self._answered.append(seq)
 

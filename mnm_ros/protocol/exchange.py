@@ -22,11 +22,11 @@ from mnm_ros.core.errors import ProtocolError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepTimes
-from mnm_ros.protocol.order_numbers import SequenceNumbers
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 
 _RECENT = 0.1    # weight of the last answer in the usual time, at least
 _LEAST = 2.0     # s, as a busy machine holds any answer up for a moment
-_LOST = 1000     # orders of one sender in a row that may be lost, at most
+_LOST = 1000     # commands of one sender in a row that may be lost, at most
 
 REPORT = -1
 """The ``seq`` of an unsolicited report: the robot has been moved to this state."""
@@ -45,7 +45,7 @@ _Key = TypeVar('_Key', int, Pair)
 
 class Command(NamedTuple):
     """
-    An order as a robot side gets it.
+    A command as a robot side gets it.
 
     :ivar meant: the state that it is meant for, if it says so.
     :ivar sender: the name of the node that sends it, if it says so.
@@ -117,7 +117,7 @@ class AnswerTimes:
 
     :param clock: by which ``seconds`` are measured, perhaps of simulated time, 0.0 before it is
         there; None for the same as ``now``.
-    :ivar seconds: by action, RESET among them, the mean from the order to the answer, in which
+    :ivar seconds: by action, RESET among them, the mean from the command to the answer, in which
         the last ten weigh most.
     """
 
@@ -176,7 +176,7 @@ class AnswerTimes:
 
 
 class PairTimes:
-    """The mean seconds from order to answer by state and action; recent ones weigh most."""
+    """The mean seconds from command to answer by state and action; recent ones weigh most."""
 
     def __init__(self) -> None:
         self._actions: dict[int, float] = {}
@@ -232,8 +232,8 @@ class StepClient:
         self._action: int | None = None
 
     @property
-    def last_order(self) -> int | None:
-        """Return the number of the last order; 0 before the first, None without its answer."""
+    def last_command(self) -> int | None:
+        """Return the number of the last command; 0 before the first, None without its answer."""
         return self._seq if self._answered == self._seq else None
 
     @property
@@ -281,46 +281,47 @@ class StepClient:
 
 class SoleCommander:
     """
-    Keeps a robot for one sender of orders at a time.
+    Keeps a robot for one sender of commands at a time.
 
     A sender is known by its name, if it says one, and its numbers, which grow by one with each
-    order. A node that was started again has its name and higher numbers. Of two nodes of one name
-    the one that began later has the robot.
+    command. A node that was started again has its name and higher numbers. Of two nodes of one
+    name the one that began later has the robot.
 
-    :ivar name: of the sender that has the robot; empty if its orders do not say it.
-    :ivar orders_reset: whether RESET is an order of that sender like any other, if that is known.
+    :ivar name: of the sender that has the robot; empty if its commands do not say it.
+    :ivar commands_reset: whether RESET is a command of that sender like any other, if known.
     """
 
     def __init__(self) -> None:
         self.name = ''
-        self.orders_reset = True
+        self.commands_reset = True
         self._last: int | None = None
         self._heard = -math.inf
 
-    def admits(self, order: Command, now: float, timeout: float) -> bool:
+    def admits(self, command: Command, now: float, timeout: float) -> bool:
         """
-        Return whether an order may be obeyed.
+        Return whether a command may be obeyed.
 
         :param timeout: s, after which a sender that is silent has lost the robot.
         """
         if self._last is None or now >= self._heard + timeout:
             return True
-        if order.sender != self.name:    # it may have the other one's numbers all the same
+        if command.sender != self.name:    # it may have the other one's numbers all the same
             return False
-        return abs(order.seq - self._last) <= _LOST or bool(self.name) and order.seq > self._last
+        ahead = command.seq - self._last
+        return abs(ahead) <= _LOST or bool(self.name) and ahead > 0
 
-    def take(self, order: Command, now: float) -> None:
-        """Let the sender of an order have the robot."""
-        reset, same = order.action == RESET, self._last is not None and order.sender == self.name
-        self.orders_reset = reset or same and self.orders_reset
-        self.name, self._last, self._heard = order.sender, order.seq, now
+    def take(self, command: Command, now: float) -> None:
+        """Let the sender of a command have the robot."""
+        same = self._last is not None and command.sender == self.name
+        self.commands_reset = command.action == RESET or same and self.commands_reset
+        self.name, self._last, self._heard = command.sender, command.seq, now
 
     def wait(self, now: float) -> None:
         """Record that the sender waits for the robot, and so is not silent."""
         self._heard = now
 
 
-class Order(Enum):
+class Reaction(Enum):
     """The reactions of the robot to an ``action`` message."""
 
     EXECUTE = 'execute'
@@ -337,7 +338,7 @@ class StepServer:
     """
 
     last: int | None = None            # the seq executed last, or being executed
-    action: int | None = None          # what that orders
+    action: int | None = None          # of that command
     answer: int | None = None          # the state it led to; None while it is being executed
     waiting: Command | None = None
 
@@ -346,20 +347,20 @@ class StepServer:
         """Whether an action is being executed."""
         return self.last is not None and self.answer is None
 
-    def clashes(self, order: Command) -> bool:
-        """Return whether an order has the number of the last one, but is another one."""
-        return order.seq == self.last and order.action != self.action
+    def clashes(self, command: Command) -> bool:
+        """Return whether a command has the number of the last one, but is another one."""
+        return command.seq == self.last and command.action != self.action
 
-    def receive(self, order: Command) -> Order:
-        """Decide about an order; EXECUTE means it is being executed from now on."""
+    def receive(self, command: Command) -> Reaction:
+        """Decide about a command; EXECUTE means it is being executed from now on."""
         if self.executing:
-            if order.seq != self.last:
-                self.waiting = order
-            return Order.WAIT
-        if order.seq == self.last:
-            return Order.REPEAT
-        self.last, self.action, self.answer = order.seq, order.action, None
-        return Order.EXECUTE
+            if command.seq != self.last:
+                self.waiting = command
+            return Reaction.WAIT
+        if command.seq == self.last:
+            return Reaction.REPEAT
+        self.last, self.action, self.answer = command.seq, command.action, None
+        return Reaction.EXECUTE
 
     def done(self, state: int) -> tuple[int, int]:
         """Store and return the answer ``(seq, state)`` to the action being executed."""

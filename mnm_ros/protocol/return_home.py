@@ -8,8 +8,8 @@ from collections.abc import Callable
 from enum import Enum
 
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import RetryTimer, StateMeaning, StepClient
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 
 _REPEAT = 0.5    # s, before the last RESET is sent again
 
@@ -154,7 +154,7 @@ class LastReset:
 
     :param send: publishes ``[seq, action]``.
     :param call_home: calls the service ``return_home`` instead, with the number of the attempt.
-    :param numbers: of the orders of its sender.
+    :param numbers: of the commands of its sender.
     :ivar over: whether the robot has answered.
     :ivar state: where it has ended, if it has said so.
     """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Whether no more than one robot side executes the orders of an explorer.
+Whether no more than one robot side executes the commands of an explorer.
 
 Two robot sides would both execute a command, and its answer would be that of either. The
 middleware lists those that are there, but keeps a robot side that was killed for some 20 s. So the
@@ -19,7 +19,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 
 _LONGER = 1.0        # s, at least, from the first answer to a roll call until it is over
-_REMEMBERED = 100    # orders that may still be answered
+_REMEMBERED = 100    # commands that may still be answered
 
 
 @dataclass
@@ -28,8 +28,8 @@ class _Call:
     A RESET by which robot sides are counted.
 
     :ivar robots: who was there when it was decided on.
-    :ivar unanswered: seq of the order that stayed unanswered, if no newcomer can have heard it.
-    :ivar after: seq of the last order before the call; every other one is the call.
+    :ivar unanswered: seq of the command that stayed unanswered, if no newcomer can have heard it.
+    :ivar after: seq of the last command before the call; every other one is the call.
     """
 
     robots: frozenset[Hashable]
@@ -41,20 +41,20 @@ class SingleRobotGuard:
     """
     Says why no robot side may be commanded, if several may be alive.
 
-    :param possible: whether RESET is an order like any other. If not, all that are there count.
+    :param possible: whether RESET is a command like any other. If not, all that are there count.
     """
 
     def __init__(self, possible: bool = True) -> None:
         self._possible = possible
         self._robots: dict[Hashable, str] = {}
         self._one: frozenset[Hashable] = frozenset()    # of these, no more than one lives
-        self._to_come: dict[int, int] = {}    # how many answers an order may still get, by seq
+        self._to_come: dict[int, int] = {}    # how many answers a command may still get, by seq
         self._call: _Call | None = None
-        # Who left an order unanswered; its seq, unless others may have heard it when it was sent
+        # Who left a command unanswered; its seq, unless others may have heard it when it was sent
         # again. It is not forgotten when these answer.
         self._silent: frozenset[Hashable] = frozenset()
         self._unanswered: int | None = None
-        # The last order: when it was sent first, how often, who was there, and the answers.
+        # The last command: when it was sent first, how often, who was there, and the answers.
         self._seq: int | None = None
         self._given = 0.0
         self._times = 0
@@ -133,7 +133,7 @@ class SingleRobotGuard:
         return f'{len(self._robots)} robot sides at once: {", ".join(self._robots.values())}'
 
     def _go_on(self, call: _Call, timeout: float, now: float) -> str:
-        """Return why no order may be sent at this point of the call, or nothing."""
+        """Return why no command may be sent at this point of the call, or nothing."""
         if self._seq is None or self._seq == call.after or not self._answers:
             return ''    # it still has to be sent, or to be answered
         if now < self._first + min(timeout, max(_LONGER, self._first - self._given)):

@@ -11,9 +11,9 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import Reason
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import AnswerTimes, PairTimes, REPORT, StateMeaning, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
 _GRACE = 0.3
@@ -60,19 +60,19 @@ class StepLoop(RobotLoop):
 
     @property
     def under_way(self) -> bool:
-        """Whether an order has not been answered yet; a call of ``return_home`` is none."""
+        """Whether a command has not been answered yet; a call of ``return_home`` is none."""
         return self._client.under_way is not None
 
     @property
-    def last_order(self) -> int | None:
+    def last_command(self) -> int | None:
         """
-        Return the number of the last order if the robot is at rest since its answer.
+        Return the number of the last command if the robot is at rest since its answer.
 
         0 if there was no command, and None while the loop commands the robot, or waits
         for an answer no longer.
         """
         going_home = self._return_home is not None and self._return_home.under_way
-        return None if self.running or going_home else self._client.last_order
+        return None if self.running or going_home else self._client.last_command
 
     def unanswered(self, now: float) -> float:
         """Return for how many s the robot has owed an answer, if it usually takes half of it."""

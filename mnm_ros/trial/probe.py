@@ -29,8 +29,8 @@ from mnm_ros.core.progress.prediction import (
     PROBED,
     smaller_radius,
 )
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import REPORT, RetryTimer, StateMeaning, StepClient
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import reachable_states
 from mnm_ros.trial.rehearsal import rehearse, StepSeconds
@@ -176,7 +176,7 @@ class ProbeRun:
     :param send: publishes ``[seq, action]``.
     :param clock: by which the time of a step is measured; None for that of all times passed in.
     :ivar given_up: why the probe was abandoned, or ''.
-    :ivar foreign: how many answers to orders of other nodes came.
+    :ivar foreign: how many answers to commands of other nodes came.
     """
 
     def __init__(self, names: Sequence[str], probe: Probe, timer: RetryTimer, first_seq: int,
@@ -242,10 +242,10 @@ class ProbeRun:
         """Send again an action that is overdue; to be called now and then."""
         if self.over:
             return
-        order = self._client.overdue(now)
-        if order is None:
+        command = self._client.overdue(now)
+        if command is None:
             return
-        name = self._names[order[1]]
+        name = self._names[command[1]]
         if self._timer.exhausted:
             self.given_up = f'{name} was not answered within {now - self._begun:.1f} s'
             return
@@ -253,7 +253,7 @@ class ProbeRun:
         if not self._sent_again and self.steps:
             self._late.append(name)
         self._sent_again = True
-        self._send(*order)
+        self._send(*command)
 
     def findings(self) -> Iterator[ProbeResult]:
         """Yield what the answers so far show."""

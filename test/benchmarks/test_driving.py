@@ -10,7 +10,7 @@ from mnm_ros.core.model.problem import RESET
 EAST, NORTH, WEST, SOUTH = range(4)
 
 
-def test_orders_lead_where_they_say_and_a_closed_door_is_not_touched() -> None:
+def test_commands_lead_where_they_say_and_a_closed_door_is_not_touched() -> None:
     driver = Driver(3, shipped('grid_driver'), shipped('diff_drive_sim'))
     home = driver.place.cell
     assert home == flat().home[0] + flat().home[1] * flat().size[0]

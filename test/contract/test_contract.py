@@ -157,7 +157,7 @@ def test_what_is_wrong_is_found(verdicts: Mapping[str, Verdict], way: str) -> No
         'contract/test_contract.py::test_what_is_right_passes '
         'nodes/test_robot_side.py::test_unknown_and_malformed_actions_are_ignored '
         'nodes/test_robot_side.py::test_stop_and_go_on '
-        'nodes/test_grid_driver.py::test_a_repeated_order_is_not_executed_again '
+        'nodes/test_grid_driver.py::test_a_repeated_command_is_not_executed_again '
         'nodes/test_grid_driver.py::test_home_by_service_is_reported_once '
         'nodes/test_lift.py::test_it_takes_its_time_and_can_be_stopped'))
       for name in SHIPPED)])

@@ -45,12 +45,12 @@ class DrivenRobot:
         self._seq += 1
         seq = self._seq if seq is None else seq
         self._actions.publish(Int64MultiArray(data=array('q', (seq, action))))
-        self.platform.ordered = 3
+        self.platform.commanded = 3
         return seq
 
     def _on_state(self, message: Int64MultiArray) -> None:
         self.states.append(message)
-        self.platform.ordered = 0
+        self.platform.commanded = 0
 
     def leave(self) -> None:
         self.peer.node.destroy_publisher(self._actions)

@@ -49,9 +49,9 @@ class LoggedSim(CmpSim):
                          for action, ends in enumerate(actions))
             for state, actions in support(self._simulator.cmp).successors.items()}))
 
-    def _obey(self, order: Command) -> None:
-        self._meant = order.meant
-        super()._obey(order)
+    def _obey(self, command: Command) -> None:
+        self._meant = command.meant
+        super()._obey(command)
 
 
 def main() -> int:

@@ -88,7 +88,7 @@ class HeldRobot(ScriptedRobot):
         self.release_if_held()
 
     def wait_until_held(self) -> None:
-        """Wait for an order, and until what is said of it has been heard."""
+        """Wait for a command, and until what is said of it has been heard."""
         self.peer.wait_for(lambda: self.held, 'an action')
         self.peer.spin(0.3)
 

@@ -61,7 +61,7 @@ class Driver:
         self._stuck = False
 
     def _send_again(self) -> None:
-        """Give an order again that somebody has not heard, as they had not found each other."""
+        """Give a command again that somebody has not heard, as they had not found each other."""
         if self._stuck:
             self._actions.publish(self._order)
         self._stuck = True

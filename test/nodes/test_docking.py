@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-On the dock for the battery, and off it before the next order, with a stand-in for the actions.
+On the dock for the battery, and off it before the next command, with a stand-in for the actions.
 
 Where the types of an action are installed, also with servers of the real types.
 """
@@ -112,7 +112,7 @@ def robot(peer: Peer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Robot]:
     node.destroy_node()
 
 
-def test_it_docks_once_it_is_home_to_be_charged_and_undocks_before_the_next_order(
+def test_it_docks_once_it_is_home_to_be_charged_and_undocks_before_the_next_command(
         robot: Robot) -> None:
     assert (robot.dock.name, robot.undock.name) == ('dock_robot', 'undock_robot')
     robot.tick()
@@ -206,7 +206,7 @@ def test_a_goal_that_is_accepted_late_is_not_over_before_its_result(robot: Robot
 
 
 @pytest.mark.parametrize('docked', [False, True])
-def test_an_order_on_the_way_to_the_dock_takes_the_robot_back(robot: Robot, docked: bool) -> None:
+def test_a_command_on_the_way_to_the_dock_takes_the_robot_back(robot: Robot, docked: bool) -> None:
     robot.rest(LOW)
     robot.tick()
     robot.ordered = True
@@ -346,7 +346,7 @@ class DockServers:
 @pytest.mark.parametrize('kind', [pytest.param(kind, marks=pytest.mark.skipif(
     not types, reason=f'{" or ".join(KINDS[kind].packages)} is not installed'))
     for kind, types in TYPES.items()])
-def test_a_driver_docks_a_robot_that_rests_and_drives_on_by_an_order(
+def test_a_driver_docks_a_robot_that_rests_and_drives_on_by_a_command(
         peer: Peer, drive: Callable[..., DrivenRobot], kind: str) -> None:
     servers = DockServers(peer, kind)
     servers.accepts = False

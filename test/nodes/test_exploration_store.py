@@ -547,7 +547,7 @@ def test_a_file_that_is_refused_is_told_until_the_next_resume_point(
 
 
 @thorough(shown_by=(
-    'nodes/test_durable_orders.py::test_a_keep_out_that_was_taken_is_known_after_a_crash '
+    'nodes/test_durable_commands.py::test_a_keep_out_that_was_taken_is_known_after_a_crash '
     'checkpoint/test_power_cut.py::test_no_moment_at_which_the_power_fails_costs_what_was_flushed_before'))
 def test_an_explorer_that_is_killed_again_and_again_learns_nothing_wrong(
         start: Callable, explorer: Callable, peer: Peer, scenario: str, tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def test_stall(start: Callable, explorer: Callable, peer: Peer, scenario: str,
 
 
 def test_faults_change_nothing_of_what_the_robot_does(peer: Peer, scenario: str) -> None:
-    """The same orders lead through the same states, with the same seed."""
-    orders = [RESET, *(number // 3 % 2 for number in range(60))]
+    """The same commands lead through the same states, with the same seed."""
+    commands = [RESET, *(number // 3 % 2 for number in range(60))]
     publisher = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     played, answers = [], []
     for faults in ({}, {'drop_action': 0.1, 'drop_state': 0.1, 'duplicate_state': 0.5}):
@@ -76,7 +76,7 @@ def test_faults_change_nothing_of_what_the_robot_does(peer: Peer, scenario: str)
 
         heard = peer.node.create_subscription(Int64MultiArray, 'state', hear, messages.STEP)
         peer.wait_for(publisher.get_subscription_count, 'the robot')
-        for seq, action in enumerate(orders, 1):
+        for seq, action in enumerate(commands, 1):
             again = 0.0
 
             def is_answered() -> bool:
@@ -93,7 +93,7 @@ def test_faults_change_nothing_of_what_the_robot_does(peer: Peer, scenario: str)
         node.destroy_node()
         peer.wait_for(lambda: not publisher.get_subscription_count(), 'the end of the robot')
     assert played[0] == played[1]
-    assert answers[1][0] > len(orders) < answers[1][1]    # there were such faults
+    assert answers[1][0] > len(commands) < answers[1][1]    # there were such faults
 
 
 @thorough('nodes/test_faults.py::test_faults_change_nothing_of_what_the_robot_does '

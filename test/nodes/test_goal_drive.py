@@ -14,7 +14,7 @@ from mnm_ros.core.progress.said import GoalUnderWay, Reason
 from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.core.task.navigation import GoalStatus
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
-from mnm_ros.protocol.order_numbers import SequenceNumbers
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray
 
@@ -27,11 +27,11 @@ class Goals:
 
     def __init__(self, peer: Peer, **exploration: object) -> None:
         self.peer, self.lent = peer, list[Reason]()
-        self.ordered: list[tuple[int, ...]] = []
+        self.commanded: list[tuple[int, ...]] = []
         self.drive = GoalDrive(peer.node, LIMITS, SimpleNamespace(
             commands=True, lend=self.lent.append, refused=False, learn=lambda *step: None,
-            order=lambda *order: self.ordered.append(order), numbers=SequenceNumbers(1),
-            loop=SimpleNamespace(running=True),
+            send_command=lambda *command: self.commanded.append(command),
+            numbers=SequenceNumbers(1), loop=SimpleNamespace(running=True),
             ask=lambda question: exploration and question(SimpleNamespace(**exploration))),
             Allowance())
         self._told = peer.listen(DiagnosticArray, 'goal/drive/status')
@@ -97,15 +97,15 @@ def test_a_goal_whose_way_turns_out_to_be_closed_fails(peer: Peer) -> None:
     goals.begin()
 
     def answer(state: int) -> None:
-        seq, *_ = goals.ordered[-1]
+        seq, *_ = goals.commanded[-1]
         goals.drive.on_state(seq, state, time.monotonic())
 
     for state in (0, 1, 1, 1):
         answer(state)
-    assert goals.drive.driving and len(goals.ordered) == 5
+    assert goals.drive.driving and len(goals.commanded) == 5
     closed[1, 1] = 0
     answer(1)
-    assert len(goals.ordered) == 5
+    assert len(goals.commanded) == 5
     assert goals.end() == (
         GoalStatus.FAILED, 'its policy plays action 1 in state 1, which is closed')
     assert not goals.drive.driving and goals.lent[-1] == ''

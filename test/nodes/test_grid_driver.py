@@ -83,7 +83,7 @@ def test_zero_for_half_a_second_then_silence(drive: Drive) -> None:
     assert abs(after[-1][0] - end - 0.5) < 3 * TICK and abs(len(after) * TICK - 0.5) < 3 * TICK
 
 
-def test_it_rolls_on_while_the_next_order_comes(drive: Drive) -> None:
+def test_it_rolls_on_while_the_next_command_comes(drive: Drive) -> None:
     """It does not stop for one straight on, and comes to rest in the middle without one."""
     robot = drive(max_speed=0.4)
     for number in range(1, 5):
@@ -217,7 +217,7 @@ def test_outside_of_the_grid_only_reset_leads_back(drive: Drive) -> None:
     assert robot.act(RESET)[0] == 4
 
 
-def test_a_repeated_order_is_not_executed_again(drive: Drive) -> None:
+def test_a_repeated_command_is_not_executed_again(drive: Drive) -> None:
     robot = drive()
     seq = robot.send(EAST)
     robot.wait_until_driving()

@@ -45,7 +45,7 @@ drive = pytest.fixture(driving_here)
 
 @pytest.fixture
 def driving(drive: Drive) -> DrivenRobot:
-    """Return a robot on its way east, by the order SEQ."""
+    """Return a robot on its way east, by the command SEQ."""
     return driving_east(drive(**LONG))
 
 
@@ -286,8 +286,8 @@ def test_a_stop_outlives_the_driver_until_somebody_frees_the_robot(
         told.clear()
         robot = DrivenRobot(peer, start('grid_driver', **given) if how else DriverHere(
             peer, capfd, 'grid_driver', **given), platform)
-        # One that answers knows who orders, too. Else, as one that was killed is still taken for a
-        # subscriber, it might hear the first order together with the next one: when it is free.
+        # One that answers knows who commands, too. Else, as one that was killed is still taken for
+        # a subscriber, it might hear the first command together with the next: when it is free.
         peer.call(GetParameters, 'grid_driver/get_parameters')
         peer.wait_for(lambda: told, 'what is told of it')
         assert [message.data for message in told] == [stopped]

@@ -56,7 +56,7 @@ def test_the_robot_side_is_killed_again_and_again(
     phase = peer.listen(String, 'phase')
 
     def wait_for_steps() -> None:
-        """One robot that has not heard a single order, as discovery fails at times, may go."""
+        """One robot that has not heard a single command, as discovery fails at times, may go."""
         nonlocal robot
         before = log.stat().st_size
         try:

@@ -25,17 +25,17 @@ def read(bag: bytes) -> tuple[list[tuple[int, int]], list[int]]:
     """Return action and next state of each step in a bag, and where the robot was moved."""
     from mcap.reader import make_reader
     from mcap_ros2.decoder import DecoderFactory
-    orders: dict[int, int] = {}
+    commands: dict[int, int] = {}
     answered, reports = [], []
     reader = make_reader(io.BytesIO(bag), decoder_factories=[DecoderFactory()])
     for _, channel, _, message in reader.iter_decoded_messages(topics=['/action', '/state']):
         seq, value = message.data
         if channel.topic == '/action':
-            orders[seq] = value
+            commands[seq] = value
         elif seq == -1:
             reports.append(value)
         else:
-            answered.append((orders[seq], value))
+            answered.append((commands[seq], value))
     return answered, reports
 
 
@@ -57,7 +57,7 @@ def test_the_log_of_a_run_has_every_step_and_whatever_came_between(
         peer.call(SetBool, 'explore', SetBool.Request(data=wanted))
 
     steps(SOME)
-    robot.mute = 1                  # an order is given twice
+    robot.mute = 1                  # a command is given twice
     steps(SOME)
     explore(False)
     robot.send(-1, 2)               # moved by hand

@@ -42,7 +42,7 @@ def end(peer: Peer, process: NodeProcess, number: int, limit: float = ENOUGH) ->
 
 @pytest.mark.parametrize('number', [signal.SIGINT, pytest.param(signal.SIGTERM, marks=thorough(
     'nodes/test_start_and_end.py::test_ends_cleanly'))])
-def test_the_last_order_is_reset(explorer: Callable, peer: Peer, robot: ScriptedRobot,
+def test_the_last_command_is_reset(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                  number: int) -> None:
     process = explorer(on_shutdown='reset')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
@@ -92,14 +92,14 @@ def test_the_way_home_takes_its_time(explorer: Callable, peer: Peer,
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, pytest.param(signal.SIGINT, marks=thorough(
     'nodes/test_start_and_end.py::test_ends_cleanly'))])
-def test_no_order_is_given_at_the_end(explorer: Callable, peer: Peer, robot: ScriptedRobot,
+def test_no_command_is_given_at_the_end(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                       number: int) -> None:
     """Nobody expects a robot to set off because its explorer ends."""
     process = explorer()
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     robot.mute = 10**6    # on its way, for as long as it takes
     count = len(robot.received) + 1
-    peer.wait_for(lambda: len(robot.received) == count, 'an order under way')
+    peer.wait_for(lambda: len(robot.received) == count, 'a command under way')
     end(peer, process, number)
     assert len(robot.received) == count
     assert 'the robot has not said that it has come to rest' in process.output
@@ -110,8 +110,8 @@ def test_a_robot_side_that_ends_as_well_is_not_waited_for(
     """As in a launch, where Ctrl-C reaches all: no node is left to say anything."""
     simulated = start('cmp_sim', scenario='corridor', latency=60.0)
     process = explorer()
-    orders = peer.listen(Int64MultiArray, 'action', messages.STEP)
-    peer.wait_for(lambda: orders, 'an order')
+    commands = peer.listen(Int64MultiArray, 'action', messages.STEP)
+    peer.wait_for(lambda: commands, 'a command')
     status = peer.listen(String, 'status')
     end(peer, simulated, signal.SIGINT)
     peer.wait_for(lambda: status and 'no node' in status[-1].data, 'that the explorer misses it')
@@ -128,16 +128,16 @@ class Driving(RobotSide):
         super().__init__('driving', **node_arguments)
         self.stopped_by: list[str] = []
         self.driving = False
-        self.orders: list[int] = []
+        self.commands: list[int] = []
 
     def execute(self, action: int) -> int | None:
-        self.orders.append(action)
+        self.commands.append(action)
         self.driving = True
         return None
 
     def return_home(self) -> int | None:
-        self.orders.append(-1)
-        if self.orders.count(-1) == 1:
+        self.commands.append(-1)
+        if self.commands.count(-1) == 1:
             return 0
         self.driving = True
         return None
@@ -170,7 +170,7 @@ def test_a_robot_under_way_comes_to_rest_at_once(
     peer.wait_for(lambda: driving.driving, 'the first action')
     peer.wait_for(lambda: len(beats) > 2, 'heartbeats')
     peer.spin(1.0)    # so that the robot has heard them, too
-    orders = list(driving.orders)
+    commands = list(driving.commands)
     with peer.client(ChangeState, 'explorer/change_state') as change:
         began = time.monotonic()
         if how == 'transition':
@@ -188,7 +188,7 @@ def test_a_robot_under_way_comes_to_rest_at_once(
         assert 'has not said that it has come to rest' not in process.output
     peer.spin(0.3)
     navigator.close()
-    assert driving.orders == orders and len(driving.stopped_by) == 1
+    assert driving.commands == commands and len(driving.stopped_by) == 1
 
 
 @thorough(shown_by=(
@@ -199,7 +199,7 @@ def test_ending_one_that_stands_by_or_advises_disturbs_no_other_node(
         explorer: Callable, start: Callable, peer: Peer, driving: Driving) -> None:
     explorer()
     peer.wait_for(lambda: driving.driving, 'the first action')
-    peer.spin(1.2)    # whoever is found within a second of an order may have given it
+    peer.spin(1.2)    # whoever is found within a second of a command may have given it
     remapped = arguments({'actions': ['east', 'west']}, '/elsewhere')
     remapped += [part for name in ('action', 'state', 'heartbeat')
                  for part in ('-r', f'{name}:=/{name}')]
@@ -243,7 +243,7 @@ def test_nothing_is_explored_after_that_and_a_reset_that_is_lost_is_sent_again(
     'nodes/test_leaving.py::test_values_are_published_again_and_a_paused_robot_is_left_alone'))])
 def test_the_robot_is_left_alone(explorer: Callable, peer: Peer, robot: ScriptedRobot,
                                  paused: bool) -> None:
-    """A robot that others may use by now gets no order, nor one whose owner says so."""
+    """A robot that others may use by now gets no command, nor one whose owner says so."""
     process = explorer(on_shutdown='reset' if paused else 'nothing')
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     robot.mute = 0 if paused else 10**6    # nothing but the action under way
@@ -272,7 +272,7 @@ def test_home_by_service(explorer: Callable, peer: Peer, robot: ScriptedRobot) -
     peer.wait_for(lambda: len(robot.executed) > 30, 'steps')
     robot.mute = 10**6
     received = len(robot.received)
-    peer.wait_for(lambda: len(robot.received) > received, 'an order under way')
+    peer.wait_for(lambda: len(robot.received) > received, 'a command under way')
     count = len(calls)
     end(peer, process, signal.SIGINT)
     assert len(calls) == count + 1

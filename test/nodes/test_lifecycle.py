@@ -42,7 +42,7 @@ def test_round_trip(
     peer.wait_for(lambda: len(robot.executed) > 20, 'steps')
     assert change(peer, Transition.TRANSITION_DEACTIVATE)
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
-    count = peer.wait_for_rest(lambda: len(robot.received), 'no more orders', 0.4)
+    count = peer.wait_for_rest(lambda: len(robot.received), 'no more commands', 0.4)
     assert change(peer, Transition.TRANSITION_ACTIVATE)
     peer.wait_for(lambda: len(robot.executed) > count + 20, 'steps again')
     assert robot.executed[count][1] == -1

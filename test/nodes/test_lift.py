@@ -31,15 +31,15 @@ def test_explored_until_the_hypothesis_is_right(start: Callable, peer: Peer) -> 
 def test_it_takes_its_time_and_can_be_stopped(start: Callable, peer: Peer) -> None:
     start(str(LIFT), seconds_per_floor=30.0)
     heard = peer.listen(Int64MultiArray, 'state', 10)
-    orders = peer.node.create_publisher(Int64MultiArray, 'action', 10)
-    peer.wait_for(lambda: orders.get_subscription_count() and peer.node.count_publishers('state'),
-                  'the lift')
+    commands = peer.node.create_publisher(Int64MultiArray, 'action', 10)
+    peer.wait_for(lambda: commands.get_subscription_count()
+                  and peer.node.count_publishers('state'), 'the lift')
 
-    homes = 0    # calls that came before the order: it is at home, which it reports at once
+    homes = 0    # calls that came before the command: it is at home, which it reports at once
 
     def moves() -> bool:
         nonlocal homes
-        orders.publish(Int64MultiArray(data=[1, 0]))    # again, if it has not been heard
+        commands.publish(Int64MultiArray(data=[1, 0]))    # again, if it has not been heard
         answer = peer.call(Trigger, 'return_home')
         homes += answer.success
         return 'an action is being executed' in answer.message

@@ -23,9 +23,9 @@ from mnm_ros.core.presets import settings, settings_by_name
 from mnm_ros.core.task.allowance import Allowance
 from mnm_ros.core.task.step_task import play
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from node_processes import as_counts, DEADLINE, NodeProcess, Peer, read_counts, ScriptedRobot, soon
 import pytest
@@ -160,7 +160,7 @@ class Planning:
             executor=None, get_logger=lambda: SimpleNamespace(error=lambda text, **_: None)),
             self.errors.append, Allowance())
         self.loop = StepLoop(self.exploration, StepLimits(1.0, 3), SequenceNumbers(1000),
-                             lambda *order: self.sent.append(order), None)
+                             lambda *command: self.sent.append(command), None)
         self.loop.aside = self.guard.aside
         self.on_state = self.guard.for_topic(
             lambda seq, state: self.guard.call(self.loop.on_state, seq, state, 0.0), 10)
@@ -235,7 +235,7 @@ def test_a_plan_that_fails(thinking: Explore, peer: Peer, robot: ScriptedRobot) 
     status = peer.listen(String, 'status')
     peer.wait_for(lambda: status[-1].data == 'fault: ZeroDivisionError: injected',
                   'the fault')
-    peer.wait_for(lambda: len(robot.executed) == EVERY + 2, 'the order to go home')
+    peer.wait_for(lambda: len(robot.executed) == EVERY + 2, 'the command to go home')
     assert robot.executed[-1][1] == -1
     assert process.stop() == 0 and 'ZeroDivisionError: injected' in process.output
 
@@ -262,18 +262,18 @@ def test_the_end(thinking: Explore, peer: Peer, robot: ScriptedRobot, tmp_path: 
 _SAYS_WHAT_IT_IMPORTS = """
 import sys
 from mnm_ros.nodes import explorer
-from mnm_ros.nodes.common.graph_watch import OrderPublisher
+from mnm_ros.nodes.common.graph_watch import CommandPublisher
 from mnm_ros.nodes.common.spin import run
 
 before = set()
-send = OrderPublisher.send
+send = CommandPublisher.send
 
 def note_and_send(*arguments):
     if not before:
         before.update(sys.modules)
     send(*arguments)
 
-OrderPublisher.send = note_and_send
+CommandPublisher.send = note_and_send
 status = run('explorer', explorer.make)
 late = {name.partition('.')[0] for name in sys.modules.keys() - before}
 print('imported late:', sorted(late & {'mnm_ros', 'numpy', 'scipy'}), flush=True)

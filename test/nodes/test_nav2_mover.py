@@ -240,8 +240,8 @@ def test_a_goal_is_cancelled_before_the_node_ends(nav2: Nav2, mover: Nav2Mover) 
 
 
 @pytest.fixture
-def order(peer: Peer, nav2: Nav2) -> Iterator[tuple[GridDriver, Callable[[int, int], None]]]:
-    """Return a driver with the stand-in, and what gives it an order."""
+def command(peer: Peer, nav2: Nav2) -> Iterator[tuple[GridDriver, Callable[[int, int], None]]]:
+    """Return a driver with the stand-in, and what gives it a command."""
     driver = GridDriver(
         context=peer.context, parameter_overrides=[Parameter('drive', value='nav2')])
     peer.spin_also(driver)
@@ -255,9 +255,9 @@ def order(peer: Peer, nav2: Nav2) -> Iterator[tuple[GridDriver, Callable[[int, i
 
 
 def test_steps_that_are_broken_off_have_no_answer(
-        peer: Peer, nav2: Nav2, order: tuple[GridDriver, Callable[[int, int], None]],
+        peer: Peer, nav2: Nav2, command: tuple[GridDriver, Callable[[int, int], None]],
         capfd: pytest.CaptureFixture[str]) -> None:
-    _, send = order
+    _, send = command
     states = peer.listen(Int64MultiArray, 'state', messages.STEP)
     peer.wait_for(lambda: peer.node.count_publishers('state'), 'the driver')
     for seq in range(10):
@@ -274,8 +274,8 @@ def test_steps_that_are_broken_off_have_no_answer(
 
 
 def test_a_goal_that_another_node_cancels_stops_the_robot(
-        peer: Peer, nav2: Nav2, order: tuple[GridDriver, Callable[[int, int], None]]) -> None:
-    driver, send = order
+        peer: Peer, nav2: Nav2, command: tuple[GridDriver, Callable[[int, int], None]]) -> None:
+    driver, send = command
     outcomes = peer.listen(String, 'outcome', messages.LATCHED)
     send(1, EAST)
     peer.wait_for(lambda: nav2.goals, 'the goal')
@@ -284,7 +284,7 @@ def test_a_goal_that_another_node_cancels_stops_the_robot(
     peer.wait_for(lambda: driver._stand and outcomes, 'that it stands')
     assert 'cancelled: another client has cancelled the goal of nav2' in outcomes[-1].data
     send(2, RESET)
-    peer.wait_for(lambda: driver._stand.order, 'another order')
+    peer.wait_for(lambda: driver._stand.command, 'another command')
     peer.spin(0.3)
     assert len(nav2.goals) == 1
 
@@ -369,7 +369,7 @@ def test_a_fault_is_no_step_and_a_wall_is_one(driven: tuple[DrivenRobot, Server]
 
 @with_nav2
 def test_an_operator_who_cancels_the_goal(driven: tuple[DrivenRobot, Server]) -> None:
-    """As RViz does it. The robot stands, even if ordered on, until the explorer goes on."""
+    """As RViz does it. The robot stands, even if commanded on, until the explorer goes on."""
     robot, nav2 = driven
     explorer = Explorer(robot.peer)
     robot.send(EAST)

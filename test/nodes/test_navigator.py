@@ -110,7 +110,7 @@ def test_the_robot_is_silent(navigator: Callable, peer: Peer, operator: Operator
     robot.deaf = 10**6
     count = len(robot.received)
     assert operator.go(2) == 'failed 2: the robot does not answer'
-    peer.wait_for(lambda: len(robot.received) >= count + 4, 'the last order')
+    peer.wait_for(lambda: len(robot.received) >= count + 4, 'the last command')
     peer.spin(0.3)
     assert len(robot.received) == count + 4 and len(set(robot.received[count:])) == 1
     robot.deaf = 0
@@ -186,7 +186,7 @@ def test_what_has_become_forbidden_is_not_commanded(
         result.startswith('reached 2') for result in operator.results), 'the goal')
 
 
-def test_an_order_under_way_that_is_forbidden_is_not_sent_again(
+def test_a_command_under_way_that_is_forbidden_is_not_sent_again(
         navigator: Callable, peer: Peer, operator: Operator) -> None:
     robot = HeldRobot(peer)
     navigator(step_timeout=0.1, step_retries=1000)
@@ -243,7 +243,7 @@ def test_ends_while_under_way(
     peer.wait_for(node.leave, 'the end')
     assert operator.result() == 'cancelled 2: the node is ending'
     assert soon(time.monotonic() - began, ENOUGH)
-    assert bool(robot.held) is not answers    # the last order was waited for, or given up
+    assert bool(robot.held) is not answers    # the last command was waited for, or given up
 
 
 class Explorer:
@@ -322,7 +322,7 @@ def test_nothing_is_sent_again_once_an_explorer_may_command_the_robot(
     robot = HeldRobot(peer)
     navigator(step_timeout=0.3)
     operator.send(2)
-    peer.wait_for(lambda: robot.held, 'an order')
+    peer.wait_for(lambda: robot.held, 'a command')
     Explorer(peer)
     assert operator.result() == 'cancelled 2: an explorer commands the robot now'
     received = len(robot.received)

@@ -334,7 +334,7 @@ def test_the_navigator_is_started_anew(
     goals = [client.go(0)]
 
     def begins() -> bool:
-        """Return whether the robot is ordered home; before, the policies may not be heard yet."""
+        """Return whether the robot is commanded home; before, policies may not be heard yet."""
         if goals[-1].over:
             goals.append(client.go(0))
         return bool(robot.held)

@@ -157,7 +157,7 @@ def a_pause_at_the_same_time_holds(slow: Nodes) -> None:
     assert slow.operator.result() == 'cancelled 2: goal 1 came'
     slow.slow_down(PAUSE)
     assert slow.operator.result().startswith('reached 1 in ')
-    # What is heard on two topics is in no order.
+    # What is heard on two topics is in no command.
     slow.peer.wait_for(lambda: slow.phase[-1].data == 'paused', 'paused')
     heard = len(slow.phase)
     slow.peer.spin(0.5)

@@ -21,9 +21,9 @@ from mnm_ros import messages
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.task.navigation import GoalStatus
-from mnm_ros.nodes.common.graph_watch import full_name, OrderPublisher
+from mnm_ros.nodes.common.graph_watch import CommandPublisher, full_name
 from mnm_ros.nodes.robot_side import RobotSide
-from mnm_ros.protocol.order_numbers import SequenceNumbers
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.robot_description import RobotDescription
 from navigating import Operator
 from node_processes import arguments, NodeProcess, Peer, read_counts, ScriptedRobot
@@ -70,8 +70,8 @@ class Guarded:
         self.states = peer.listen(Int64MultiArray, 'state', messages.STEP)
         self.reports: list[dict[str, object]] = []    # of refusals
         peer.node.create_subscription(String, 'step_report', self._on_report, messages.STEP)
-        self._orders = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
-        peer.wait_for(self._orders.get_subscription_count, 'the robot side')
+        self._commands = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+        peer.wait_for(self._commands.get_subscription_count, 'the robot side')
 
     def _on_report(self, message: String) -> None:
         report = json.loads(message.data)
@@ -81,7 +81,7 @@ class Guarded:
     def command(self, *numbers: int) -> list[list[int]]:
         """Send a command and return the messages of the robot side up to the answer."""
         self.states.clear()
-        self._orders.publish(Int64MultiArray(data=numbers))
+        self._commands.publish(Int64MultiArray(data=numbers))
         self.peer.wait_for(
             lambda: self.states[-1].data[0] == numbers[0], 'the answer')
         return [[*message.data] for message in self.states]
@@ -129,7 +129,7 @@ def test_before_it_knows_its_state_it_does_nothing_that_is_forbidden_anywhere(
     guarded.peer.wait_for(lambda: guarded.robot._forbidden, 'the description')
     guarded.command(1, WEST)    # which is forbidden nowhere
     guarded.robot._here = None
-    guarded._orders.publish(Int64MultiArray(data=(2, EAST)))
+    guarded._commands.publish(Int64MultiArray(data=(2, EAST)))
     guarded.peer.wait_for(lambda: guarded.reports, 'the reason')
     assert guarded.reports[-1]['refused'].endswith('expected RESET first')
     assert guarded.robot.moved == 1
@@ -153,16 +153,16 @@ class Commander:
         self.node = Node(name, context=peer.context)
         self.name = self.node.get_fully_qualified_name()
         self.numbers = SequenceNumbers(first or time.time_ns())
-        self.orders = OrderPublisher(self.node)
-        self.orders.open()
+        self.commands = CommandPublisher(self.node)
+        self.commands.open()
         self.answers: list[int] = []
         self.refusals: list[messages.StepReport] = []
         messages.hear(peer.node, Int64MultiArray, 'state', messages.STEP, messages.decode_step,
                       lambda step: self.answers.append(step[0]))
         messages.hear(peer.node, String, 'step_report', messages.STEP, messages.decode_step_report,
                       lambda report: report.refused and self.refusals.append(report))
-        peer.wait_for(self.orders.get_subscription_count, 'the robot side')
-        peer.wait_for(lambda: len(known(peer, self.orders.topic_name, self.name)), 'the graph')
+        peer.wait_for(self.commands.get_subscription_count, 'the robot side')
+        peer.wait_for(lambda: len(known(peer, self.commands.topic_name, self.name)), 'the graph')
 
     @property
     def own(self) -> range:
@@ -172,7 +172,7 @@ class Commander:
     def send(self, action: int, here: int | None = None) -> int:
         """Send a command and return its number."""
         seq = self.numbers.next()
-        self.orders.send(seq, action, here, guarded=True)
+        self.commands.send(seq, action, here, guarded=True)
         return seq
 
     def is_obeyed(self, peer: Peer, action: int = EAST) -> bool:
@@ -219,7 +219,7 @@ def test_the_numbers_of_the_commander_do_not_make_another_sender_the_commander(
         peer: Peer, guarded: Guarded, two: tuple[Commander, Commander]) -> None:
     first = two[0]
     next_one = first.numbers.last + 1
-    guarded._orders.publish(Int64MultiArray(data=(next_one, WEST)))
+    guarded._commands.publish(Int64MultiArray(data=(next_one, WEST)))
     peer.wait_for(lambda: guarded.reports, 'the refusal')
     assert guarded.reports[0]['commander'] == '/first'
     assert first.send(EAST) == next_one

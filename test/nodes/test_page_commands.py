@@ -69,10 +69,10 @@ def operated(peer: Peer) -> Iterator[Callable[..., Operated]]:
 
 
 def moving(peer: Peer, robot: SlowRobot) -> None:
-    orders = peer.node.create_publisher(
+    commands = peer.node.create_publisher(
         Int64MultiArray, f'{robot.get_namespace()}/action'.replace('//', '/'), messages.STEP)
-    peer.wait_for(orders.get_subscription_count, 'the robot')
-    orders.publish(messages.encode_step(1, 0))
+    peer.wait_for(commands.get_subscription_count, 'the robot')
+    commands.publish(messages.encode_step(1, 0))
     peer.wait_for(lambda: robot.busy, 'a move')
 
 

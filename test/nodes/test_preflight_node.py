@@ -120,8 +120,8 @@ def test_a_node_that_is_found_at_the_end(
     peer.wait_for(lambda: not preflight.running, 'the verdict')
     assert preflight.wait() == 0, preflight.output
     again = start('preflight', **given)
-    orders = 2 * len(robot.executed)
-    peer.wait_for(lambda: len(robot.executed) == orders, 'the last order')
+    commands = 2 * len(robot.executed)
+    peer.wait_for(lambda: len(robot.executed) == commands, 'the last command')
     peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     peer.wait_for(lambda: not again.running, 'the verdict')
     assert again.wait() == 1

@@ -118,13 +118,13 @@ def test_failing_for_good_is_a_fault_and_an_operator_leads_back(
     peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
     peer.wait_for(lambda: status[-1].data == 'fault: return_home failed 3 times in a row: '
                   'the door is closed', 'the reason')
-    calls, orders = home.calls, len(robot.received)
+    calls, commands = home.calls, len(robot.received)
     peer.wait_for(lambda: home.calls > calls, 'it is called home still')
     home.refusals = 0
     peer.spin(0.3)
-    assert len(robot.received) == orders
+    assert len(robot.received) == commands
     assert peer.call(Trigger, 'recover').success
-    peer.wait_for(lambda: len(robot.received) > orders + 30, 'steps again')
+    peer.wait_for(lambda: len(robot.received) > commands + 30, 'steps again')
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     assert process.stop() == 0

@@ -177,9 +177,9 @@ def test_reset_fails_for_good_and_an_operator_leads_back(
         peer.wait_for(lambda: phase[-1].data == 'fault', 'a fault')
         peer.wait_for(lambda: status[-1].data == 'fault: RESET led to state 1 instead of home, '
                       'state 0, 4 times in a row', 'the reason')
-        commanded = peer.wait_for_rest(lambda: len(robot.received), 'its last order', 0.3)
+        commanded = peer.wait_for_rest(lambda: len(robot.received), 'its last command', 0.3)
         assert [action for _, action in robot.received[-5:]] == [-1] * 5
-        uncounted.append(robot.executed[-1])    # the order to go home, when it was over
+        uncounted.append(robot.executed[-1])    # the command to go home, when it was over
         response = peer.call(SetBool, 'explore', SetBool.Request(data=True))
         assert not response.success and 'the service recover leads back' in response.message
         assert len(robot.received) == commanded

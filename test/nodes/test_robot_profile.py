@@ -130,13 +130,13 @@ def test_nothing_is_advised_about_another_robot(
         explorer: Callable, peer: Peer, robot: ScriptedRobot) -> None:
     advice = peer.listen(Int64MultiArray, 'advice')
     status = peer.listen(String, 'status')
-    orders = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
+    commands = peer.node.create_publisher(Int64MultiArray, 'action', messages.STEP)
     say = describe(peer, RobotDescription(('west', 'east')).to_text())
     explorer(advisory=True)
     until_refused(peer, status)
     before = len(advice)
     for seq in range(5, 10):
-        orders.publish(messages.encode_step(seq, 0))
+        commands.publish(messages.encode_step(seq, 0))
         peer.spin(0.1)
     assert robot.executed and len(advice) == before
     say(CORRIDOR.to_text())

@@ -183,7 +183,7 @@ def test_the_command_home_says_why_the_robot_does_not_come_home(
     assert (home.wait(), home.errors) == (1, 'refused: a door is closed\n')
 
 
-def test_an_order_after_a_way_home_that_was_not_told_of(
+def test_a_command_after_a_way_home_that_was_not_told_of(
         peer: Peer, robot: SlowRobot, talk) -> None:
     """Whoever gives it believes the robot where it was before somebody sent it home."""
     send, heard = talk
@@ -193,10 +193,10 @@ def test_an_order_after_a_way_home_that_was_not_told_of(
     peer.wait_for(lambda: heard, 'the report')
     assert list(heard[0].data) == [-1, 0] and robot.begun == [-1]
     send(10, 0)
-    peer.wait_for(lambda: robot.begun == [-1, 0], 'the next order')
+    peer.wait_for(lambda: robot.begun == [-1, 0], 'the next command')
 
 
-def test_an_order_that_overtakes_the_report_of_having_come_home(
+def test_a_command_that_overtakes_the_report_of_having_come_home(
         peer: Peer, robot: SlowRobot, talk) -> None:
     """The report waits for the response; a step from home would count for where it was before."""
     _, heard = talk
@@ -266,7 +266,7 @@ def test_stop_and_go_on(peer: Peer, robot: SlowRobot, talk) -> None:
     peer.wait_for(lambda: len(robot.begun) == 2, 'another action')
 
 
-def test_an_order_that_came_while_it_stood_is_not_waited_for(
+def test_a_command_that_came_while_it_stood_is_not_waited_for(
         peer: Peer, robot: SlowRobot, talk) -> None:
     """The explorer would send it again after ``step_timeout`` only, a minute on wheels."""
     send, heard = talk
@@ -275,7 +275,7 @@ def test_an_order_that_came_while_it_stood_is_not_waited_for(
     robot.arrive(4)
     stop(robot, True)
     send(2, 0)
-    peer.wait_for(lambda: robot._reports, 'the order')
+    peer.wait_for(lambda: robot._reports, 'the command')
     stop(robot, False)
     peer.wait_for(lambda: len(heard) == 2, 'the report')
     assert [list(message.data) for message in heard] == [[1, 4], [-1, 4]]
@@ -332,9 +332,9 @@ def test_a_person_stops_it_and_the_explorer_goes_on(
     assert not peer.call(Trigger, 'return_home').success
     assert robot.begun == [0] and not any(asked)
     send(3, -1)
-    peer.wait_for(lambda: robot._stand and robot._stand.order, 'an order')
+    peer.wait_for(lambda: robot._stand and robot._stand.command, 'a command')
     phases.publish(String(data='building/discovery'))
-    peer.wait_for(lambda: len(robot.begun) == 2, 'the order')
+    peer.wait_for(lambda: len(robot.begun) == 2, 'the command')
     assert robot.begun == [0, -1]
     robot.arrive(0)
     peer.wait_for(lambda: heard[-1].data[0] == 3, 'its answer')
@@ -353,7 +353,7 @@ def test_a_person_stops_it_without_an_explorer(peer: Peer, robot: SlowRobot, tal
     stop(robot, False)
     peer.wait_for(lambda: heard, 'the report')
     send(3, -1)
-    peer.wait_for(lambda: robot.begun == [0, -1], 'the next order')
+    peer.wait_for(lambda: robot.begun == [0, -1], 'the next command')
 
 
 def test_stopped_by_the_service_as_well(peer: Peer, robot: SlowRobot, talk) -> None:
@@ -408,7 +408,7 @@ def test_stopped_and_free_again_before_it_has_come_to_rest(
     assert list(heard[-1].data) == [7, 5]
 
 
-def test_the_report_comes_before_the_order_is_repeated(
+def test_the_report_comes_before_the_command_is_repeated(
         peer: Peer, robot: SlowRobot, talk) -> None:
     """An explorer that hears the report first no longer takes an answer."""
     send, heard = talk

@@ -80,7 +80,7 @@ class Nav2:
 
     def _publish(self, publisher: Any, message: Any) -> None:
         publisher.publish(message)
-        self._peer.spin(0.1)    # messages of several topics are in no order
+        self._peer.spin(0.1)    # messages of several topics are in no command
 
 
 @pytest.mark.skipif(not find_spec('nav2_msgs'), reason='nav2_msgs is not installed')

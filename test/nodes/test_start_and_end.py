@@ -104,7 +104,7 @@ def test_refused_at_runtime(explorer: Callable, peer: Peer) -> None:
 @pytest.mark.parametrize(('module', 'number'), [
     ('explorer', signal.SIGINT), *(pytest.param(*case, marks=thorough(
         'nodes/test_start_and_end.py::test_ends_cleanly '
-        'nodes/test_leaving.py::test_no_order_is_given_at_the_end')) for case in (
+        'nodes/test_leaving.py::test_no_command_is_given_at_the_end')) for case in (
             ('explorer', signal.SIGTERM), ('cmp_sim', signal.SIGTERM),
             ('cmp_sim', signal.SIGINT)))])
 def test_ends_cleanly(start: Callable, explorer: Callable, peer: Peer, scenario: str,

@@ -145,7 +145,7 @@ def test_an_exception_in_the_core_and_load_leads_out_of_it(
     assert is_right(policies, tmp_path)
     counted = end(peer, process, tmp_path / 'record')
     happened = as_steps(as_counts(robot.executed[1:]))
-    # The step that broke it, the order to go home, and the RESET from wherever.
+    # The step that broke it, the command to go home, and the RESET from wherever.
     lost = [*(happened - counted).elements()]
     assert not counted - happened and len(lost) == 3, lost
 

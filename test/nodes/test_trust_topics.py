@@ -96,7 +96,7 @@ def test_a_hint_is_told_at_once_with_its_reason(
     reasons: list[str] = []
 
     def doubted() -> bool:
-        # The first one may be on its way yet: topics keep no order among themselves.
+        # The first one may be on its way yet: topics keep no command among themselves.
         states = json.loads(told[-1].data)['states'] if told else {}
         reasons[:] = [each['why'] for each in states.values() if each['trust'] == 'doubted']
         return bool(reasons)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Only one robot side may take the orders of an explorer."""
+"""Only one robot side may take the commands of an explorer."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_a_second_one_is_started(start: Callable, peer: Peer, scenario: str, exp
     peer.call(SetBool, 'explore', SetBool.Request(data=False))
     peer.wait_for(lambda: phase[-1].data == 'paused', 'paused')
     assert process.stop() == 0 and second.stop() == 0
-    orders = [int(line.split()[1]) for line in other_log.read_text().splitlines()]
+    commands = [int(line.split()[1]) for line in other_log.read_text().splitlines()]
     counted = as_steps(read_counts(tmp_path / 'record'))
     steps = played(log), played(other_log)
     print(f'{sum(counted.values())} counted, {sum((counted - steps[0] - steps[1]).values())} '
-          f'of which on neither, {len(orders)} on the second')
+          f'of which on neither, {len(commands)} on the second')
     assert not counted - steps[0] - steps[1]
-    assert -1 in orders[before:before + 3]
+    assert -1 in commands[before:before + 3]
 
 
 @thorough(shown_by=(
@@ -83,8 +83,8 @@ def test_one_that_was_taken_for_dead_is_alive(
     first = start_logged(start, log, scenario, 1)
     peer.wait_for(lambda: log.stat().st_size > 300, 'steps')
     first.send(signal.SIGSTOP)
-    orders = peer.listen(Int64MultiArray, 'action', messages.STEP)
-    peer.wait_for(lambda: len(orders) > 1, 'an order that is given in vain, again')
+    commands = peer.listen(Int64MultiArray, 'action', messages.STEP)
+    peer.wait_for(lambda: len(commands) > 1, 'a command that is given in vain, again')
     second = start_logged(start, other_log, scenario, 2)
     peer.wait_for(lambda: other_log.stat().st_size > 300, 'steps')
     first.send(signal.SIGCONT)

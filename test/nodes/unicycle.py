@@ -19,7 +19,7 @@ from std_msgs.msg import Bool
 TICK = 0.05     # s, between two poses, by their stamps
 _LOOK = 0.005   # s by the clock on the wall, between two looks whether it is time to go on
 _ALONE = 0.05   # s, after which it goes on without a command,
-_LATE = 0.5     # or this long after a command or an order, as one may be late on a busy machine,
+_LATE = 0.5     # or this long after a command or a command, as one may be late on a busy machine,
 _PATIENT = 1.0  # or this long while it moves, so that it does not drive on meanwhile
 
 
@@ -31,7 +31,7 @@ class Unicycle:
     frozen: the last pose again and again, with its stamp.
     shift: m along x by which the poses are wrong, and drift by how much more with each.
     pace: of the stamps, against the motion.
-    ordered: how many of the next poses may be answered, as an order has been given.
+    commanded: how many of the next poses may be answered, as a command has been given.
     pause: s by the clock on the wall that a tick takes at least; without any, two processors are
         busy.
 
@@ -47,7 +47,7 @@ class Unicycle:
         self.wall: Callable[[float, float], bool] = lambda x, y: False
         self.tells_bumps = True
         self.stuck = self.silent = self.frozen = False
-        self.ordered = 0
+        self.commanded = 0
         self.pause = 0.0
         self.headers: list[Any] = []    # of velocities with a stamp
         self.commands: list[tuple[float, float, float]] = []
@@ -93,8 +93,8 @@ class Unicycle:
         if not self.silent:
             self._publish()
         moving = self.speed or self.turn
-        late = self._commanded or self.ordered
-        self.ordered = max(0, self.ordered - 1)
+        late = self._commanded or self.commanded
+        self.commanded = max(0, self.commanded - 1)
         patience = _PATIENT if moving else _LATE if late else _ALONE
         self._commanded = False
         self._ticked = time.monotonic()
@@ -133,7 +133,7 @@ class Unicycle:
         twist = message.twist if self._stamped else message
         self.speed, self.turn = twist.linear.x, twist.angular.z
         self.commands.append((self.time, self.speed, self.turn))
-        self._commanded, self.ordered = True, 0
+        self._commanded, self.commanded = True, 0
         self._lockstep.commanded(time.monotonic())
         self._go_on()
 

@@ -34,12 +34,12 @@ class Listener:
         self.loop.resume(0.0)
         self.seq = SEQ
 
-    def drive(self, action: int, order: bool = True, answer: bool = True, early: bool = False,
+    def drive(self, action: int, command: bool = True, answer: bool = True, early: bool = False,
               ) -> int:
         """Have an action executed; say what of the exchange is heard."""
         self.seq += 1
         state = self.simulator.step(action)
-        heard = [(self.loop.on_order, action)] * order + [(self.loop.on_state, state)] * answer
+        heard = [(self.loop.on_order, action)] * command + [(self.loop.on_state, state)] * answer
         for method, value in reversed(heard) if early else heard:
             method(self.seq, value, 0.0)
         return state

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import (
     AnswerTimes,
     Command,
-    Order,
+    Reaction,
     REPORT,
     RetryTimer,
     SoleCommander,
@@ -14,7 +15,6 @@ from mnm_ros.protocol.exchange import (
     StepClient,
     StepServer,
 )
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 import pytest
 
@@ -99,20 +99,20 @@ def test_nothing_overdue_without_action() -> None:
 
 def test_server_executes_once_and_repeats() -> None:
     server = StepServer()
-    assert server.receive(Command(7, 0)) is Order.EXECUTE
-    assert server.receive(Command(7, 0)) is Order.WAIT
+    assert server.receive(Command(7, 0)) is Reaction.EXECUTE
+    assert server.receive(Command(7, 0)) is Reaction.WAIT
     assert server.done(42) == (7, 42)
-    assert server.receive(Command(7, 0)) is Order.REPEAT
+    assert server.receive(Command(7, 0)) is Reaction.REPEAT
     assert server.stored() == (7, 42)
-    assert server.receive(Command(3, 1)) is Order.EXECUTE    # any other seq, smaller ones too
+    assert server.receive(Command(3, 1)) is Reaction.EXECUTE    # any other seq, smaller ones too
 
 
 def test_server_keeps_the_latest_action_waiting() -> None:
     server = StepServer()
     server.receive(Command(1, 0))
-    assert server.receive(Command(2, 1)) is Order.WAIT
-    assert server.receive(Command(3, 2)) is Order.WAIT
-    assert server.receive(Command(1, 0)) is Order.WAIT
+    assert server.receive(Command(2, 1)) is Reaction.WAIT
+    assert server.receive(Command(3, 2)) is Reaction.WAIT
+    assert server.receive(Command(1, 0)) is Reaction.WAIT
     server.done(5)
     assert server.next_waiting() == Command(3, 2)
     assert server.next_waiting() is None
@@ -249,13 +249,13 @@ def test_a_sender_is_known_by_name_and_numbers_and_one_started_again_by_its_name
     assert commander.admits(Command(20 * FIRST + 1, 0), 0.0, 5.0)
 
 
-def test_whether_reset_is_an_order_of_the_sender() -> None:
+def test_whether_reset_is_a_command_of_the_sender() -> None:
     commander = SoleCommander()
-    assert commander.orders_reset    # before it is known
-    for order, expected in ((Command(1, 0), False), (Command(2, -1), True), (Command(3, 0), True),
-                            (Command(4, 0, None, '/b'), False)):
-        commander.take(order, 0.0)
-        assert commander.orders_reset is expected
+    assert commander.commands_reset    # before it is known
+    for command, expected in ((Command(1, 0), False), (Command(2, -1), True),
+                              (Command(3, 0), True), (Command(4, 0, None, '/b'), False)):
+        commander.take(command, 0.0)
+        assert commander.commands_reset is expected
 
 
 def test_another_command_may_have_the_number_of_the_last_one() -> None:

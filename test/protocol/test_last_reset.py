@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 from mnm_ros.core.model.problem import RESET
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import REPORT
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.return_home import LastReset
 
 HOME = 3
@@ -14,7 +14,7 @@ HOME = 3
 
 def test_by_action_the_answer_ends_it() -> None:
     sent: list[tuple[int, int]] = []
-    last = LastReset(lambda *order: sent.append(order), None, SequenceNumbers(1000), 0.0)
+    last = LastReset(lambda *command: sent.append(command), None, SequenceNumbers(1000), 0.0)
     last.on_state(REPORT, 5)    # where it is on the way
     assert not last.over
     last.tick(0.4)
@@ -28,7 +28,7 @@ def test_by_action_the_answer_ends_it() -> None:
 
 def test_by_service_only_a_success_ends_it() -> None:
     calls: list[int] = []
-    last = LastReset(lambda *order: None, calls.append, SequenceNumbers(1000), 0.0)
+    last = LastReset(lambda *command: None, calls.append, SequenceNumbers(1000), 0.0)
     last.on_state(1000, HOME)    # answers an action, and none has been sent
     last.on_home_response(False)
     last.tick(0.6)

@@ -9,9 +9,9 @@ from mnm_ros.core.inputs import InputListener, TimesInput
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import settings
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import FIRST, PairTimes
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
@@ -51,7 +51,7 @@ def test_a_loop_tells_the_exploration_what_it_measures(pace: float) -> None:
         lambda update: isinstance(update.input, TimesInput) and told.append(update.input)))
     sent: list[tuple[int, int]] = []
     loop = StepLoop(exploration, StepLimits(60.0, 3), SequenceNumbers(1000),
-                    lambda *order: sent.append(order), None, timed=True)
+                    lambda *command: sent.append(command), None, timed=True)
     loop.resume(0.0)
     now = 0.0
     for _ in range(300):

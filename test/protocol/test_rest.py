@@ -13,8 +13,8 @@ from mnm_ros.core.presets import settings
 from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.simulation.diff_drive import Battery, scenario_of
 from mnm_ros.simulation.ground_truth import judge
@@ -41,22 +41,22 @@ class Robot:
         self.task = Exploration(settings(Problem(
             len(self.simulator.scenario.actions), 4.0, 1.0, 0.1)))
         self.calls: list[int] = []
-        self.order: tuple[int, int] | None = None
+        self.command: tuple[int, int] | None = None
         self.loop = StepLoop(
             self.task, LIMITS, SequenceNumbers(1), self.send, self.call if by_service else None)
 
     def send(self, seq: int, action: int) -> None:
-        self.order = seq, action
+        self.command = seq, action
 
     def call(self, attempt: int) -> bool:
-        self.order = -attempt, RESET
+        self.command = -attempt, RESET
         self.calls.append(attempt)
         return True
 
     def answer(self) -> None:
         """End the step under way."""
-        assert self.order
-        (seq, action), self.order = self.order, None
+        assert self.command
+        (seq, action), self.command = self.command, None
         self.played.append(action)
         state = self.simulator.step(action)
         if action == RESET and self.wrong_homes:
@@ -80,7 +80,7 @@ class Robot:
 
     @property
     def rests(self) -> bool:
-        return self.order is None and not self.loop.running
+        return self.command is None and not self.loop.running
 
 
 @pytest.fixture(params=[False, True], ids=['action', 'service'])
@@ -96,21 +96,23 @@ def test_it_goes_home_after_the_step_under_way_and_makes_no_other(robot: Robot) 
     robot.loop.rest(LOW, 0.0)
     assert robot.loop.resting == LOW and robot.task.status == f'going home: {LOW}'
     robot.answer()
-    assert robot.task.status == f'going home: {LOW}' and robot.order and robot.order[1] == RESET
+    assert robot.task.status == f'going home: {LOW}'
+    assert robot.command and robot.command[1] == RESET
     robot.answer()
     assert robot.rests and robot.task.last_state == robot.home
     assert robot.played[before + 1:] == [RESET]
     assert robot.task.state is RunState.PAUSED and robot.task.status == f'paused: {LOW}'
     steps = robot.task.steps
     robot.loop.rest('', 1.0)
-    assert robot.loop.running and robot.order and robot.order[1] == RESET    # it may be anywhere
+    assert robot.loop.running
+    assert robot.command and robot.command[1] == RESET    # it may be anywhere
     robot.play(10)
     assert robot.task.steps == steps + 10 and robot.task.state is RunState.RUNNING
     assert not sentence(robot.task.status).startswith('going home')
 
 
 def test_a_reset_under_way_is_the_last(robot: Robot) -> None:
-    while robot.order and robot.order[1] != RESET:
+    while robot.command and robot.command[1] != RESET:
         robot.answer()
     robot.loop.rest(LOW, 0.0)
     robot.answer()
@@ -192,7 +194,7 @@ def test_after_a_pause_it_goes_home_to_rest(robot: Robot) -> None:
 def test_it_begins_with_a_rest() -> None:
     robot = Robot()
     robot.loop.rest(LATE, 0.0)
-    assert robot.order is None and not robot.loop.resting
+    assert robot.command is None and not robot.loop.resting
     robot.loop.resume(0.0)
     robot.answer()
     assert robot.rests and robot.played == [RESET] and robot.task.status == f'paused: {LATE}'
@@ -249,24 +251,24 @@ class Day:
         self.battery = Battery(1e-6, drive, 1e-4)
         self.rules = RestRules(0.0)
         self.seconds = 0.0
-        self.order: tuple[int, int] | None = None
+        self.command: tuple[int, int] | None = None
         self.loop = StepLoop(self.exploration, LIMITS, SequenceNumbers(1), self._send, None)
         self.recharged: list[int] = []    # the steps before each
         self.found_after = 0    # steps
         self.loop.resume(0.0)
 
     def _send(self, seq: int, action: int) -> None:
-        self.order = seq, action
+        self.command = seq, action
 
     def until(self, steps: int) -> None:
         while self.exploration.steps < steps:
             self._look()
-            if self.order is None:
+            if self.command is None:
                 assert self.simulator.state == self.simulator.scenario.start
                 self.recharged.append(self.exploration.steps)
-                while self.order is None:
+                while self.command is None:
                     self._wait(10.0, 0.0)
-            (seq, action), self.order = self.order, None
+            (seq, action), self.command = self.command, None
             self._wait(STEP, 0.5)
             self.loop.on_state(seq, self.simulator.step(action), self.seconds)
             if not self.found_after and self.exploration.hypothesis:
@@ -274,7 +276,7 @@ class Day:
 
     def _wait(self, seconds: float, metres: float) -> None:
         self.seconds += seconds
-        self.battery.tick(seconds, metres, self.order is None and not metres)
+        self.battery.tick(seconds, metres, self.command is None and not metres)
         self._look()
 
     def _look(self) -> None:

@@ -10,9 +10,9 @@ from random import Random
 
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.task.step_task import Homing, RunState, StepTask
-from mnm_ros.protocol.exchange import Command, Order, StepServer
+from mnm_ros.protocol.command_numbers import SequenceNumbers
+from mnm_ros.protocol.exchange import Command, Reaction, StepServer
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
 import pytest
@@ -20,7 +20,7 @@ import pytest
 TICK = 0.02
 TIMEOUT = 0.3
 KEPT = 20.0    # s, for which one that was killed is still seen
-DEPTH = 10     # of the queue of orders
+DEPTH = 10     # of the queue of commands
 
 
 class Robot:
@@ -30,7 +30,7 @@ class Robot:
         self.number = number
         self.random = random
         self.slowest = 3 * TIMEOUT if slow else 0.02
-        self.reached = now + random.choice([0.0, 0.05, 0.4])    # from when on orders arrive
+        self.reached = now + random.choice([0.0, 0.05, 0.4])    # from when on commands arrive
         self.seen = self.reached - random.choice([0.0, 0.04])
         self.died = self.asleep = -inf
         self.queue: deque[tuple[int, int]] = deque(maxlen=DEPTH)
@@ -40,7 +40,7 @@ class Robot:
         self.ends: float | None = None
 
     def work(self, now: float) -> None:
-        """Do what a process does at once: hear orders, end an action, in either order."""
+        """Do what a process does at once: hear commands, end an action, in either order."""
         if self.died > -inf or now < self.asleep:
             return
         parts = [self.hear, self.end]
@@ -52,12 +52,12 @@ class Robot:
         while self.queue:
             self.receive(Command(*self.queue.popleft()), now)
 
-    def receive(self, order: Command, now: float) -> None:
-        decision = self.server.receive(order)
-        if decision is Order.REPEAT:
+    def receive(self, command: Command, now: float) -> None:
+        decision = self.server.receive(command)
+        if decision is Reaction.REPEAT:
             self.say(*self.server.stored(), now)
-        elif decision is Order.EXECUTE:
-            self.place = 0 if order.action == RESET else self.place + 1
+        elif decision is Reaction.EXECUTE:
+            self.place = 0 if command.action == RESET else self.place + 1
             self.ends = now + self.random.choice([0.0, self.random.uniform(0, self.slowest)])
             if self.random.random() < 0.5:    # as a simulator, which takes no time
                 self.ends = now
@@ -116,7 +116,7 @@ class World:
         self.robots: list[Robot] = []
         self.roll, self.task = SingleRobotGuard(), Task()
         self.loop = StepLoop(
-            self.task, StepLimits(TIMEOUT, 3), SequenceNumbers(1), self.order, None)
+            self.task, StepLimits(TIMEOUT, 3), SequenceNumbers(1), self.send_command, None)
         self.seen: set[object] = set()
         self.join()
         self.loop.resume(0.0)
@@ -133,7 +133,7 @@ class World:
         if self.random.random() < 0.5:
             robot.answers.clear()
 
-    def order(self, seq: int, action: int) -> None:
+    def send_command(self, seq: int, action: int) -> None:
         self.roll.sent(seq, self.now)
         for robot in self.robots:
             if self.now + TICK >= robot.reached:    # it may be found since the last look

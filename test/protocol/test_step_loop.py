@@ -11,9 +11,9 @@ from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.presets import settings
 from mnm_ros.core.task.navigation import Navigation
 from mnm_ros.core.task.step_task import RunState
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import RetryTimer
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 from mnm_ros.protocol.step_loop import StepLoop
 import pytest
@@ -34,7 +34,7 @@ class Robot:
         self.exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
         self.loop = StepLoop(
             self.exploration, StepLimits(1.0, 3), SequenceNumbers(1000),
-            lambda *order: self.sent.append(order), self.call)
+            lambda *command: self.sent.append(command), self.call)
         self.loop.resume(0.0)
         if overtaken:
             return
@@ -187,7 +187,7 @@ def test_a_goal_that_is_reached_by_a_missed_reset_is_over() -> None:
     sent: list[tuple[int, int]] = []
     navigation = Navigation(Policy(2, 3, (HOME, 2), ((0, 0),)), HOME)
     loop = StepLoop(navigation, StepLimits(1.0, 3, reset_retries=0), SequenceNumbers(1000),
-                    lambda *order: sent.append(order), None)
+                    lambda *command: sent.append(command), None)
     loop.resume(0.0)
     loop.on_state(1000, 2, 0.0)
     assert navigation.result == 'reached 2 in 0 steps' and sent == [(1000, RESET)]
@@ -232,7 +232,7 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
     if not service:
         robot.loop = StepLoop(
             robot.exploration, StepLimits(1.0, 3), SequenceNumbers(5000),
-            lambda *order: robot.sent.append(order), None)
+            lambda *command: robot.sent.append(command), None)
         robot.loop.resume(0.0)
     robot.loop.on_state(-1, 5, 0.0)    # moved by hand: the next action is RESET
     assert robot.exploration.last_state == 5
@@ -253,7 +253,7 @@ def test_a_reset_that_a_new_robot_carries_out_is_not_counted_from_the_place_of_t
 def test_a_single_step_is_all_that_is_made_if_that_is_the_limit(robot: Robot) -> None:
     robot.loop = StepLoop(
         Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3, max_steps=1),
-        SequenceNumbers(1000), lambda *order: None, None)
+        SequenceNumbers(1000), lambda *command: None, None)
     robot.loop.resume(0.0)
     robot.loop.on_state(1000, HOME, 0.0)
     assert robot.loop.over and not robot.loop.running and robot.loop.task.steps == 1
@@ -279,7 +279,7 @@ def by_action() -> tuple[StepLoop, list[tuple[int, int]]]:
     """Return a loop whose RESET has been answered, and what it sends."""
     sent: list[tuple[int, int]] = []
     loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3),
-                    SequenceNumbers(1000), lambda *order: sent.append(order), None)
+                    SequenceNumbers(1000), lambda *command: sent.append(command), None)
     loop.resume(0.0)
     while sent[-1][1] == RESET:
         loop.on_state(sent[-1][0], HOME, 0.0)
@@ -309,28 +309,28 @@ def test_a_robot_that_fails_is_sent_home_again_a_few_times() -> None:
     assert sent[before:] == again
 
 
-def test_the_last_order_says_whether_the_robot_may_be_executing_one() -> None:
+def test_the_last_command_says_whether_the_robot_may_be_executing_one() -> None:
     sent: list[tuple[int, int]] = []
     loop = StepLoop(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))), StepLimits(1.0, 3),
-                    SequenceNumbers(1000), lambda *order: sent.append(order), None)
-    assert loop.last_order == 0
+                    SequenceNumbers(1000), lambda *command: sent.append(command), None)
+    assert loop.last_command == 0
     loop.resume(0.0)
-    assert loop.last_order is None    # it commands the robot
+    assert loop.last_command is None    # it commands the robot
     loop.pause_after_step('enough')
     loop.on_state(1000, HOME, 0.0)
-    assert sent == [(1000, RESET)] and loop.last_order == 1000
+    assert sent == [(1000, RESET)] and loop.last_command == 1000
     loop.resume(1.0)
     loop.pause('at once')
-    assert loop.last_order is None    # 1001 is open
+    assert loop.last_command is None    # 1001 is open
     loop.on_state(1001, HOME, 2.0)
-    assert loop.last_order == 1001
+    assert loop.last_command == 1001
     loop.resume(3.0)
     loop.pause('at once')
     loop.drive(Exploration(settings(Problem(2, 4.0, 1.0, 0.1))))
-    assert loop.last_order is None    # 1002 was given up, and may be executed yet
+    assert loop.last_command is None    # 1002 was given up, and may be executed yet
 
 
 def test_a_way_home_by_the_service_may_be_open() -> None:
     robot = Robot(overtaken=True)
     robot.loop.pause('at once')
-    assert robot.loop.last_order is None
+    assert robot.loop.last_command is None

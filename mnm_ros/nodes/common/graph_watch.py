@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Orders, and who takes part in the step protocol, as the graph and ``heartbeat`` show it."""
+"""Commands, and who takes part in the step protocol, as the graph and ``heartbeat`` show it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from std_msgs.msg import Header, Int64MultiArray
 _PARTICIPANT = 12    # bytes of the id of an endpoint of DDS that its whole participant has
 _REPLACED = 0.1      # s, at most, until a node that takes the place of another is noticed
 _MATCH = 1.0         # s, until a robot that is there can surely be reached
-_KNOWN = 1.0         # s, from an order until its sender is surely known
+_KNOWN = 1.0         # s, from a command until its sender is surely known
 _HELD_UP = 1.0       # s without a check, after which heartbeats may be waiting to be heard
 _PLAYER = 'rosbag2_player'    # part of the name of a node that plays a bag
 _ZENOH = 'rmw_zenoh_cpp'    # where the ids of one process have nothing in common
@@ -117,7 +117,7 @@ class RobotSides:
     nodes of one participant count as often as it does both. Endpoints belong together by their
     ids, as the names of their nodes are found later.
 
-    An order reaches a robot side, and its answer reaches this node, only after the subscription
+    A command reaches a robot side, and its answer reaches this node, only after the subscription
     and the publisher have been found. A check before an answer counts shows whose it may be.
 
     :param actions, states: fully qualified names of the topics.
@@ -161,11 +161,11 @@ def _by_participant(
     return dict(found)
 
 
-class OrderPublisher:
+class CommandPublisher:
     """
     A publisher of ``action``, there only while the node may command the robot.
 
-    Robot sides take a node that publishes ``action`` for one that may have ordered what is under
+    Robot sides take a node that publishes ``action`` for one that may have commanded what is under
     way. A node that stands by must not be among them.
 
     :ivar topic_name: fully qualified.
@@ -181,7 +181,7 @@ class OrderPublisher:
 
     @property
     def reachable(self) -> bool:
-        """Whether an order would arrive, as far as that can be known."""
+        """Whether a command would arrive, as far as that can be known."""
         return self._publisher is not None and (
             bool(self._publisher.get_subscription_count())
             or time.monotonic() >= self._opened + _MATCH)
@@ -200,7 +200,7 @@ class OrderPublisher:
 
     def send(self, seq: int, action: int, here: int | None = None, guarded: bool = False) -> None:
         """
-        Give an order; a node that stands by gives none.
+        Give a command; a node that stands by gives none.
 
         :param here: the state that it is meant for.
         :param guarded: whether the robot side is, and heeds that.
@@ -214,13 +214,13 @@ class OrderPublisher:
             self._publisher.publish(self._order.encode(seq, action))
 
     def get_subscription_count(self) -> int:
-        """Return how many subscribers an order reaches, or would reach."""
+        """Return how many subscribers a command reaches, or would reach."""
         if self.reachable and self._publisher is not None:
             return self._publisher.get_subscription_count()
         return self._node.count_subscribers(self.topic_name)
 
     def wait_until_heard(self) -> None:
-        """Wait until the last order has arrived, 0.5 s at most."""
+        """Wait until the last command has arrived, 0.5 s at most."""
         if self._publisher is not None:
             self._publisher.wait_for_all_acked(Duration(seconds=0.5))
 
@@ -240,7 +240,7 @@ class GraphWatch:
     """
 
     def __init__(
-            self, node: NodeInterface, actions: Publisher[Int64MultiArray] | OrderPublisher,
+            self, node: NodeInterface, actions: Publisher[Int64MultiArray] | CommandPublisher,
             states: Subscription, home: HomeService | None, overheard: Subscription | None = None,
             sides: RobotSides | None = None) -> None:
         self._actions = actions
@@ -297,7 +297,7 @@ class CommanderWatch:
     """
     Watches the nodes that publish ``action`` and are heard on ``heartbeat`` by their names.
 
-    Only these are explorers that may have ordered what is under way. One that stands by, or
+    Only these are explorers that may have commanded what is under way. One that stands by, or
     advises, publishes no ``action``; a navigator does, but has no heartbeat.
 
     :param node: the robot side.
@@ -322,7 +322,7 @@ class CommanderWatch:
         """
         Return why what is under way has lost its commander, or nothing.
 
-        :param began: when what is under way was ordered; None if nothing is.
+        :param began: when what is under way was commanded; None if nothing is.
         """
         held_up, self._looked = self.held_up(now), now
         self._beats = {name: now if held_up else beat for name, beat in self._beats.items()
@@ -332,7 +332,7 @@ class CommanderWatch:
             for topic in (self._topic, f'{self._topic}/driver'))
         well = publishers & self._beats.keys()
         lost = frozenset() if began is None else self._commanders - well
-        # A node that is found long after the order has not sent it.
+        # A node that is found long after the command has not sent it.
         late = began is not None and now > began + _KNOWN
         self._commanders = self._commanders & well if late else well
         if not lost:

@@ -36,12 +36,12 @@ class Whereabouts:
         """Record that the robot may be anywhere, until it is heard again."""
         self._heard = None
 
-    def here(self, order: int | None) -> int | None:
+    def here(self, command: int | None) -> int | None:
         """
         Return where the robot is; None if that is not certain.
 
-        :param order: the last one of this node; None if it may be open.
+        :param command: the last one of this node; None if it may be open.
         """
         alone = self._node.count_publishers(self._actions) == 1
-        certain = alone and self._heard and order and self._heard[0] == order != REPORT
+        certain = alone and self._heard and command and self._heard[0] == command != REPORT
         return self._heard[1] if certain and self._heard else None

@@ -32,13 +32,13 @@ from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.spin import ending
 from mnm_ros.parameters import Parameters
 from mnm_ros.places.graph_change import GraphChange
-from mnm_ros.protocol.order_numbers import MOST, OrderNumbers
+from mnm_ros.protocol.command_numbers import CommandNumbers, MOST
 from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 
 _SLOW = 1.0        # s, to wait for the disk: less than the heartbeat may be late
 _SHOWN = 600.0     # s, for which a refusal is shown at least, unless somebody accepts it
 _QUIET = 10.0      # s, between two warnings that it is slower
-_NUMBERS = '.orders'    # after the name of an explorer, beside its checkpoints
+_NUMBERS = '.commands'    # after the name of an explorer, beside its checkpoints
 _TRUSTED_EVERY = 10.0    # s, at least between two times that it is written
 _ASKED = ('actions', 'radius', 'epsilon', 'delta', 'preset', 'seed')
 _OPTIONS = ('overrides', *(option.name for option in OPTIONS if option.parameter))
@@ -78,7 +78,7 @@ class ExplorationStore:
     :ivar identity: what the exploration is asked for, and the version of the package.
     :ivar exploration: what goes on.
     :ivar events: keeps what happens; None without a folder.
-    :ivar numbers: of orders, which grow from one start to the next.
+    :ivar numbers: of commands, which grow from one start to the next.
     :ivar waiting: whether nothing is kept before what is on the disk has been adopted.
     :raises ParameterError: if the parameters do not make a problem that can be solved, or if the
         folder cannot be made.
@@ -110,7 +110,7 @@ class ExplorationStore:
         self._refused_at = 0    # inputs
         self._shown_until = 0.0
         self.waiting = False
-        self.numbers = OrderNumbers()
+        self.numbers = CommandNumbers()
         self.exploration = self._new()
         if parameters['checkpoint_dir']:
             self._open(parameters['checkpoint_dir'], parameters['transition_log'])
@@ -146,7 +146,7 @@ class ExplorationStore:
         for remark in self._store.remarks():
             node.get_logger().warning(remark)
         self.events = EventLog(path / f'{name}{EVENTS}', node.get_logger().warning)
-        self.numbers = OrderNumbers(self._kept_bound(), self._keep_bound)
+        self.numbers = CommandNumbers(self._kept_bound(), self._keep_bound)
 
     @property
     def problem(self) -> str:
@@ -290,7 +290,7 @@ class ExplorationStore:
             return 0
         except (OSError, ValueError) as error:
             self._node.get_logger().warning(
-                f'numbers of orders begin anew: {self._numbered_in}: {error}')
+                f'numbers of commands begin anew: {self._numbered_in}: {error}')
             return 0
 
     def _keep_bound(self, bound: int) -> None:

@@ -112,7 +112,7 @@ class ExplorationSession:
                      lambda text, refused: self.record.heard('improve', 'improve', text, refused),
                      lambda: self._link.profile.names)
         self._ways = WayTopic(
-            node, self._guard, lambda: self.exploration, lambda: self._link.last_order)
+            node, self._guard, lambda: self.exploration, lambda: self._link.last_command)
         if not parameters.is_set('robots'):
             WorkTopic(node, self._guard, len(parameters['actions']), lambda: self.exploration,
                       self._link, lambda text: self._publishers.event(

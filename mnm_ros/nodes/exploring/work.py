@@ -3,7 +3,7 @@
 """
 How work of the robot beside the exploration changes what is explored.
 
-``WorkTopic`` learns from steps that others have ordered. ``WorkFirst`` hears of the goals of the
+``WorkTopic`` learns from steps that others have commanded. ``WorkFirst`` hears of the goals of the
 navigator.
 """
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-A dock of nav2 or of an iRobot Create: on it for the battery, and off it before the next order.
+A dock of nav2 or of an iRobot Create: on it for the battery, and off it before the next command.
 
 Once the explorer has sent the robot home to rest for its battery, what stands there is handed over
 to an action server, and taken back by another one. Whatever comes of that, the robot waits, says

@@ -104,7 +104,7 @@ class PoseTracker:
                 and abs(wrapped(pose.yaw - self.reached_home.yaw)) <= given['heading_tolerance'])
 
     def begin(self) -> None:
-        """Begin a new order."""
+        """Begin a new command."""
         self.reached_home = None
         self._continuity.begin()
 

@@ -73,7 +73,7 @@ class Arbitration:
             self._foreign_until = now + _YIELD
 
     def on_refusal(self, commander: str, now: float) -> None:
-        """Record that the robot side takes the orders of another node alone."""
+        """Record that the robot side takes the commands of another node alone."""
         self._commander, self._foreign_until = commander, now + _YIELD
 
     def reason_to_yield(self, now: float) -> str:

@@ -20,8 +20,8 @@ from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link, RobotReport
 from mnm_ros.nodes.exploring.link.robot_link import CommandLink
 from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.command_numbers import CommandNumbers
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import OrderNumbers
 from mnm_ros.protocol.step_loop import FleetLoop
 from mnm_ros.view.sentences import sentence
 
@@ -33,7 +33,7 @@ class FleetLink(Link):
     :param parameters: of the explorer; ``robots`` names the namespaces.
     :param guard: of all that concerns the exploration.
     :param fail: called with a sentence about an error.
-    :param numbers: of orders.
+    :param numbers: of commands.
     """
 
     apart = True
@@ -41,7 +41,7 @@ class FleetLink(Link):
 
     def __init__(self, node: NodeInterface, parameters: Parameters, exploration: Exploration,
                  guard: CallbackGuard, fail: Callable[[str], None],
-                 numbers: OrderNumbers) -> None:
+                 numbers: CommandNumbers) -> None:
         self._node = node
         self._parameters = parameters
         self._guard = guard

@@ -22,8 +22,8 @@ from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.whereabouts import Whereabouts
 from mnm_ros.parameters import Parameters
+from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.loop import StepLimits
-from mnm_ros.protocol.order_numbers import SequenceNumbers
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.view.sentences import sentence
 from std_msgs.msg import Int64, Int64MultiArray
@@ -43,14 +43,14 @@ class _Host(Protocol):
 
     @property
     def refused(self) -> bool:
-        """Whether the robot side has refused the last order."""
+        """Whether the robot side has refused the last command."""
 
     @property
     def commands(self) -> bool:
         """Whether this explorer is the one that commands the robot."""
 
-    def order(self, seq: int, action: int, here: int | None) -> None:
-        """Send an order that is meant for a robot in the state ``here``."""
+    def send_command(self, seq: int, action: int, here: int | None) -> None:
+        """Send a command that is meant for a robot in the state ``here``."""
 
     def ask(self, question: Callable[[Exploration], None]) -> None:
         """Call a function with the exploration, once that may be touched."""
@@ -71,7 +71,7 @@ class GoalDrive:
     it wants the goal. So the explorer notices that the navigator has gone, and hears of the goal
     after a restart.
 
-    :param host: the link to the robot, whose numbers the orders have.
+    :param host: the link to the robot, whose numbers the commands have.
     :ivar reason: why the exploration leaves the robot alone; empty if it does not.
     """
 
@@ -199,7 +199,7 @@ class GoalDrive:
         reason = way.objection(exploration.support.all_forbidden)
         if reason and exploration.support.forbids(
                 way.last_state if way.last_state is not None else RESET, way.next_action()):
-            self.end(GoalStatus.CANCELLED, reason)    # the order is not sent again either
+            self.end(GoalStatus.CANCELLED, reason)    # the command is not sent again either
         elif reason:
             self._loop.pause_after_step(reason)
             self._settle()
@@ -297,7 +297,7 @@ class GoalDrive:
                 self.end(GoalStatus.FAILED, reason)
 
     def _order(self, seq: int, action: int) -> None:
-        self._host.order(seq, action, self._way.last_state if self._way else None)
+        self._host.send_command(seq, action, self._way.last_state if self._way else None)
 
     @property
     def _limits(self) -> StepLimits:

@@ -64,8 +64,8 @@ class Link(ABC):
         return False
 
     @property
-    def last_order(self) -> int | None:
-        """Return the last order, as ``WayAnswer`` has it; None for several robots."""
+    def last_command(self) -> int | None:
+        """Return the last command, as ``WayAnswer`` has it; None for several robots."""
         return None
 
     def last_seen(self, robot: str = '') -> int | None:

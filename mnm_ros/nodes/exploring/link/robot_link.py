@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The explorer's end of the step protocol with one robot: from the answer to the next order.
+The explorer's end of the step protocol with one robot: from the answer to the next command.
 
 It commands the robot, as long as no other explorer does, or advises the node that drives it.
 """
@@ -26,9 +26,9 @@ from mnm_ros.nodes.common.commanding import HomeService, step_limits
 from mnm_ros.nodes.common.graph_watch import (
     apart,
     bag_played,
+    CommandPublisher,
     Endpoints,
     GraphWatch,
-    OrderPublisher,
     RobotSides,
 )
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -39,9 +39,9 @@ from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.advisory_loop import AdvisoryLoop
+from mnm_ros.protocol.command_numbers import CommandNumbers, SequenceNumbers
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
-from mnm_ros.protocol.order_numbers import OrderNumbers, SequenceNumbers
 from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
@@ -209,7 +209,7 @@ class CommandLink(RobotLink):
     Commands the robot on ``action``, unless another explorer does.
 
     :param task: what is explored.
-    :param numbers: of orders.
+    :param numbers: of commands.
     :param robot: the namespace of one of several robots.
     :param ask: calls a function with the exploration, once that may be touched; None where the
         exploration is the task.
@@ -218,31 +218,31 @@ class CommandLink(RobotLink):
     loop: StepLoop
 
     def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
-                 guard: CallbackGuard, numbers: OrderNumbers, robot: str = '',
+                 guard: CallbackGuard, numbers: CommandNumbers, robot: str = '',
                  ask: Callable[[Callable[[Exploration], None]], None] | None = None) -> None:
         super().__init__(node, parameters, guard,
                          SingleRobotGuard(parameters['reset_mode'] == 'action'))
         self._last_reset: LastReset | None = None
         self._rest_by: float | None = None    # when the robot should have come to rest
-        self._orders = OrderPublisher(node)
+        self._commands = CommandPublisher(node)
         self._home = (HomeService(node, guard.while_open(self._on_home))
                       if parameters['reset_mode'] == 'service' else None)
         self._kept_numbers = numbers
         self.numbers = SequenceNumbers(numbers.first())
         self._arbitration = Arbitration(
-            node, self._orders.topic_name, time.time_ns(), time.monotonic())
+            node, self._commands.topic_name, time.time_ns(), time.monotonic())
         self.loop = StepLoop(
             task, step_limits(parameters), self.numbers,
-            lambda seq, action: self.order(seq, action, self.loop.task.last_state),
+            lambda seq, action: self.send_command(seq, action, self.loop.task.last_state),
             self._home.call if self._home else None, seconds_of(node),
             parameters['by_seconds'])
         self.loop.aside, self.loop.before_step = self._guard.aside, self._before_step
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
-            node, self._orders, states, self._home, sides=self._robots)
+            node, self._commands, states, self._home, sides=self._robots)
         self.robot, self._ask = robot, ask
         self._name = node.get_fully_qualified_name()
-        self._refused: int | None = None    # the last order that the robot side has refused
+        self._refused: int | None = None    # the last command that the robot side has refused
         self._actions = len(parameters['actions'])
         messages.hear(node, String, 'step_report', messages.STEP, messages.decode_step_report,
                       guard.for_topic(self._on_step_report, _WAITING))
@@ -260,7 +260,7 @@ class CommandLink(RobotLink):
 
     @property
     def refused(self) -> bool:
-        """Whether the robot side has refused the last order."""
+        """Whether the robot side has refused the last command."""
         return self._refused == self.numbers.last
 
     def _on_step_report(self, report: messages.StepReport) -> None:
@@ -275,7 +275,7 @@ class CommandLink(RobotLink):
             self._arbitrate(now)
 
     def _learn_once(self, report: messages.StepReport) -> None:
-        """Learn from what was executed besides orders, if it is the robot side that says so."""
+        """Learn from what was executed besides commands, if it is the robot side that says so."""
         reporters = self._reporters.known()
         others = apart(reporters, self._robots.tellers.known())
         if others:    # it cannot be known which node has sent the message
@@ -302,7 +302,7 @@ class CommandLink(RobotLink):
     @property
     def commands(self) -> bool:
         """Whether this explorer is the one that commands the robot."""
-        return self._arbitration.commands and self._orders.reachable
+        return self._arbitration.commands and self._commands.reachable
 
     def serve_goals(self, wanted: bool) -> None:
         if wanted:
@@ -322,8 +322,8 @@ class CommandLink(RobotLink):
                 and not self._goals.driving)
 
     @property
-    def last_order(self) -> int | None:
-        return self.loop.last_order if self._arbitration.commands else None
+    def last_command(self) -> int | None:
+        return self.loop.last_command if self._arbitration.commands else None
 
     @property
     def standing_by(self) -> bool:
@@ -358,7 +358,7 @@ class CommandLink(RobotLink):
             if how == 'reset':
                 self._go_home(limit)
             elif how == 'rest' and under_way:
-                self._orders.close()    # which shows the robot side that it is not commanded
+                self._commands.close()    # which shows the robot side that it is not commanded
                 self._rest_by = time.monotonic() + _REST
             else:
                 return True
@@ -376,7 +376,7 @@ class CommandLink(RobotLink):
         """Say how the robot is left, once the last action has been heard."""
         self._say_how_it_was_left()
         if self._last_reset and not self._last_reset.over:
-            self._orders.wait_until_heard()
+            self._commands.wait_until_heard()
 
     def _before_step(self) -> None:
         self._look_again()
@@ -386,17 +386,17 @@ class CommandLink(RobotLink):
         super()._on_graph_change(joined, left, now)
         self._goals.on_graph_change(joined, left, now)
 
-    def order(self, seq: int, action: int, here: int | None) -> None:
-        """Send an order that is meant for a robot in the state ``here``."""
+    def send_command(self, seq: int, action: int, here: int | None) -> None:
+        """Send a command that is meant for a robot in the state ``here``."""
         self._kept_numbers.use(seq)
         self._single.sent(seq, time.monotonic())
-        self._orders.send(seq, action, here, self.profile.description.guarded)
+        self._commands.send(seq, action, here, self.profile.description.guarded)
 
     def _go_home(self, limit: float) -> None:
         self._node.get_logger().info(f'going home before the node ends, at most {limit:g} s; a '
                                      'second Ctrl-C ends at once')
         self._last_reset = LastReset(
-            lambda seq, action: self.order(seq, action, None),
+            lambda seq, action: self.send_command(seq, action, None),
             self._home.call if self._home else None, self.numbers, time.monotonic())
 
     def _say_how_it_was_left(self) -> None:
@@ -447,12 +447,12 @@ class CommandLink(RobotLink):
         if self._last_reset or self._rest_by is not None:
             return
         if self._arbitration.commands:
-            self._orders.open()
+            self._commands.open()
             reason = reason or self._single.objection(self.loop.timer.timeout, now)
-            if not reason and not self._orders.reachable:
+            if not reason and not self._commands.reachable:
                 reason = LISTENING
         else:
-            self._orders.close()
+            self._commands.close()
         self._guard.call(self.loop.yield_robot, objection or reason, now)
         if not self._goals.driving:
             return
@@ -473,17 +473,17 @@ class AdviceLink(RobotLink):
 
     def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
                  guard: CallbackGuard) -> None:
-        # It can only go by which nodes are there: it gives no orders.
+        # It can only go by which nodes are there: it gives no commands.
         super().__init__(node, parameters, guard, SingleRobotGuard(possible=False))
         self._objected = False    # at the last tick
         self._advice = node.create_publisher(Int64MultiArray, 'advice', messages.LATCHED)
         self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
         self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
-        orders = self._subscribe('action', self._on_order,
+        commands = self._subscribe('action', self._on_command,
                                  lambda message: messages.decode_command(message)[:2])
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
-            node, self._advice, states, None, orders, self._robots)
+            node, self._advice, states, None, commands, self._robots)
 
     def tick(self, limits: StepLimits, now: float) -> None:
         """Do so unless this is another robot, or several."""
@@ -509,7 +509,7 @@ class AdviceLink(RobotLink):
         if not self._objection:
             self._advice.publish(messages.encode_step(seq, action))
 
-    def _on_order(self, step: tuple[int, int]) -> None:
+    def _on_command(self, step: tuple[int, int]) -> None:
         if not self._objection:
             self._guard.call(self.loop.on_order, *step, time.monotonic())
 

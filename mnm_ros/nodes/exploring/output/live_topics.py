@@ -243,21 +243,21 @@ class WayTopic:
     Says how a state is reached from elsewhere than home, and whether the robot is at rest.
 
     :param exploration: returns the present one.
-    :param last_order: returns what ``WayAnswer`` has.
+    :param last_command: returns what ``WayAnswer`` has.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard,
                  exploration: Callable[[], Exploration],
-                 last_order: Callable[[], int | None]) -> None:
+                 last_command: Callable[[], int | None]) -> None:
         self._exploration = exploration
-        self._last_order = last_order
+        self._last_command = last_command
         self._ways = node.create_publisher(String, 'way', messages.STEP)
         node.create_subscription(Int64, 'way/request', guard.limited(
             'way/request', guard.for_topic(self._on_request, 1)), messages.STEP)
 
     def _on_request(self, message: Int64) -> None:
-        order = self._last_order()
+        command = self._last_command()
         # A way is of no use as long as it is not known where the robot is.
-        way = None if order is None else self._exploration().direct_way(message.data)
+        way = None if command is None else self._exploration().direct_way(message.data)
         self._ways.publish(String(data=way_answer.to_json(
-            way_answer.WayAnswer(message.data, order, way))))
+            way_answer.WayAnswer(message.data, command, way))))

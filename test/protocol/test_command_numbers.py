@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Numbers of orders grow."""
+"""Numbers of commands grow."""
 
 from __future__ import annotations
 
-from mnm_ros.protocol import order_numbers
-from mnm_ros.protocol.order_numbers import OrderNumbers
+from mnm_ros.protocol import command_numbers
+from mnm_ros.protocol.command_numbers import CommandNumbers
 import pytest
 
 HOUR = 3600 * 10**9
@@ -15,8 +15,8 @@ def test_they_grow_over_starts_however_the_clock_is_set(monkeypatch: pytest.Monk
     """Each start begins with what the last one has kept, and may give more than it reserves."""
     kept, last = [0], 0
     for clock in (50 * HOUR, 50 * HOUR + 1, 47 * HOUR, 46 * HOUR, 0, 51 * HOUR, 52 * HOUR):
-        monkeypatch.setattr(order_numbers.time, 'time_ns', lambda clock=clock: clock)
-        numbers = OrderNumbers(kept[-1], kept.append)
+        monkeypatch.setattr(command_numbers.time, 'time_ns', lambda clock=clock: clock)
+        numbers = CommandNumbers(kept[-1], kept.append)
         for sender in range(2):    # which count on from there
             first = numbers.first()
             assert last < first < kept[-1] and first >= clock
@@ -28,7 +28,7 @@ def test_they_grow_over_starts_however_the_clock_is_set(monkeypatch: pytest.Monk
 
 def test_nothing_is_kept_twice() -> None:
     kept: list[int] = []
-    numbers = OrderNumbers(keep=kept.append)
+    numbers = CommandNumbers(keep=kept.append)
     first = numbers.first()
     for number in range(first, first + 1000):
         numbers.use(number)

@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""Numbers of orders that grow, also from one start to the next, whatever the clock does."""
+"""Numbers of commands that grow, also from one start to the next, whatever the clock does."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 import time
 
-_RESERVED = 1_000_000    # at once, so that hardly an order has to wait for the disk
+_RESERVED = 1_000_000    # at once, so that hardly a command has to wait for the disk
 MOST = 2**62
 """What no number reaches before the year 2116; from twice of that on none can be sent."""
 
 
 class SequenceNumbers:
     """
-    The numbers of the orders of one sender to one robot, which grow by one with each order.
+    The numbers of the commands of one sender to one robot, which grow by one with each command.
 
-    :param first: number of the first order: the time in nanoseconds, so that no other sender has
+    :param first: number of the first command: the time in nanoseconds, so that no other sender has
         the same.
-    :ivar last: number of the last order.
+    :ivar last: number of the last command.
     """
 
     def __init__(self, first: int) -> None:
         self.first, self.last = first, first - 1
 
     def next(self) -> int:    # noqa: A003
-        """Return the number of the next order."""
+        """Return the number of the next command."""
         self.last += 1
         return self.last
 
@@ -34,11 +34,11 @@ class SequenceNumbers:
         return self.first <= seq <= self.last
 
 
-class OrderNumbers:
+class CommandNumbers:
     """
     Issues numbers: the time in nanoseconds, or what follows on all that were issued before.
 
-    What is kept is a bound that no number has reached: nothing is written for each order.
+    What is kept is a bound that no number has reached: nothing is written for each command.
 
     :param kept: the bound of earlier starts; 0 if there is none.
     :param keep: called with the bound before the first number at or after the last one is used.

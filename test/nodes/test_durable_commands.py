@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a restart must not forget: what is forbidden, which orders were given, what was told."""
+"""What a restart must not forget: what is forbidden, which commands were given, what was told."""
 
 from __future__ import annotations
 
@@ -82,10 +82,10 @@ def test_a_hypothesis_that_was_heard_is_known_after_a_crash(
     assert PolicySet.from_msg(again[0]) == heard[-1]
 
 
-def test_numbers_of_orders_go_on_from_those_that_were_kept(tmp_path: Path) -> None:
+def test_numbers_of_commands_go_on_from_those_that_were_kept(tmp_path: Path) -> None:
     """Ten years after the clock, as if it had been set back since."""
     ahead = time.time_ns() + 10 * 365 * 86400 * 10**9
-    kept = tmp_path / 'explorer.orders'
+    kept = tmp_path / 'explorer.commands'
     kept.write_text(f'{ahead}\n')
     last = ahead - 1
     for _ in range(3):
@@ -98,18 +98,18 @@ def test_numbers_of_orders_go_on_from_those_that_were_kept(tmp_path: Path) -> No
 
 
 @thorough(shown_by=(
-    'nodes/test_durable_orders.py::test_numbers_of_orders_go_on_from_those_that_were_kept '
-    'nodes/test_durable_orders.py::test_what_means_nothing_is_told_once_for_each_file'))
-def test_numbers_of_orders_grow_when_the_clock_was_set_back(
+    'nodes/test_durable_commands.py::test_numbers_of_commands_go_on_from_those_that_were_kept '
+    'nodes/test_durable_commands.py::test_what_means_nothing_is_told_once_for_each_file'))
+def test_numbers_of_commands_grow_when_the_clock_was_set_back(
         explorer: Callable[..., NodeProcess], peer: Peer, robot: ScriptedRobot,
         tmp_path: Path) -> None:
     """Ten years back, as if what was kept were of a clock that was as far ahead."""
     ahead = time.time_ns() + 10 * 365 * 86400 * 10**9
-    (tmp_path / 'explorer.orders').write_text(f'{ahead}\n')
+    (tmp_path / 'explorer.commands').write_text(f'{ahead}\n')
     for _ in range(3):
         before = len(robot.received)
         process = explorer(checkpoint_dir=str(tmp_path))
-        peer.wait_for(lambda before=before: len(robot.received) > before + STEPS, 'orders')
+        peer.wait_for(lambda before=before: len(robot.received) > before + STEPS, 'commands')
         process.kill()
     numbers = [number for number, _ in robot.received]
     assert numbers[0] >= ahead and numbers == sorted(numbers)
@@ -117,13 +117,13 @@ def test_numbers_of_orders_grow_when_the_clock_was_set_back(
 
 @pytest.mark.parametrize('bound', ['ten', f'{2**63 - 1}', '9' * 400, '-1'])
 def test_a_bound_that_is_none_is_told(tmp_path: Path, bound: str) -> None:
-    kept, logged = tmp_path / 'explorer.orders', list[str]()
+    kept, logged = tmp_path / 'explorer.commands', list[str]()
     kept.write_text(f'{bound}\n')
     store = keeping(tmp_path, logged)
     first = store.numbers.first()
     assert int(kept.read_text()) > first > time.time_ns() - 10**12
     store.close()
-    assert [line for line in logged if line.startswith('warning: numbers of orders begin anew: ')]
+    assert any(line.startswith('warning: numbers of commands begin anew: ') for line in logged)
 
 
 def test_all_that_is_kept_is_for_its_owner_only(
@@ -133,7 +133,7 @@ def test_all_that_is_kept_is_for_its_owner_only(
     kept, precious = tmp_path / 'kept', tmp_path / 'precious'
     kept.mkdir()
     precious.write_text('7\n')
-    (kept / 'explorer.orders').symlink_to(precious)
+    (kept / 'explorer.commands').symlink_to(precious)
     process = explorer(checkpoint_dir=str(kept), transition_log=True)
     described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     described.publish(String(data=KEEP_OUT.to_text()))
@@ -145,7 +145,7 @@ def test_all_that_is_kept_is_for_its_owner_only(
     assert {path.stat().st_mode & 0o777 for path in kept.iterdir()
             if not path.is_symlink()} == {0o600}
     assert precious.read_text() == '7\n' and robot.received[0][0] > time.time_ns() - 10**12
-    assert 'explorer.orders is not written' in process.output
+    assert 'explorer.commands is not written' in process.output
 
 
 def test_what_means_nothing_is_told_once_for_each_file(
@@ -154,8 +154,8 @@ def test_what_means_nothing_is_told_once_for_each_file(
     ends = 'events.jsonl', 'worlds.jsonl', 'lock', 'robot_side.json'
     for end in ends:
         (tmp_path / f'explorer.{end}').write_text('7 times\nseven\n')
-    ahead = 2 * time.time_ns()    # which means something: orders go on from there
-    (tmp_path / 'explorer.orders').write_text(f'{ahead}\n')
+    ahead = 2 * time.time_ns()    # which means something: commands go on from there
+    (tmp_path / 'explorer.commands').write_text(f'{ahead}\n')
     process = explorer(checkpoint_dir=str(tmp_path))
     described = peer.node.create_publisher(String, 'robot_side', messages.LATCHED)
     described.publish(String(data=KEEP_OUT.to_text()))
