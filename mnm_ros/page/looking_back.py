@@ -99,9 +99,9 @@ class LookingBack:
                 self._latest = settled + _EVERY
             self._events, self._due = heard.events, min(settled, self._latest)
         if now >= self._due and (heard.steps, heard.events) != self._kept:
-            began = time.monotonic()
+            began = time.thread_time()    # on a busy machine the clock goes on meanwhile
             self.keep(time.time())
-            self._due = now + max(_EVERY, _REST * (time.monotonic() - began))
+            self._due = now + max(_EVERY, _REST * (time.thread_time() - began))
 
     def keep(self, clock: float | None = None) -> None:
         """

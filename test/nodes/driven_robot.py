@@ -99,6 +99,6 @@ def over_limit(commands: Sequence[tuple[float, float, float]], stops: int = 0) -
 
 def changes_too_fast(
         earlier: tuple[float, float, float], later: tuple[float, float, float]) -> bool:
-    time = later[0] - earlier[0] + 2 * TICK
+    time = later[0] - earlier[0] + 2 * TICK + 1e-9    # as sums are rounded
     return (abs(later[1] - earlier[1]) > FAST['acceleration'] * time
             or abs(later[2] - earlier[2]) > FAST['turn_acceleration'] * time)

@@ -63,7 +63,7 @@ def test_explored_and_used_by_three_nodes_in_this_process(
     operator = Operator(peer)
     simulator = make(CmpSim, scenario=scenario, record=str(tmp_path / 'simulator'))
     explorer = make(Explorer, actions=['east', 'west'], record=str(tmp_path / 'explorer'),
-                    step_timeout=0.2, step_retries=1)
+                    step_timeout=2.0, step_retries=1)
     make(Navigator, dwell=0.0)    # exploration goes on at once
     explorer.autostart()
     assert ticks_every(explorer, TICK)
