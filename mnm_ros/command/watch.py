@@ -51,7 +51,8 @@ def events(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.command.source import first
     from mnm_ros.subscriptions import Listener
-    from mnm_ros.view.event_words import merged, moment
+    from mnm_ros.view.event_words import merged
+    from mnm_ros.view.language import moment
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
         heard = first(listener, given.timeout, lambda heard: heard.phase or heard.events)
         told: tuple[Event, ...] = ()

@@ -50,10 +50,10 @@ def title(where: str) -> None:
 class ThemeButton:
     """Light, dark, or as the system has it."""
 
-    def __init__(self) -> None:
+    def __init__(self, label: str) -> None:
         self._dark = ui.dark_mode(None)
         self._button = ui.button(icon='brightness_auto', on_click=self._next).props(
-            'flat round dense color=grey aria-label="light or dark"')
+            f'flat round dense color=grey aria-label="{label}"')
 
     def _next(self) -> None:
         self._dark.value = _THEMES[self._dark.value][1]

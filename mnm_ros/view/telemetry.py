@@ -252,26 +252,11 @@ class Telemetry:
         return len(self.stopped) >= max(1, len(self.robots))
 
     @property
-    def late(self) -> str:
-        """Return which robots that may move owe an answer for unusually long; or nothing."""
-        owed = [(f'{robot.name}: ' if robot.name else '', robot.unanswered)
-                for robot in self.robots or (
-                    RobotTelemetry('', '', '', unanswered=self.number('unanswered') or 0.0),)
-                if robot.name not in self.stopped]
-        return '; '.join(
-            f'{who}no answer for {seconds:,.0f} s' for who, seconds in owed if seconds > 0)
-
-    @property
-    def made(self) -> str:
-        """
-        Return how many steps several robots have made, in words; nothing for one.
-
-        The steps of the exploration are those that it has taken of them; see
-        ``docs/explanation/fleet.md``.
-        """
-        steps = sum(robot.steps or 0 for robot in self.robots)
-        count = len(self.robots)
-        return f'{steps:,} made by {count} robot{"s" * (count > 1)}' if count else ''
+    def late(self) -> tuple[tuple[str, float], ...]:
+        """Return the robots that may move and owe an answer for unusually long, with the s."""
+        return tuple((robot.name, robot.unanswered) for robot in self.robots or (
+            RobotTelemetry('', '', '', unanswered=self.number('unanswered') or 0.0),)
+            if robot.unanswered > 0 and robot.name not in self.stopped)
 
     def steps_left(self) -> int | None:
         """Return the predicted steps until the aim is reached; None if nothing can be said."""

@@ -12,7 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.progress.said import GoesOn, Reason
 from mnm_ros.core.task.rest_rules import without_charge
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -78,7 +78,9 @@ class FleetLink(Link):
     def robots(self) -> Sequence[RobotReport]:
         now = time.monotonic()
         return [RobotReport(name, member.state, sentence(
-            member.reason, self._links[name].profile.names) or 'exploring', {
+            member.reason, self._links[name].profile.names,
+            self._parameters['language']) or sentence(
+                GoesOn(), language=self._parameters['language']), {
             'steps': member.steps,
             'place': '' if member.last_state is None else member.last_state,
             'robot_timeouts': self._links[name].loop.timeouts,
