@@ -60,7 +60,8 @@ class Past:
 
 def _size(kept: list[Moment]) -> int:
     worlds = {id(moment.world): len(moment.world) for moment in kept}
-    return sum(len(moment.packed) for moment in kept) + sum(worlds.values())
+    return sum(len(moment.packed) + (len(moment.event.text) if moment.event else 0)
+               for moment in kept) + sum(worlds.values())
 
 
 def _least(kept: list[Moment]) -> int:

@@ -219,7 +219,8 @@ def progress(heard: Telemetry, language: str = ENGLISH) -> str:
         phrase('figures.known', language, count=len(heard.known)), _certified(heard, language),
         rests_on(heard, language),
         phrase('figures.candidates', language, count=heard.candidates),
-        phrase('figures.steps', language, steps=steps(heard, language)) + rate(heard, language),
+        phrase(f'figures.steps{"_taken" if heard.robots else ""}', language,
+               count=heard.count('steps')) + rate(heard, language),
         made(heard, language), _worked(heard, language), late(heard, language),
         '' if heard.exploration_steps is None else    # only cmp_sim counts them
         phrase('figures.exploration', language, count=heard.exploration_steps), left)
@@ -340,7 +341,8 @@ def bar(heard: Telemetry, language: str = ENGLISH) -> Bar | None:
     progress = heard.activity.progress
     if progress is None or progress.expected <= 0:
         return None
-    aim = phrase_or(f'until.{progress.aim}', language, progress.aim)
+    aim = phrase_or(f'until.{progress.aim}', language, phrase(
+        'until.other', language, aim=progress.aim))
     left, seconds = heard.steps_left(), heard.seconds_left()
     share = min(1.0, max(0.0, progress.done / progress.expected))
     detail = joined(phrase('bar.detail', language, **asdict(progress)), _in_all(heard, language))

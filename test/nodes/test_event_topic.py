@@ -21,7 +21,7 @@ from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.language import moment
 import pytest
 
 
@@ -37,7 +37,7 @@ class World:
         self.events = EventTopic(SimpleNamespace(
             create_publisher=lambda kind, name, qos: topic,
             create_subscription=lambda kind, name, callback, qos: None),
-            past, self.kept.append, lambda: self.now)
+            'en', past, self.kept.append, lambda: self.now)
 
 
 def test_what_was_before_comes_first_and_is_not_kept_again() -> None:
@@ -71,7 +71,7 @@ def test_a_change_of_many_moves_has_the_times_of_its_beginning() -> None:
         Event(100, '', 'change', moves=moves, said=MostHasChanged(1, 2)), UNDESCRIBED)
     assert told.moves is not None
     assert (told.moves.time, told.moves.latest_time) == (world.now - 4.0, world.now)
-    assert world.events.in_words(MostHasChanged(1, 2), UNDESCRIBED) == told.text
+    assert world.events.in_words(MostHasChanged(1, 2), UNDESCRIBED, 'en') == told.text
 
 
 def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
@@ -81,9 +81,11 @@ def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
     text = world.events.tell(change, hall).text
     world.events.tell(Event(8, '', 'change', said=ChangeRelearnt()), hall)
     assert text == '"go" in hall blocked (4 of 4 tries failed, 9 of 9 worked before)'
-    assert world.events.in_words(PairChanged(1, 5, 0), hall) == text
-    assert world.events.in_words(StatesAdded(1, (5,)), hall) == 'round 1: hall found, added'
-    assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
+    assert world.events.in_words(PairChanged(1, 5, 0), hall, 'en') == text
+    assert world.events.in_words(StatesAdded(1, (5,)), hall, 'en') == (
+        'round 1: hall found, added')
+    assert world.events.in_words('', hall, 'en') == World().events.in_words(
+        '', hall, 'en') == ''
     # The list of closed ways beside the status does not name this one again.
     assert world.events.named(PairChanged(1, 5, 0)) == (5, 0)
     assert world.events.named(StatesAdded(1, (5,))) is World().events.named('') is None
@@ -107,7 +109,7 @@ def test_the_status_of_a_pause_says_by_whom_and_when() -> None:
     said, at = Because('paused', ExploreCalled()), moment(world.now, '%H:%M')
 
     def status(of: World, why: Because = said) -> str:
-        return of.events.in_words(why, UNDESCRIBED)
+        return of.events.in_words(why, UNDESCRIBED, 'en')
 
     def pause(by: str) -> None:
         world.events.tell(Event(7, '', 'command', by=by, what='pause'), UNDESCRIBED)

@@ -220,7 +220,8 @@ class Page(Display):
         self.subscriptions = PageSubscriptions(self.node)
         self.commands = Commands(self.node, lambda: self.subscriptions.heard)
         self.commands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
-        self.shared = SharedLayers(self.subscriptions, self.commands, 'here')
+        self.shared = SharedLayers(self.subscriptions, self.commands, {
+            'namespace': '/', 'domain': '0'})
         self.subscriptions.look(0.0, frozenset)
         self.now = 0.0
 
@@ -230,12 +231,12 @@ class Page(Display):
         self.shared.remember(self.now)
         heard = self.shared.update()
         policy = self.subscriptions.policy_to(1)
-        json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
+        json.dumps((self.shared.layers, self.shared.chart('de'), policy and policy_arrows(
             heard, policy, self.shared.places.latest)), allow_nan=False)
         for moment in self.shared.looking_back.past.moments[-1:]:
             then = self.shared.looking_back.then(
                 moment, self.shared.places, self.shared.layers)
-            json.dumps((then.told, then.layers, then.arrows(1)), allow_nan=False)
+            json.dumps((then.told('de'), then.layers, then.arrows(1)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
         for say in (words.tiles, consequences, doing, words.bar, events_table, decisions_table,
                     robots_table):

@@ -260,7 +260,7 @@ def test_what_is_written(trial: Trial, written: Path) -> None:
     assert {'building/discovery', 'checking/rediscovery', 'checking/evaluation'} <= {*phases}
     met = trial.exploration.knowledge()
     assert {int(row[0]): row[1] for row in cells(
-        path, 'Seen, but lost, beyond the radius or not learnt yet')} == {
+        path, 'Seen, but lost, outside the radius or not learnt yet')} == {
             state: KINDS[kind.value].word for state, kind in met.kinds.items()
             if state not in known} != {}
 

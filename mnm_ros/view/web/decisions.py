@@ -50,7 +50,7 @@ def _doubted(heard: Telemetry, state: int | None) -> bool:
     return told is not None and told.trust is Trust.DOUBTED
 
 
-def decisions_table(heard: Telemetry, language: str) -> str:
+def decisions_table(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return them as HTML."""
     return ''.join(
         f'<div class="test"><div class="line"><span>{escape(row.subject)}</span>'

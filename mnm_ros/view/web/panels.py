@@ -12,7 +12,7 @@ from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import Because, StaysAtGoal
 from mnm_ros.view.event_words import merged, told, tone
-from mnm_ros.view.language import ENGLISH, moment, phrase
+from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.sentences import place
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
@@ -41,7 +41,10 @@ _HEAD = {'H': ((-5, -3), (-5, 3)), 'V': ((-3, -5), (3, -5))}
 
 def machine(phase: str, language: str = ENGLISH) -> str:
     """Return the picture as SVG; ``phase`` is as published, and need not be known here."""
-    label = phrase('machine.label', language, phase=phase)
+    group, _, detail = phase.partition('/')
+    label = phrase('machine.label', language, phase=', '.join(
+        phrase_or(f'machine.{name}', language, name)
+        for name in (group, *([phase] if detail else ()))))
     parts = ['<svg class="machine" viewBox="0 0 368 132" role="img" '
              f'aria-label="{escape(label)}">']
     for name, left, width in _GROUPS:
