@@ -23,6 +23,7 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.subscriptions import Listener
+from mnm_ros.view.language import phrase
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame
 from mnm_ros.view.terminal.state_grid import pictures
@@ -80,12 +81,12 @@ class LiveRun:
                 return 1
             if self._options.scenario is not None:
                 self._print(*self._options.scenario.warnings)
-            ended = 'the explorer' if self._options.scenario is None else 'all nodes'
+            ended = 'robot' if self._options.scenario is None else 'simulation'
+            language = self._options.language
             self._display = choose(self._out, Frame(
                 self._options.title, self._options.settings,
-                f'{self._options.address}Ctrl-C ends {ended}; '
-                f'ROS_DOMAIN_ID={_domain()}'),
-                os.environ)
+                self._options.address + phrase(
+                    f'terminal.ends_{ended}', language, domain=_domain()), language), os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)
             self._start(logs)

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import partial
 import time
 from typing import Any
@@ -14,7 +15,7 @@ from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
 from mnm_ros.page.page_subscriptions import SharedLayers, where
 from mnm_ros.page.repeated_calls import CommandOutcome
 from mnm_ros.view import words
-from mnm_ros.view.language import LANGUAGES, moment, phrase, phrase_or, section, text_in
+from mnm_ros.view.language import ENGLISH, LANGUAGES, moment, phrase, phrase_or, section, text_in
 from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.decisions import decisions_table
@@ -31,7 +32,7 @@ from mnm_ros.view.web.panels import (
     stopped,
 )
 from mnm_ros.view.web.situation import as_sentence, consequences, doing
-from nicegui import ui
+from nicegui import Client, ui
 from nicegui.element import Element
 
 _PERIOD = 0.5       # s, between two checks for news
@@ -70,6 +71,7 @@ class Page:
         self._shared = shared
         asked = ui.context.client.request.query_params.get('language')
         self._language = asked if asked in LANGUAGES else language
+        _set_language(ui.context.client, self._language)
         # A browser without an address is one of a test.
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
@@ -425,3 +427,9 @@ class Page:
             outcome.good]
         told = '' if outcome is None else f'{mark}{text_in(self._language, outcome.text)}'
         return ' \u00b7 '.join(filter(None, (told, refused)))
+
+
+def _set_language(client: Client, language: str) -> None:
+    """Let a page say its language, and have the texts of NiceGUI in it, unlike other pages."""
+    client.page = copy(client.page)
+    client.page.language = 'en-US' if language == ENGLISH else language

@@ -27,7 +27,7 @@ from mnm_ros.core.progress.said import (
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.language import ENGLISH, enumerated, moment, phrase
-from mnm_ros.view.sentences import action_name, place, places, sentence
+from mnm_ros.view.sentences import action_name, origin, place, places, sentence
 
 _NOWHERE = ('look', 'improve', 'forget')    # the place of the robot says nothing there
 _LATE = 10.0    # s, by which an event may be published after a later one, at most
@@ -156,7 +156,7 @@ def paused(status: Reason, pause: Event | None, here: str = '', language: str = 
     form = '%a %H:%M' if isinstance(why, ExploreCalledBefore) else '%H:%M'
     name = 'to_go_home' if isinstance(pause.said, PausedToGoHomeBy) else 'paused'
     by = phrase('event.from_this_page', language) if pause.by == here else (
-        phrase('event.by', language, by=pause.by))
+        phrase('event.by', language, by=origin(pause.by or '', language)))
     return phrase(f'event.{name}', language, by=by, time=moment(pause.time, form, language))
 
 
@@ -198,10 +198,11 @@ def _asked(event: Event, description: RobotDescription, language: str) -> str:
         said = phrase('event.at', language, said=said,
                       place=place(event.state or 0, description, language))
     more = '; '.join(filter(None, (more, event.corrects and phrase(
-        'event.corrects', language, by=event.corrects))))
+        'event.corrects', language, by=origin(event.corrects, language)))))
     return ''.join((
         f'{event.robot}: ' if event.robot else '', said, ', ',
-        phrase('event.by', language, by=event.by), f' ({event.user})' if event.user else '',
+        phrase('event.by', language, by=origin(event.by or '', language)),
+        f' ({event.user})' if event.user else '',
         more and f': {more}', _more(event.count or 0, language)))
 
 

@@ -82,6 +82,7 @@ def _shown(said: Said, names: RobotDescription, language: str, plain: bool) -> d
             action_name(found, getattr(said, 'state', None), names, language)
             if name == 'action' else
             phrase_or(f'pauses.{found}', language, found) if name == 'what' else
+            origin(found, language) if name == 'by' else
             _pairs(found, getattr(said, 'count', 0), names, language) if name == 'pairs' else
             found if isinstance(found, str) else Number(found, language))
     return shown
@@ -112,6 +113,12 @@ class _States:
         word = spec or 'state'
         return table(self.language)['words'][
             word if len(self.states) == 1 else f'{word}s'].format(listed)
+
+
+def origin(by: str, language: str) -> str:
+    """Return from where it comes that something was asked for, as ``Event.by`` has it."""
+    kind, space, name = by.partition(' ')
+    return phrase_or(f'by.{kind}', language, kind) + space + name
 
 
 def action_name(action: int, state: int | None, names: RobotDescription, language: str) -> str:

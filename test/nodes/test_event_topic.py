@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange
@@ -28,7 +29,7 @@ import pytest
 class World:
     """An explorer's node, and its clock."""
 
-    def __init__(self, *past: Event) -> None:
+    def __init__(self, *past: Event, language: str = 'en') -> None:
         self.now = 1.8e9
         self.kept: list[Event] = []
         self.published: list[Event] = []
@@ -37,7 +38,7 @@ class World:
         self.events = EventTopic(SimpleNamespace(
             create_publisher=lambda kind, name, qos: topic,
             create_subscription=lambda kind, name, callback, qos: None),
-            'en', past, self.kept.append, lambda: self.now)
+            language, past, self.kept.append, lambda: self.now)
 
 
 def test_what_was_before_comes_first_and_is_not_kept_again() -> None:
@@ -157,3 +158,22 @@ def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     assert watch(r1=fault, r2=run) == [
         ('fault', 'r1: fault in hall'), ('robot', 'r2: running in hall')]
     assert watch(r1=run, r2=run) == [('robot', 'r1: running in hall')]
+
+
+def test_another_language_changes_the_sentences_alone() -> None:
+    """Programs read values: these are the same in each language."""
+    hall = RobotDescription(('go',), names={5: 'hall'})
+    events = [Event(7, '', 'change', PairChange(5, 0, {6: 9}, {5: 4}), said=PairChanged(1, 5, 0)),
+              Event(8, '', 'command', by='service save', what='save', state=5),
+              Event(9, '', said=StatesAdded(1, (5,)))]
+    english, german = World(), World(language='de')
+    for world in (english, german):
+        for event in events:
+            world.events.tell(event, hall)
+    told = [event.text for event in german.published]
+    assert told[1:] == ['Speichern angefordert bei hall, durch Dienst save',
+                        'Runde 1: hall gefunden und aufgenommen']
+    assert german.events.in_words(PairChanged(1, 5, 0), hall, 'de') == told[0]
+    assert [replace(event, text='') for event in german.published] == [
+        replace(event, text='') for event in english.published]
+    assert not {*told} & {event.text for event in english.published}

@@ -156,7 +156,8 @@ def test_a_log_that_is_played_becomes_the_past() -> None:
     for steps, targets, told in ((1, (), ()), (2, (0, 1), events[:1]), (3, (0, 1), events)):
         shared.play(Telemetry(report={'steps': str(steps)}, known=targets, counts=chain(1),
                               events=told), known if targets else None)
-    assert [moment[:3] for moment in shared.looking_back.past.moments] == [
+    assert [(moment.step, moment.time, moment.event.text if moment.event else '')
+            for moment in shared.looking_back.past.moments] == [
         (1, 0.0, ''), (2, 0.0, 'round 1'), (3, 1.8e9, 'paused')]
     assert shared.update().known == (0, 1) and shared.layers['states']
     thens = [shared.looking_back.then(moment, shared.places, shared.layers)

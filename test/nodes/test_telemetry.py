@@ -421,14 +421,14 @@ def test_a_robot_that_hangs_is_told_of_long_before_it_is_asked_again(
     peer.spin_also(observer)
     process = explorer(step_timeout=1000.0)
     peer.wait_for(lambda: len(robot.executed) > 30 and subscriptions.heard.reports > 1, 'steps')
-    assert subscriptions.heard.late == ''
+    assert subscriptions.heard.late == ()
     robot.deaf = 10**9
     peer.wait_for(lambda: subscriptions.heard.late, 'what is told')
-    assert re.fullmatch(r'no answer for \d+ s', subscriptions.heard.late)
+    assert re.fullmatch(r'no answer for \d+ s', words.late(subscriptions.heard))
     assert phases[-1].data.startswith(('building', 'checking'))
     robot.deaf = 0
     robot.send(-1, robot.state)    # it is moved, and goes on
-    peer.wait_for(lambda: subscriptions.heard.late == '', 'that it answers again')
+    peer.wait_for(lambda: subscriptions.heard.late == (), 'that it answers again')
     peer.spin_without(observer)
     observer.destroy_node()
     assert process.stop() == 0
