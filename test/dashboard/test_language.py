@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from html import unescape
+import io
 from pathlib import Path
 import re
 import string
@@ -26,6 +27,7 @@ from mnm_ros.view.event_words import goal_words
 from mnm_ros.view.language import LANGUAGES, moment, number, Phrase, phrase, table, text_in
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
+from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import LEGEND
 from mnm_ros.view.web.panels import (
@@ -42,6 +44,7 @@ from mnm_ros.view.web.panels import (
 from mnm_ros.view.web.situation import consequences, doing
 from pages import ROOT
 import pytest
+from rich.console import Console
 
 OTHERS = LANGUAGES[1:]
 
@@ -277,6 +280,18 @@ def test_the_page_in_german_says_nothing_in_english() -> None:
     # The words that are sought are those of the page in English.
     english = {text for heard in variants() for text in page(heard, 'en')}
     assert sum(bool(ENGLISH.search(text)) for text in english) > 0.6 * len(english)
+
+
+def test_the_terminal_in_german_says_nothing_in_english() -> None:
+    for heard in variants():
+        lines, console = io.StringIO(), Console(file=io.StringIO(), width=150, height=90)
+        console.print(View(heard, Frame('X', 2, language='de')))
+        Lines(lines, 2, 1.0, 'de').show(heard, 2.0)
+        text = f'{console.file.getvalue()}{lines.getvalue()}'    # type: ignore[attr-defined]
+        values = {heard.phase, heard.activity.within(heard.phase), heard.phase_group}
+        assert ENGLISH.findall(re.sub('|'.join(filter(None, values)) or 'X', '', text)) == []
+        labels = [line[:15].strip() for line in text.splitlines()]
+        assert {'Phase', 'bekannt', 'Schritte', 'Änderungen'} <= {*labels}
 
 
 def test_no_phrase_in_german_has_a_word_of_english() -> None:
