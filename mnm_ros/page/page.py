@@ -159,10 +159,11 @@ class Page:
                 end=self._word('the_end' if self._shared.log else 'now')).on(
                 'slide', lambda event: self._slide(event.args))
             with box('legend'):
+                names = {**section('kinds', self._language), **section('legend', self._language)}
                 for kind in LEGEND:
                     with box('entry') as self._legend[kind]:
                         box(f'dot {kind}')
-                        ui.label(phrase(f'legend.{kind}', self._language))
+                        ui.label(names[kind])
             self._hint = ui.label(self._word('hint'))
 
     def _doing_card(self) -> None:

@@ -49,7 +49,7 @@ from rich.console import Console
 OTHERS = LANGUAGES[1:]
 
 BY_VALUE = {
-    'kinds': {*KINDS}, 'meanings': {*KINDS} - {'robot', 'wall'}, 'legend': {*LEGEND},
+    'kinds': {*KINDS}, 'meanings': {*KINDS} - {'robot', 'wall'}, 'legend': {*LEGEND} - {*KINDS},
     'trust': {*(each.value for each in Trust), 'by_map'}, 'goal': {
         *(each.value for each in GoalStatus), 'left'},
     'controls': {*CONTROLS, 'go'}, 'effects': {*CONTROLS, 'go'},

@@ -40,7 +40,7 @@ _DOOR = 0.3         # side of a door of which no size is published
 
 LEGEND = ('known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'beyond', 'met', 'home',
           'current', 'one', 'pose', 'link', 'way', 'reset', 'open', 'closed')
-"""The kinds of things on the map; the table of words has their names under ``legend``."""
+"""The kinds of things on the map; the table has their names under ``kinds`` and ``legend``."""
 
 
 def on_the_map(layers: Layers) -> set[str]:

@@ -112,9 +112,11 @@ class EventTopic:
     def in_words(self, said: Reason, description: RobotDescription, language: str) -> str:
         """Return what the core says in words: a change or a pause in those of its event."""
         change = self._last_change(said)
-        return told(change, description, language) if change else (
-            paused(said, self._pause, language=language)
-            or sentence(said, description, language))
+        if change:
+            return change.text if language == self._language else told(
+                change, description, language)
+        return paused(said, self._pause, language=language) or sentence(
+            said, description, language)
 
     def named(self, said: Reason) -> Pair | None:
         """Return the pair that ``in_words`` names; None for no pair."""
