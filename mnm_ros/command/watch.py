@@ -76,7 +76,7 @@ def _look(listener: Listener, show: Callable[[Telemetry], None]) -> None:
 
 
 def _json(listener: Listener) -> None:
-    from mnm_ros.view.words import as_json
+    from mnm_ros.view.telemetry import as_json
     before = ''
 
     def show(heard: Telemetry) -> None:

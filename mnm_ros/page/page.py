@@ -5,18 +5,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from functools import partial
 import time
 from typing import Any
 
 from mnm_ros.page.looking_back import PastView
-from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
+from mnm_ros.page.page_parts import (
+    box,
+    button,
+    card,
+    Connection,
+    set_language,
+    StateMap,
+    STYLE,
+    ThemeButton,
+    TimeSlider,
+    title,
+)
 from mnm_ros.page.page_subscriptions import SharedLayers, where
 from mnm_ros.page.repeated_calls import CommandOutcome
 from mnm_ros.view import words
-from mnm_ros.view.language import ENGLISH, LANGUAGES, moment, phrase, phrase_or, section, text_in
-from mnm_ros.view.sentences import sentence
+from mnm_ros.view.language import LANGUAGES, moment, phrase, phrase_or, section, text_in
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
@@ -31,33 +40,12 @@ from mnm_ros.view.web.panels import (
     robots_table,
     stopped,
 )
-from mnm_ros.view.web.situation import as_sentence, consequences, doing
-from nicegui import Client, ui
-from nicegui.element import Element
+from mnm_ros.view.web.situation import as_sentence, consequences, doing, in_terms
+from nicegui import ui
 
 _PERIOD = 0.5       # s, between two checks for news
 _SOON = 0.1         # s, between two checks of the control pressed last
 _BEAT = 2.0         # s, between two signs of life for connection.js
-
-
-class _Worded(Element):
-    """A component that takes its words from the table."""
-
-    def __init__(self, **words: object) -> None:
-        super().__init__()
-        self._props.update(words)
-
-
-class StateMap(_Worded, component='state_map.js'):    # type: ignore[call-arg]
-    """The map of states; emits ``pick`` with the id of a state as text, or None."""
-
-
-class Connection(_Worded, component='connection.js'):    # type: ignore[call-arg]
-    """Says that the server is silent; its method ``beat`` says that it is not."""
-
-
-class TimeSlider(_Worded, component='time_slider.js'):    # type: ignore[call-arg]
-    """Emits ``slide`` with the number of a moment, or None for its right end."""
 
 
 class Page:
@@ -71,7 +59,7 @@ class Page:
         self._shared = shared
         asked = ui.context.client.request.query_params.get('language')
         self._language = asked if asked in LANGUAGES else language
-        _set_language(ui.context.client, self._language)
+        set_language(ui.context.client, self._language)
         # A browser without an address is one of a test.
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
@@ -332,8 +320,7 @@ class Page:
         phase = heard.activity.within(heard.phase)
         self._once('machine', machine(phase, self._language), self._machine.set_content)
         self._say('doing', doing(heard, self._by, self._language))
-        self._once('terms', sentence(heard.activity.said, heard.description, self._language)
-                   or heard.activity.sentence, self._terms.set_text)
+        self._once('terms', in_terms(heard, self._language), self._terms.set_text)
         bar = words.bar(heard, self._language)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
@@ -428,9 +415,3 @@ class Page:
             outcome.good]
         told = '' if outcome is None else f'{mark}{text_in(self._language, outcome.text)}'
         return ' \u00b7 '.join(filter(None, (told, refused)))
-
-
-def _set_language(client: Client, language: str) -> None:
-    """Let a page say its language, and have the texts of NiceGUI in it, unlike other pages."""
-    client.page = copy(client.page)
-    client.page.language = 'en-US' if language == ENGLISH else language

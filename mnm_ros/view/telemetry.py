@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+import json
 import math
 
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge, StateKind
@@ -282,3 +283,29 @@ def number(values: Mapping[str, str], key: str) -> float | None:
     except (KeyError, ValueError):
         return None
     return value if abs(value) < 2**63 else None
+
+
+def as_json(heard: Telemetry) -> str:
+    """Return it as one JSON object without line breaks; null is what is not known."""
+    now, activity = heard, heard.activity
+    return json.dumps({
+        'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
+        'hypothesis': now.hypothesis.version if now.hypothesis is not None else None,
+        'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
+        'candidates': now.knowledge.of(StateKind.CANDIDATE),
+        'beyond': now.knowledge.of(StateKind.BEYOND),
+        'lost': now.knowledge.of(StateKind.LOST),
+        'steps': now.count('steps'), 'work': activity.work, 'sources': dict(activity.sources),
+        'steps_per_second': now.number('steps_per_second'),
+        'changes_noticed': now.count('changes_noticed'),
+        'changes_relearnt': now.count('changes_relearnt'),
+        'true_setting': now.true_setting, 'exploration_steps': now.exploration_steps,
+        'doing': activity.doing, 'target': activity.target, 'action': activity.action,
+        'sentence': activity.sentence,
+        'tests': [asdict(test) for test in activity.tests],
+        'progress': asdict(activity.progress) if activity.progress is not None else None,
+        'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
+        'robots': [asdict(robot) for robot in now.robots],
+        'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},
+        'trust': {str(state): told.trust.value for state, told in now.trust.items()},
+    }, separators=(',', ':'))

@@ -3,8 +3,8 @@
 """
 Say of an explorer in words and figures what was heard, without a terminal or a browser.
 
-The functions for lines and the live view stand first, then those for the page, then JSON for
-programs. Each takes the language of its words, which are in ``config/words``.
+The functions for lines and the live view stand first, then those for the page. Each takes the
+language of its words, which are in ``config/words``.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-import json
 from math import inf
 from typing import NamedTuple
 
-from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
@@ -405,29 +403,3 @@ def duration(seconds: float, language: str = ENGLISH) -> str:
         kind = 'days'
     return phrase(f'duration.{kind}', language, seconds=seconds, minutes=minutes, hours=hours,
                   rest=rest, days=round(hours / 24))
-
-
-def as_json(heard: Telemetry) -> str:
-    """Return it as one JSON object without line breaks; null is what is not known."""
-    now, activity = heard, heard.activity
-    return json.dumps({
-        'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
-        'hypothesis': now.hypothesis.version if now.hypothesis is not None else None,
-        'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
-        'candidates': now.knowledge.of(StateKind.CANDIDATE),
-        'beyond': now.knowledge.of(StateKind.BEYOND),
-        'lost': now.knowledge.of(StateKind.LOST),
-        'steps': now.count('steps'), 'work': activity.work, 'sources': dict(activity.sources),
-        'steps_per_second': now.number('steps_per_second'),
-        'changes_noticed': now.count('changes_noticed'),
-        'changes_relearnt': now.count('changes_relearnt'),
-        'true_setting': now.true_setting, 'exploration_steps': now.exploration_steps,
-        'doing': activity.doing, 'target': activity.target, 'action': activity.action,
-        'sentence': activity.sentence,
-        'tests': [asdict(test) for test in activity.tests],
-        'progress': asdict(activity.progress) if activity.progress is not None else None,
-        'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
-        'robots': [asdict(robot) for robot in now.robots],
-        'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},
-        'trust': {str(state): told.trust.value for state, told in now.trust.items()},
-    }, separators=(',', ':'))

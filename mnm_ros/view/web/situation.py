@@ -44,6 +44,12 @@ def doing(heard: Telemetry, here: str = '', language: str = ENGLISH) -> str:
     return f'{at_home}{as_sentence(said)}' if said else phrase('doing.nothing', language)
 
 
+def in_terms(heard: Telemetry, language: str = ENGLISH) -> str:
+    """Return the same in the terms of the algorithm."""
+    return _paused(heard, '', language) or sentence(
+        heard.activity.said, heard.description, language) or heard.activity.sentence
+
+
 def as_sentence(said: str) -> str:
     """Return words with a capital letter at their beginning, unless a name like r1c2 is there."""
     return said[:1].upper() + said[1:] if said.split(' ')[0].rstrip(',:').isalpha() else said
