@@ -491,6 +491,44 @@ class WorkComesFirst(Said):
 
 
 @dataclass(frozen=True)
+class MaxSteps(Said):
+    """The steps that are allowed have been made."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class MaxDuration(Said):
+    """The time that is allowed is over."""
+
+
+@dataclass(frozen=True)
+class TooManyStates(Said):
+    """More states were met than ``most``, which is allowed."""
+
+    count: int
+    most: int
+
+
+@dataclass(frozen=True)
+class LoadedFromDisk(Said):
+    """Somebody has loaded what was on the disk."""
+
+
+@dataclass(frozen=True)
+class NodeDeactivated(Said):
+    """The node of the explorer was deactivated."""
+
+
+@dataclass(frozen=True)
+class HomeFailed(Said):
+    """The service ``return_home`` has failed; ``why`` in the words of the robot side."""
+
+    times: int
+    why: str
+
+
+@dataclass(frozen=True)
 class HomeMissed(Said):
     """RESET led to a state, several times in a row, and not home, which is ``target``."""
 

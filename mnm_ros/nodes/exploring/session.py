@@ -26,10 +26,13 @@ from mnm_ros.core.progress.said import (
     DeclaredInFile,
     ExploreCalled,
     ExploreCalledBefore,
+    LoadedFromDisk,
     NeverCommanded,
+    NodeDeactivated,
     NothingDeclared,
     Reason,
     Said,
+    TooManyStates,
     WaysClosed,
 )
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
@@ -184,7 +187,7 @@ class ExplorationSession:
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
         self.active = False
-        self._link.stop('node deactivated', at_once=True)
+        self._link.stop(NodeDeactivated(), at_once=True)
         self._guard.call(self._loop.pause, 'node deactivated')
         self._link.serve_goals(False)
 
@@ -213,7 +216,8 @@ class ExplorationSession:
         if closed:
             self._looks.look_now()
             self._guard.call(self._look_at_all)
-        return '; '.join(closed_way(way, self._link.profile.names) for way in closed)
+        return '; '.join(
+            closed_way(way, self._link.profile.names, self.language) for way in closed)
 
     def _look_at_all(self) -> None:
         self.exploration.look()    # the one loaded last, if the call had to wait
@@ -266,7 +270,7 @@ class ExplorationSession:
                 then(error)
                 return
             self._want(self._wanted and not self.active)
-            self._guard.call(self._loop.pause, 'loaded from the disk')
+            self._guard.call(self._loop.pause, LoadedFromDisk())
             then(None)
 
         self._restore(restore, loaded)
@@ -359,7 +363,12 @@ class ExplorationSession:
     @property
     def status(self) -> str:
         """Return what the exploration is doing, or why it has stopped, for people."""
-        return sentence(self.exploration.status, self._link.profile.names)
+        return sentence(self.exploration.status, self._link.profile.names, self.language)
+
+    @property
+    def language(self) -> str:
+        """Return the language of the sentences for people."""
+        return str(self._parameters['language'])
 
     @property
     def leave_timeout(self) -> float | None:
@@ -422,17 +431,14 @@ class ExplorationSession:
     def _allowed_states(self) -> float:
         return self._parameters['max_states'] or math.inf
 
-    def _too_many_states(self) -> str:
+    def _too_many_states(self) -> Reason:
         """Say why exploration pauses if more states were met than allowed: before each step."""
         if self.exploration.states <= self._most_states:
             return ''
         self._most_states = self._allowed_states()    # it may have been raised just now
         if self.exploration.states <= self._most_states:
             return ''
-        return (f'{self.exploration.states} states met, more than max_states: '
-                f'{self._most_states}; does the robot side number states consistently? If it '
-                'does, raise max_states and call explore with true, or begin again with a '
-                'smaller radius')
+        return TooManyStates(self.exploration.states, int(self._most_states))
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -473,7 +479,7 @@ class ExplorationSession:
         if news:
             closed = self._looks.closed
             self._publishers.event(Event(exploration.steps, '; '.join(
-                closed_way(closed[pair], names, self._parameters['language']) for pair in news),
+                closed_way(closed[pair], names, self.language) for pair in news),
                 said=WaysClosed(tuple(news))))
         for pair in self._looks.due(exploration.steps):
             exploration.look(*pair)
