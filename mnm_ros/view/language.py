@@ -109,7 +109,7 @@ class Number:
         if self.value is None:
             return '-'
         words = table(self.language)['words']
-        marks = {',': words['comma'], '.': words['point']}
+        marks = {',': words['comma'], '.': words['point'], '%': words['percent']}
         return ''.join(marks.get(each, each) for each in format(self.value, spec))
 
 

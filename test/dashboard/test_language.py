@@ -303,6 +303,7 @@ def test_no_phrase_in_german_has_a_word_of_english() -> None:
 
 def test_numbers_and_times_are_those_of_the_language() -> None:
     assert number(12_345.6, 'de', ',.1f') == '12.345,6' and number(None, 'de') == '-'
+    assert number(0.6, 'de', '.0%') == '60 %' and number(0.6, 'en', '.0%') == '60%'
     assert {moment(AT + 86_400 * day, '%a', 'de') for day in range(7)} == {
         'Mo', 'Di', 'Mi', 'Do', 'Fr', 'Sa', 'So'}
     assert phrase('tiles.known', 'de', count=1) == 'Ort bekannt'
