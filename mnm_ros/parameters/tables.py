@@ -28,8 +28,9 @@ PROBLEM = (
     ParameterSpec('epsilon', 1.0, 'a learnt policy may need (1 + epsilon) * radius expected steps',
                   minimum=EPSILON[0], maximum=EPSILON[1]),
 )
-LANGUAGE = ParameterSpec('language', LANGUAGES[0], 'language of the sentences for people, on topics '
-                         'and in answers; logs and errors stay in English', choices=LANGUAGES)
+LANGUAGE = ParameterSpec('language', LANGUAGES[0], 'language of the sentences for people, on '
+                         'topics and in answers; logs and errors stay in English',
+                         choices=LANGUAGES)
 SEED = ParameterSpec('seed', 0, 'seed of every random choice', minimum=0)
 RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts to at shutdown; '
                        "'' for none", read_only=True)
