@@ -29,6 +29,7 @@ from mnm_ros.page.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
+from mnm_ros.view.telemetry import as_json
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.terminal.state_grid import described
 from mnm_ros.view.web.decisions import decisions_table
@@ -275,7 +276,7 @@ class Watch(Display):
         self.lines.show(heard, self.seconds)
         assert all(text.isprintable() for text in (
             *self.written.getvalue().split('\n'), *(event.text for event in heard.events)))
-        json.loads(words.as_json(heard), parse_constant=lambda name: pytest.fail(name))
+        json.loads(as_json(heard), parse_constant=lambda name: pytest.fail(name))
 
     def close(self) -> None:
         self.node.destroy_node()

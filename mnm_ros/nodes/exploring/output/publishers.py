@@ -164,14 +164,18 @@ class Publishers:
     def event(self, event: Event) -> Event:
         """Publish a decision, and log it; return it as it is published."""
         event = self._events.tell(event, self._names)
-        self._node.get_logger().info(f'step {event.step}: {told(event, self._names)}')
+        self._node.get_logger().info(f'step {event.step}: {self._in_english(event)}')
         return event
 
     def asked(self, event: Event) -> None:
         """Publish what somebody has asked for, and log it."""
         event = self._events.tell(event, self._names)
         if event.count != 0:    # else it is only counted
-            self._node.get_logger().info(told(event, self._names))
+            self._node.get_logger().info(self._in_english(event))
+
+    def _in_english(self, event: Event) -> str:
+        """Return the sentence about an event that is published, as the log has it."""
+        return event.text if self._language == ENGLISH else told(event, self._names)
 
     def restarted(self, step: int) -> None:
         """Report that it goes on from what was kept."""
@@ -204,7 +208,7 @@ class Publishers:
         """
         self._events.pass_time(exploration.steps)
         for event in self._events.tell_repeats(self._names):
-            self._node.get_logger().info(told(event, self._names))
+            self._node.get_logger().info(self._in_english(event))
         steps, since = self._counted
         self._counted = exploration.steps, now
         timeouts = link.loop.timeouts
