@@ -53,8 +53,8 @@ def test_a_slow_robot_has_an_even_pace() -> None:
 
 def test_who_owes_an_answer_and_what_is_made() -> None:
     assert (late(Telemetry()), made(Telemetry())) == ('', '')
-    assert Telemetry(report={'unanswered': '0.0'}).late == ''
-    assert Telemetry(report={'unanswered': 'nan'}).late == ''
+    assert Telemetry(report={'unanswered': '0.0'}).late == ()
+    assert Telemetry(report={'unanswered': 'nan'}).late == ()
     fleet = Telemetry(report={'unanswered': '1200'}, robots=(
         RobotTelemetry('r1', 'ok', '', 1000, 0, 1200.0), RobotTelemetry('r2', 'ok', '', None, 0)))
     assert late(fleet) == 'r1: no answer for 1,200 s' and made(fleet) == (
