@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.view.telemetry import RobotsMet, RobotTelemetry, StepRate, Telemetry
+from mnm_ros.view.words import late, made
 import pytest
 
 
@@ -51,10 +52,11 @@ def test_a_slow_robot_has_an_even_pace() -> None:
 
 
 def test_who_owes_an_answer_and_what_is_made() -> None:
-    assert (Telemetry().late, Telemetry().made) == ('', '')
-    assert Telemetry(report={'unanswered': '0.0'}).late == ''
-    assert Telemetry(report={'unanswered': 'nan'}).late == ''
+    assert (late(Telemetry()), made(Telemetry())) == ('', '')
+    assert Telemetry(report={'unanswered': '0.0'}).late == ()
+    assert Telemetry(report={'unanswered': 'nan'}).late == ()
     fleet = Telemetry(report={'unanswered': '1200'}, robots=(
         RobotTelemetry('r1', 'ok', '', 1000, 0, 1200.0), RobotTelemetry('r2', 'ok', '', None, 0)))
-    assert fleet.late == 'r1: no answer for 1,200 s' and fleet.made == '1,000 made by 2 robots'
-    assert Telemetry(robots=fleet.robots[:1]).made == '1,000 made by 1 robot'
+    assert late(fleet) == 'r1: no answer for 1,200 s' and made(fleet) == (
+        '1,000 made by 2 robots')
+    assert made(Telemetry(robots=fleet.robots[:1])) == '1,000 made by 1 robot'

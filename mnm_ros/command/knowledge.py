@@ -74,10 +74,11 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
             f'{learnt.source} has no hypothesis yet: {len(known.kinds)} states '
             f'were seen in {known.steps:,} steps')
     if state is not None and policy is None:
-        from mnm_ros.view.scene import KINDS
+        from mnm_ros.view.language import ENGLISH, phrase
         kind = known.kind(state)
-        raise InvalidValueError(f'no policy to state {learnt.description.name(state)} was told; '
-                                f'{KINDS[kind.value if kind else "unmet"].meaning}')
+        meaning = phrase(f'meanings.{kind.value if kind else "unmet"}', ENGLISH)
+        raise InvalidValueError(
+            f'no policy to state {learnt.description.name(state)} was told; {meaning}')
     return policy
 
 
@@ -100,7 +101,8 @@ def _grid(*columns: str) -> Table:
 def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER, StateKind
     from mnm_ros.export.contents import in_words, route
-    from mnm_ros.view.scene import KINDS
+    from mnm_ros.view.language import ENGLISH, phrase
+    from mnm_ros.view.words import trust_words
     yield _head(learnt)
     table = _grid('state', 'expected', 'route, if all goes well', '')
     known = learnt.knowledge
@@ -122,7 +124,7 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     for state, told in known.trust.items():
         if told.trust is not Trust.PROVEN and state not in shown:
             steps = told.expected_steps
-            others.setdefault(told.in_words, []).append(
+            others.setdefault(trust_words(told), []).append(
                 learnt.description.name(state)
                 + ('' if steps is None else f' ({_steps(steps)} steps{_time(told)})'))
     for said in sorted(others, key=lambda said: _SAID.index(said.split(',')[0])):
@@ -130,13 +132,14 @@ def _table(learnt: ExportContents) -> Iterator[RenderableType]:
     for kind in (StateKind.LOST, StateKind.CANDIDATE, StateKind.MET, StateKind.BEYOND):
         states = [learnt.description.name(state) for state in known.of(kind)]
         if states:
-            yield f'{KINDS[kind.value].meaning}: {", ".join(states)}'
+            yield f'{phrase(f"meanings.{kind.value}", ENGLISH)}: {", ".join(states)}'
 
 
 def _trust(learnt: ExportContents, state: int) -> str:
+    from mnm_ros.view.words import trust_words
     told = learnt.knowledge.trust.get(state)
     plain = told is None or told.trust is Trust.PROVEN and not told.declared
-    return '' if told is None or plain else told.in_words
+    return '' if told is None or plain else trust_words(told)
 
 
 def _head(learnt: ExportContents) -> str:
@@ -192,7 +195,8 @@ def _steps(steps: float | None) -> str:
 
 def _time(told: PolicyTrust | None) -> str:
     from mnm_ros.view.words import in_time
-    return '' if told is None else in_time(told.expected_seconds)
+    said = '' if told is None else in_time(told.expected_seconds)
+    return said and f', {said}'
 
 
 def _json(learnt: ExportContents, chosen: Policy | None) -> dict[str, Any]:

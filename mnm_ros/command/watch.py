@@ -11,7 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from mnm_ros.console.arguments import add_timeout, parser, split
+from mnm_ros.console.arguments import add_language, add_timeout, parser, split
 
 if TYPE_CHECKING:
     from mnm_ros.core.progress.events import Event
@@ -30,6 +30,7 @@ def main(arguments: Sequence[str], program: str) -> int:
     add_timeout(made)
     made.add_argument('--json', action='store_true',
                       help='print a line with one JSON object for each change')
+    add_language(made, 'the picture and the lines')
     given = made.parse_args(words)
 
     from mnm_ros.command.source import first
@@ -37,7 +38,10 @@ def main(arguments: Sequence[str], program: str) -> int:
     from mnm_ros.view.telemetry import Telemetry
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
         first(listener, given.timeout, lambda heard: heard != Telemetry())
-        (_json if given.json else _shown)(listener)
+        if given.json:
+            _json(listener)
+        else:
+            _shown(listener, given.language)
     return 0
 
 
@@ -51,7 +55,8 @@ def events(arguments: Sequence[str], program: str) -> int:
 
     from mnm_ros.command.source import first
     from mnm_ros.subscriptions import Listener
-    from mnm_ros.view.event_words import merged, moment
+    from mnm_ros.view.event_words import merged
+    from mnm_ros.view.language import moment
     with suppress(KeyboardInterrupt), Listener(given.namespace, ros_arguments) as listener:
         heard = first(listener, given.timeout, lambda heard: heard.phase or heard.events)
         told: tuple[Event, ...] = ()
@@ -71,7 +76,7 @@ def _look(listener: Listener, show: Callable[[Telemetry], None]) -> None:
 
 
 def _json(listener: Listener) -> None:
-    from mnm_ros.view.words import as_json
+    from mnm_ros.view.telemetry import as_json
     before = ''
 
     def show(heard: Telemetry) -> None:
@@ -83,13 +88,15 @@ def _json(listener: Listener) -> None:
     _look(listener, show)
 
 
-def _shown(listener: Listener) -> None:
+def _shown(listener: Listener, language: str) -> None:
+    from mnm_ros.view.language import phrase
     from mnm_ros.view.terminal import live_view
     if live_view.is_terminal(sys.stdout, os.environ):
         shown = live_view.choose(sys.stdout, live_view.Frame(
-            listener.explorer, hint='Ctrl-C ends the watch; the explorer goes on'), os.environ)
+            listener.explorer, hint=phrase('terminal.ends_watch', language),
+            language=language), os.environ)
     else:
-        shown = live_view.Lines(sys.stdout)
+        shown = live_view.Lines(sys.stdout, language=language)
     begun = time.monotonic()
     try:
         _look(listener, lambda heard: shown.show(heard, time.monotonic() - begun))

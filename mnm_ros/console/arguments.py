@@ -15,6 +15,7 @@ from typing import Any, NoReturn, TypeVar
 
 from mnm_ros.files import user_path
 from mnm_ros.topics import namespace
+from mnm_ros.view.language import LANGUAGES
 
 _T = TypeVar('_T')
 
@@ -87,6 +88,12 @@ def parser(program: str, description: str) -> Parser:
         '--namespace', type=partial(explained, namespace), default='/', metavar='NS',
         help='of the nodes (default %(default)s)')
     return made
+
+
+def add_language(made: argparse.ArgumentParser, what: str) -> None:
+    """Let a parser know ``--language``."""
+    made.add_argument('--language', choices=LANGUAGES, default=LANGUAGES[0],
+                      help=f'language of {what} (default: %(default)s)')
 
 
 def add_timeout(made: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ import math
 from typing import Any
 
 from mnm_ros import topics
-from mnm_ros.console.arguments import explained, parser, seconds, split, whole
+from mnm_ros.console.arguments import add_language, explained, parser, seconds, split, whole
 from mnm_ros.core.errors import InvalidValueError, MissingPackageError
 from mnm_ros.core.model.problem import Problem, RADIUS
 from mnm_ros.core.presets import PRESETS
@@ -26,6 +26,7 @@ from mnm_ros.simulation import world as worlds
 from mnm_ros.simulation.diff_drive import Body, driver_parameters, scenario_of
 from mnm_ros.simulation.graph_world import GraphWorld
 from mnm_ros.simulation.plan_world import PlanWorld
+from mnm_ros.view.language import ENGLISH
 from mnm_ros.view.telemetry import Telemetry
 
 EPILOG = """\
@@ -47,7 +48,8 @@ Other ROS programs on this machine can watch the nodes in this domain. With --ro
 """
 
 OWN_OPTIONS = (
-    'actions', 'delta', 'epsilon', 'preset', 'radius', 'robots', 'scenario', 'seed', 'world')
+    'actions', 'delta', 'epsilon', 'language', 'preset', 'radius', 'robots', 'scenario', 'seed',
+    'world')
 """Parameters that have arguments of their own."""
 
 
@@ -86,9 +88,12 @@ def parse(arguments: Sequence[str], program: str = 'explore') -> Options:
     if scenario is None:
         parameters = (*(('explorer', f'{name}:={value}') for name, value in said.items()),
                       *parameters)
+    if given.language != ENGLISH:
+        parameters = (*((node, f'language:={given.language}') for node in nodes
+                        if node in ('explorer', 'dashboard')), *parameters)
     return Options(scenario, world, problem, value['preset'], value['seed'], goal, given.timeout,
                    parameters, given.namespace, file, tuple(ros_arguments), given.page, robots,
-                   given.physics)
+                   given.physics, given.language)
 
 
 def _subject(
@@ -212,6 +217,7 @@ def _parser(program: str) -> argparse.ArgumentParser:
         '--map', metavar='FILE',
         help='walls for a route graph: the YAML file of the map of nav2 that belongs to the '
              'graph; without --map, or without --physics, the floor is empty')
+    add_language(made, 'the picture, the page and the topics')
     until = made.add_mutually_exclusive_group()
     until.add_argument(
         '--once', action='store_true', help='end after the first hypothesis, with a verdict')
@@ -319,6 +325,7 @@ class Options:
     :ivar page: whether the page is served, too.
     :ivar robots: namespaces of robots that explore together; empty for one without its own.
     :ivar physics: whether diff_drive_sim has the physics of MuJoCo.
+    :ivar language: of what the terminal, the page and the topics say.
     """
 
     scenario: scenarios.Scenario | None
@@ -335,6 +342,7 @@ class Options:
     page: bool = False
     robots: tuple[str, ...] = ()
     physics: bool = False
+    language: str = ENGLISH
 
     @property
     def title(self) -> str:

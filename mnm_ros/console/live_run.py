@@ -23,10 +23,11 @@ from mnm_ros.core.model.problem import Problem
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.subscriptions import Listener
+from mnm_ros.view.language import phrase
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.live_view import choose, Frame
 from mnm_ros.view.terminal.state_grid import pictures
-from mnm_ros.view.words import known, LABEL, robots, setting, steps, version, whole
+from mnm_ros.view.words import joined, known, LABEL, made, robots, setting, steps, version, whole
 
 TICK_S = 0.25      # between two pictures
 SETTLE_S = 0.3     # in which all topics of one moment have arrived
@@ -80,12 +81,12 @@ class LiveRun:
                 return 1
             if self._options.scenario is not None:
                 self._print(*self._options.scenario.warnings)
-            ended = 'the explorer' if self._options.scenario is None else 'all nodes'
+            ended = 'robot' if self._options.scenario is None else 'simulation'
+            language = self._options.language
             self._display = choose(self._out, Frame(
                 self._options.title, self._options.settings,
-                f'{self._options.address}Ctrl-C ends {ended}; '
-                f'ROS_DOMAIN_ID={_domain()}'),
-                os.environ)
+                self._options.address + phrase(
+                    f'terminal.ends_{ended}', language, domain=_domain()), language), os.environ)
             stack.callback(self._display.close)
             stack.callback(self._stop)
             self._start(logs)
@@ -245,7 +246,7 @@ def learnt(heard: Telemetry, seconds: float) -> list[str]:
     return [*_lines([
         ('hypothesis', version(heard)),
         ('known', known(heard)),
-        ('steps', steps(heard) + (heard.made and f', {heard.made}')),
+        ('steps', joined(steps(heard), made(heard))),
         *_robots(heard),
         ('wall time', f'{seconds:.1f} s from the start of the explorer to the goal'),
     ]), '', *([NO_ONE_NUMBER] if heard.known else []),
@@ -267,7 +268,7 @@ def summary(
         ('over the limit', f'{", ".join(over) or "none"} ({limit})'),
         *([('too far', f'{" ".join(map(str, far))} (seen, but not within the radius '
                        f'{problem.radius:g})')] if far else []),
-        ('steps', steps(heard) + (heard.made and f', {heard.made}')),
+        ('steps', joined(steps(heard), made(heard))),
         *([] if heard.exploration_steps is None else    # only cmp_sim counts them
           [('exploration', f'{whole(heard.exploration_steps)} steps')]),
         *_robots(heard),

@@ -146,6 +146,8 @@ def _goal_values(report: GoalReport) -> Iterator[tuple[str, str]]:
     yield 'status', report.status.value
     if report.by:
         yield 'by', report.by
+    if report.how:
+        yield 'how', report.how
     for key in _GOAL_FIGURES:
         value = getattr(report, key)
         if value is not None:
@@ -161,7 +163,8 @@ def _decode_goal(status: DiagnosticStatus) -> GoalReport:
             raise InvalidValueError('a number is too large, or none, expected an int64')
         return GoalReport(int(status.name), fields.pop('target', None),
                           GoalStatus(values['status']), status.message,
-                          by=plain(values.get('by', '')), **fields)
+                          by=plain(values.get('by', '')), how=plain(values.get('how', '')),
+                          **fields)
     except (KeyError, ValueError) as error:
         raise MessageError(
             f'goal/status: goal {status.name!r} has the values {values}, expected an integer, '

@@ -54,7 +54,8 @@ class Dashboard(Node):
         self._player: Thread | None = None    # of a log
         self._shared = self._played(given['log']) if given['log'] else self._live(
             given['read_only'])
-        self._server = WebServer(lambda: Page(self._shared), given['host'], given['port'])
+        self._server = WebServer(
+            lambda: Page(self._shared, given['language']), given['host'], given['port'])
         self._server.start()
         if self._player:
             self._player.start()
@@ -69,8 +70,8 @@ class Dashboard(Node):
         """Show and operate a running exploration."""
         explorer = PageSubscriptions(self)
         commands = None if read_only else Commands(self, lambda: explorer.heard)
-        shared = SharedLayers(explorer, commands, f'namespace {self.get_namespace()}, ROS domain '
-                              f'{os.environ.get("ROS_DOMAIN_ID") or 0}')
+        shared = SharedLayers(explorer, commands, {
+            'namespace': self.get_namespace(), 'domain': os.environ.get('ROS_DOMAIN_ID') or '0'})
 
         def look() -> None:
             now = time.monotonic()
@@ -84,7 +85,7 @@ class Dashboard(Node):
     def _played(self, path: str) -> SharedLayers:
         """Show a log, which is replayed as fast as possible."""
         log = PlayedLog()
-        shared = SharedLayers(log, None, f'log {path}')
+        shared = SharedLayers(log, None, {'log': path})
         try:
             scenes = Scenes(user_path(path))
         except (ValueError, OSError) as error:
@@ -94,8 +95,8 @@ class Dashboard(Node):
             try:
                 scenes.play(shared.play, lambda: self._ended)
             except (ValueError, OSError) as error:
-                log.refused = f'No more can be shown: {error}.'
-                self.get_logger().error(log.refused)
+                log.refused = str(error)
+                self.get_logger().error(f'no more can be shown: {error}')
         self._player = Thread(target=play, name='log', daemon=True)
         return shared
 

@@ -14,10 +14,11 @@ from mnm_ros.nodes.common.commanding import CALL_AGAIN, NOT_AT_REST
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.page.repeated_calls import CommandOutcome, never, RepeatedCalls
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import with_place
+from mnm_ros.view.event_words import goal_words
+from mnm_ros.view.language import Phrase, phrase
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.panels import BAR, CONTROLS, OF_ROBOTS
-from mnm_ros.view.words import in_time
+from mnm_ros.view.words import in_time, joined
 from rclpy.node import Node
 from std_srvs.srv import SetBool, Trigger
 
@@ -57,17 +58,19 @@ class Commands:
             service for service in {control.service for control in CONTROLS.values()}
             if any(client.service_is_ready() for client in self._at(service).values()))
 
-    def outcome_of_goal(self, description: RobotDescription) -> CommandOutcome | None:
+    def outcome_of_goal(self, description: RobotDescription,
+                        language: str) -> CommandOutcome | None:
         """Return what has become of the goal sent last."""
         goal = self._navigator.goal
         if goal is None:
             return None
         report = goal.report
         left = report.expected_steps_left
-        more = '' if left is None else (
-            f', about {left:.1f} steps to go{in_time(report.expected_seconds_left)}')
-        return CommandOutcome(f'{with_place(report, description)}{more}',
-                              goal.reached if goal.over else None)
+        return CommandOutcome(joined(
+            goal_words(report, description, language),
+            '' if left is None else phrase('goal.left', language, steps=left),
+            in_time(report.expected_seconds_left, language) if left is not None else ''),
+            goal.reached if goal.over else None)
 
     def press(self, name: str, by: str = '') -> None:
         """Do what a control stands for, at once; ``by`` is who has pressed it, for the record."""
@@ -154,17 +157,17 @@ class Commands:
         if self._explorer_there and self._heard().phase not in ('fault', 'done'):
             yield from self._ask('resume')
         else:
-            yield CommandOutcome('the robot is free', True)
+            yield CommandOutcome(Phrase.of('outcomes.free'), True)
 
     def _go_home(self) -> _Errand:
         """End a goal, pause the exploration, free the robot, and lead it home."""
         if self._client('cancel').service_is_ready():
             self._requests.say('cancel', self._by, part_of='home')
             for outcome in self._ask('cancel', lambda response: response.success):
-                yield CommandOutcome(f'ending the goal: {outcome.text}', None)
+                yield CommandOutcome(Phrase.of('outcomes.ending_goal', said=outcome.text), None)
         self._requests.say('pause', self._by, part_of='home')
         for outcome in self._ask('pause') if self._explorer_there else ():
-            yield CommandOutcome(f'first, {outcome.text}', None)
+            yield CommandOutcome(Phrase.of('outcomes.first', said=outcome.text), None)
         if not (yield from self._free()):
             return
         asked = time.monotonic()
@@ -173,7 +176,7 @@ class Commands:
                 asked = time.monotonic()
                 self._requests.say('pause', self._by, part_of='home')
                 self._client('explore').call_async(SetBool.Request(data=False))
-            yield CommandOutcome('first, exploration pauses after the current step', None)
+            yield CommandOutcome(Phrase.of('outcomes.pauses_first'), None)
         yield from self._ask('home', lambda response: not response.success and (
             response.message.endswith(CALL_AGAIN)))
 

@@ -8,8 +8,8 @@ const STARTING = 1500;   // ms, for the socket to be there
 
 export default {
   template: `<div class="connection"><div class="offline-since" role="alert" v-if="since">
-    No connection to this page's server since {{ since }}. Nothing here works, Stop neither; what
-    is shown is the last that was heard.</div></div>`,
+    {{ lost.replace("SINCE", since) }}</div></div>`,
+  props: ["lost"],
   data: () => ({ since: "" }),
   mounted() {
     this.beat();

@@ -77,7 +77,7 @@ class EditPage(Generic[_T]):
         with ui.element('header').classes('head'):
             title(shared.where)
             self._state = ui.label().classes('chip')
-            ThemeButton()
+            ThemeButton('light or dark')
         with box('page'), box('columns'):
             with box('main'):
                 self._map_card()

@@ -17,12 +17,13 @@ from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.progress.events import Event
 from mnm_ros.messages import PolicySet
 from mnm_ros.robot_description import MAX_STATES, UNDESCRIBED
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.event_words import told
+from mnm_ros.view.language import moment, phrase
 from mnm_ros.view.past import CHANGE, DECISION, Moment, NOTHING, Past
 from mnm_ros.view.scene import kinds
 from mnm_ros.view.telemetry import Ground, Telemetry
 from mnm_ros.view.web.layers import Disc, draw, Layers, Places, policy_arrows
-from mnm_ros.view.words import whole
+from mnm_ros.view.words import joined
 from std_msgs.msg import Int64MultiArray
 
 _EVERY = 2.0     # s, between two moments
@@ -65,12 +66,13 @@ class PastView(NamedTuple):
             return None
         return policy_arrows(self.heard, self.hypothesis.policy_for(state), self.where)
 
-    @property
-    def told(self) -> str:
+    def told(self, language: str) -> str:
         """Return in words when that was, and what had happened."""
-        at = self.moment
-        return (moment(at.time, '%a %H:%M:%S, ') if at.time else '') + f'step {whole(at.step)}' + (
-            f': {at.text}' if at.text else '')
+        at, event = self.moment, self.moment.event
+        return joined(
+            moment(at.time, '%a %H:%M:%S', language) if at.time else '',
+            phrase('event.step', language, step=at.step)) + (
+            f': {told(event, self.heard.description, language)}' if event else '')
 
 
 class LookingBack:
@@ -110,15 +112,15 @@ class LookingBack:
         :param clock: in s since 1970; None for the time of what has happened, if that is known.
         """
         heard = self._source.heard
-        told = [event for event in heard.events if event not in self._kept[1]]
-        told.sort(key=lambda event: _WEIGHTS.get(event.kind, DECISION))
+        news = [event for event in heard.events if event not in self._kept[1]]
+        news.sort(key=lambda event: _WEIGHTS.get(event.kind, DECISION))
         self._kept = heard.steps, heard.events
-        when = max((event.time for event in told), default=0.0) if clock is None else clock
+        when = max((event.time for event in news), default=0.0) if clock is None else clock
         shown = replace(heard, description=UNDESCRIBED, ground=Ground(
             doors=heard.ground.doors, door_size=heard.ground.door_size))
         self.past.add(Moment(
-            heard.steps, when, told[-1].text if told else '',
-            _WEIGHTS.get(told[-1].kind, DECISION) if told else NOTHING,
+            heard.steps, when, news[-1] if news else None,
+            _WEIGHTS.get(news[-1].kind, DECISION) if news else NOTHING,
             zlib.compress(pickle.dumps((shown, self._source.policies)), 1),
             world=self._packed_world(heard)))
 

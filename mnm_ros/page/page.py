@@ -10,11 +10,22 @@ import time
 from typing import Any
 
 from mnm_ros.page.looking_back import PastView
-from mnm_ros.page.page_parts import box, button, card, STYLE, ThemeButton, title
-from mnm_ros.page.page_subscriptions import SharedLayers
+from mnm_ros.page.page_parts import (
+    box,
+    button,
+    card,
+    Connection,
+    set_language,
+    StateMap,
+    STYLE,
+    ThemeButton,
+    TimeSlider,
+    title,
+)
+from mnm_ros.page.page_subscriptions import SharedLayers, where
 from mnm_ros.page.repeated_calls import CommandOutcome
 from mnm_ros.view import words
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.language import LANGUAGES, moment, phrase, phrase_or, section, text_in
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
@@ -29,36 +40,26 @@ from mnm_ros.view.web.panels import (
     robots_table,
     stopped,
 )
-from mnm_ros.view.web.situation import consequences, doing
+from mnm_ros.view.web.situation import as_sentence, consequences, doing, in_terms
 from nicegui import ui
-from nicegui.element import Element
 
 _PERIOD = 0.5       # s, between two checks for news
 _SOON = 0.1         # s, between two checks of the control pressed last
 _BEAT = 2.0         # s, between two signs of life for connection.js
 
 
-class StateMap(Element, component='state_map.js'):    # type: ignore[call-arg]
-    """The map of states; emits ``pick`` with the id of a state as text, or None."""
-
-
-class Connection(Element, component='connection.js'):    # type: ignore[call-arg]
-    """Says that the server is silent; its method ``beat`` says that it is not."""
-
-
-class TimeSlider(Element, component='time_slider.js'):    # type: ignore[call-arg]
-    """Emits ``slide`` with the number of a moment, or None for its right end."""
-
-    def __init__(self, end: str) -> None:
-        super().__init__()
-        self._props['end'] = end
-
-
 class Page:
-    """The page in one browser."""
+    """
+    The page in one browser.
 
-    def __init__(self, shared: SharedLayers) -> None:
+    :param language: of a browser that asks for none in its address.
+    """
+
+    def __init__(self, shared: SharedLayers, language: str) -> None:
         self._shared = shared
+        asked = ui.context.client.request.query_params.get('language')
+        self._language = asked if asked in LANGUAGES else language
+        set_language(ui.context.client, self._language)
         # A browser without an address is one of a test.
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
         self._chosen: int | None = None
@@ -98,55 +99,63 @@ class Page:
                     with card('choice-card', '') as self._choice_card:
                         self._text('chosen', 'choice')
                         self._text('about', 'about')
-                    with card('robots-card', 'Robots') as self._robots_card:
+                    with card('robots-card', self._word('robots')) as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
-                    with card('events-card', 'Events'):
+                    with card('events-card', self._word('events')):
                         self._events = ui.html('', sanitize=False).classes('events').props(
-                            'tabindex=0 role=log aria-label="what happened"')
+                            f'tabindex=0 role=log aria-label="{self._word("happened")}"')
                     self._controls_card()
-                    with card('evidence-card', 'Closest to a decision') as self._evidence_card:
+                    with card('evidence-card', self._word('evidence')) as self._evidence_card:
                         evidence = self._evidence_card
-                        ui.checkbox('numbers', on_change=lambda event: evidence.classes(
-                            toggle='with-figures')).props('dense').classes('numbers')
+                        ui.checkbox(
+                            self._word('numbers'), on_change=lambda event: evidence.classes(
+                                toggle='with-figures')).props('dense').classes('numbers')
                         self._evidence = ui.html('', sanitize=False).classes('evidence')
 
     def _head(self) -> None:
         with ui.element('header').classes('head'):
-            title(self._shared.where)
+            title(where(self._shared.of, self._language))
             self._text('phase', 'chip')
-            ThemeButton()
+            for each in LANGUAGES:
+                if each != self._language:
+                    ui.link(phrase('page.language', each), f'?language={each}').props(
+                        f'lang={each} hreflang={each}').classes('language')
+            ThemeButton(self._word('theme'))
             if (commands := self._shared.commands) is not None:
                 with box('bar-row'):
                     for name in BAR:
                         pressed = partial(commands.press, name, self._by)
-                        self._button(name, CONTROLS[name].label, pressed).tooltip(
-                            CONTROLS[name].effect)
+                        self._button(name, pressed)
                     self._text('bar', 'told').props('role=status')
             with box('past-bar').props('role=status') as self._past_bar:
                 with box('past-when'):
                     self._text('past', '')
                     if self._shared.commands:
-                        ui.label('Buttons act on the robot as it is now.').classes('remark')
-                ui.button('To the end' if self._shared.log else 'Back to now',
+                        ui.label(self._word('acts_now')).classes('remark')
+                ui.button(self._word('to_the_end' if self._shared.log else 'back_to_now'),
                           on_click=lambda: self._slide(None)).props(
                               'dense unelevated no-caps').classes('press press-now')
-            self._connection = Connection()
+            self._connection = Connection(lost=self._word('lost'))
 
     def _map_card(self) -> None:
-        with card('map-card', 'Map of states'):
-            self._map = StateMap().classes('map').on('pick', self._on_pick)
-            self._slider = TimeSlider('the end' if self._shared.log else 'now').on(
+        with card('map-card', self._word('map')):
+            self._map = StateMap(
+                words=section('map', self._language), kinds=section('kinds', self._language),
+                ).classes('map').on('pick', self._on_pick)
+            self._slider = TimeSlider(
+                words=section('slider', self._language),
+                end=self._word('the_end' if self._shared.log else 'now')).on(
                 'slide', lambda event: self._slide(event.args))
             with box('legend'):
-                for kind, text in LEGEND.items():
+                names = {**section('kinds', self._language), **section('legend', self._language)}
+                for kind in LEGEND:
                     with box('entry') as self._legend[kind]:
                         box(f'dot {kind}')
-                        ui.label(text)
-            self._hint = ui.label(
-                'Click on a state, or press Enter on it, to see its facts and the policy to it.')
+                        ui.label(names[kind])
+            self._hint = ui.label(self._word('hint'))
 
     def _doing_card(self) -> None:
-        with card('doing-card', 'Activity'):
+        with card('doing-card', self._word('activity')):
             self._machine = ui.html('', sanitize=False)
             # A line of its own would move the buttons below it from under the pointer.
             with self._text('doing', 'doing'):
@@ -159,44 +168,48 @@ class Page:
 
     def _controls_card(self) -> None:
         commands = self._shared.commands
-        with card('controls-card', 'Controls'):
+        with card('controls-card', self._word('controls')):
             if commands is None:
-                ui.label('This page is read-only.').classes('result')
+                ui.label(self._word('read_only')).classes('result')
                 return
-            for name, control in CONTROLS.items():
+            for name in CONTROLS:
                 if name in (*BAR, 'cancel'):
                     continue
                 with box('control'):
-                    self._button(name, control.label,
-                                 partial(commands.press, name, self._by)).tooltip(control.effect)
+                    self._button(name, partial(commands.press, name, self._by))
                     self._text(f'{name} result', 'result')
             with box('control'):
-                self._button('go', 'Go', self._go).tooltip('sends the robot to the chosen state')
+                self._button('go', self._go)
                 self._select = ui.select(
-                    {}, label='to state', with_input=True,
+                    {}, label=self._word('to_state'), with_input=True,
                     on_change=self._on_select).props(
                         'dense options-dense outlined').classes('select')
-                self._button('cancel', 'Cancel', partial(commands.press, 'cancel', self._by))
+                self._button('cancel', partial(commands.press, 'cancel', self._by))
             self._text('go result', 'result')
 
     def _timeline_card(self) -> None:
-        with card('timeline-card', 'Timeline, by steps'):
-            self._chart = ui.echart(self._shared.chart, renderer='svg').classes('chart').props(
-                'role=img aria-label="known states, candidates and changes by steps"')
+        with card('timeline-card', self._word('timeline')):
+            self._chart = ui.echart(
+                self._shared.chart(self._language), renderer='svg').classes('chart').props(
+                f'role=img aria-label="{self._word("chart")}"')
 
-    def _button(self, name: str, label: str, pressed: Callable[[], None]) -> ui.button:
+    def _word(self, name: str) -> str:
+        return phrase(f'page.{name}', self._language)
+
+    def _button(self, name: str, pressed: Callable[[], None]) -> None:
         def press() -> None:
             if not self._refusal(name):    # a browser may claim anything
                 pressed()
                 self._answer()    # all else can wait, and would hold this up
-        self._buttons[name] = button(label, name, press)
-        return self._buttons[name]
+        self._buttons[name] = button(
+            phrase(f'controls.{name}', self._language), name, press).tooltip(
+            phrase(f'effects.{name}', self._language))
 
     def _refusal(self, name: str) -> str:
         heard = self._shared.subscriptions.heard
         if name == 'go':
-            return refusal_to_go(self._chosen, heard)
-        return refusal(name, heard, time.monotonic())
+            return refusal_to_go(self._chosen, heard, self._language)
+        return refusal(name, heard, time.monotonic(), self._language)
 
     def _text(self, name: str, classes: str) -> ui.label:
         self._labels[name] = ui.label().classes(classes)
@@ -214,25 +227,28 @@ class Page:
         self._show_presence(
             self._then.heard if self._then and self._shared.log else heard, now)
         self._show_controls(heard)
-        if self._shared.chart is not self._shown_chart:
-            self._shown_chart = self._shared.chart
+        chart = self._shared.chart(self._language)
+        if chart is not self._shown_chart:
+            self._shown_chart = chart
             self._chart.run_chart_method('setOption', self._shown_chart)
         if self._then:
             heard = self._then.heard
-        tiles = {name: told for name, *told in words.tiles(heard)}
+        tiles = {name: told for name, *told in words.tiles(
+            heard, self._language)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
             for label, text in zip(('value', 'remark'), tiles.get(name, ())):
                 self._say(f'{name} {label}', text)
             if name in tiles:
-                self._say(f'{name} label', words.tile_label(name, tiles[name][0]))
-        out = consequences(heard)
+                self._say(f'{name} label', words.tile_label(
+                    name, tiles[name][0], self._language))
+        out = consequences(heard, self._language)
         self._say('consequences', out)
         self._once('consequences there', bool(out), self._consequences.set_visibility)
         self._show_doing(heard)
         self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
-        self._once('robots', robots_table(heard), self._robots.set_content)
-        self._once('events', events_table(heard), self._events.set_content)
+        self._once('robots', robots_table(heard, self._language), self._robots.set_content)
+        self._once('events', events_table(heard, self._language), self._events.set_content)
         self._show_map(heard)
 
     def _answer(self) -> None:
@@ -242,7 +258,7 @@ class Page:
             return
         heard = self._shared.subscriptions.heard
         came = (commands.latest, dict(commands.outcomes),
-                commands.outcome_of_goal(heard.description))
+                commands.outcome_of_goal(heard.description, self._language))
         if came != self._came:
             self._came = came
             self._show_controls(heard)
@@ -250,17 +266,21 @@ class Page:
     def _show_presence(self, heard: Telemetry, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""
         log = self._shared.log
-        absence = log.refused if log else words.presence(heard, now, self._shared.where)
+        absence = words.presence(
+            heard, now, where(self._shared.of, self._language), self._language) if not log else (
+            log.refused and phrase('page.log_ends', self._language, why=log.refused))
         silence = heard.silent(now)
-        last = '' if silence is None else time.strftime(
-            ' Last heard at %H:%M:%S.', time.localtime(time.time() - silence))
-        self._say('presence', f'{absence}{last}')
+        last = '' if silence is None else phrase(
+            'page.last_heard', self._language,
+            time=moment(time.time() - silence, '%H:%M:%S', self._language))
+        self._say('presence', ' '.join(filter(None, (absence, last))))
         self._once('absent', bool(absence), self._presence.set_visibility)
         self._once('kind', 'past' if self._then else '' if silence is None else 'stale',
                    lambda kind: self._page.classes(kind, remove='past stale'))
         phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
         self._say('phase', ', '.join(filter(None, (
-            words.PHASES.get(phase, phase) or 'no explorer', stopped(heard)))))
+            phrase_or(f'phases.{phase}', self._language, phase) or self._word('no_explorer'),
+            stopped(heard, self._language)))))
 
     def _show_slider(self) -> None:
         moments = self._shared.looking_back.past.moments
@@ -268,10 +288,12 @@ class Page:
         if self._then and not (moments and moments[0].number <= self._then.moment.number):
             self._then = None    # an exploration has started again
         if self._then:    # found by its number, as it may be forgotten meanwhile
-            at, told = self._then.among(moments), self._then.told
-            self._say('past', f'{"Shown" if self._shared.log else "The past is shown"}: {told}')
-        begin = '' if not moments else moment(moments[0].time) if moments[0].time else (
-            f'step {words.whole(moments[0].step)}')
+            at, told = self._then.among(moments), self._then.told(self._language)
+            self._say('past', phrase(f'page.{"shown" if self._shared.log else "past_shown"}',
+                                     self._language, moment=told))
+        begin = '' if not moments else moment(
+            moments[0].time, language=self._language) if moments[0].time else phrase(
+                'event.step', self._language, step=moments[0].step)
         self._once('slider', (len(moments), at, begin, told),
                    lambda shown: self._slider.run_method('show', *shown))
         self._once('past there', bool(told), self._past_bar.set_visibility)
@@ -296,17 +318,17 @@ class Page:
 
     def _show_doing(self, heard: Telemetry) -> None:
         phase = heard.activity.within(heard.phase)
-        self._once('machine', machine(phase), self._machine.set_content)
-        self._say('doing', doing(heard, self._by))
-        self._once('terms', heard.activity.sentence, self._terms.set_text)
-        bar = words.bar(heard)
+        self._once('machine', machine(phase, self._language), self._machine.set_content)
+        self._say('doing', doing(heard, self._by, self._language))
+        self._once('terms', in_terms(heard, self._language), self._terms.set_text)
+        bar = words.bar(heard, self._language)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
             self._once('bar', f'{bar.share:.1%}',
                        lambda width: self._bar.style(f'width: {width}'))
             self._say('left', bar.text)
             self._say('detail', bar.detail)
-        tests = decisions_table(heard)
+        tests = decisions_table(heard, self._language)
         self._once('tests', bool(tests), self._evidence_card.set_visibility)
         self._once('evidence', tests, self._evidence.set_content)
 
@@ -327,8 +349,9 @@ class Page:
         self._once('choice', state is not None, self._choice_card.set_visibility)
         if state is not None:
             name = heard.description.names.get(state)
-            self._say('chosen', heard.description.name(state) if name else f'State {state}')
-            self._say('about', '\n'.join(words.about(heard, state)))
+            self._say('chosen', heard.description.name(state) if name else as_sentence(
+                phrase('about.state', self._language, state=str(state))))
+            self._say('about', '\n'.join(words.about(heard, state, self._language)))
 
     def _policy(self, heard: Telemetry) -> dict[str, list[Any]] | None:
         if self._chosen is None:
@@ -346,13 +369,15 @@ class Page:
             refused = self._refusal(name)
             self._once(f'{name} enabled', not refused, pressed.set_enabled)
             if name not in (*BAR, 'go', 'cancel'):
-                self._say(f'{name} result', _told(commands.outcomes.get(name), refused))
+                self._say(f'{name} result', self._came_of(commands.outcomes.get(name), refused))
         name, when = commands.latest
-        pressed, goal = commands.outcomes.get(name), commands.outcome_of_goal(heard.description)
-        way = _told(goal, '')
-        told = ['' if pressed is None else f'{when} {CONTROLS[name].label}: {_told(pressed, "")}',
+        pressed, goal = commands.outcomes.get(name), commands.outcome_of_goal(
+            heard.description, self._language)
+        way = self._came_of(goal, '')
+        told = ['' if pressed is None else (
+            f'{when} {phrase(f"controls.{name}", self._language)}: {self._came_of(pressed, "")}'),
                 way if goal is not None and goal.good is None else '']
-        self._say('bar', bar_line(heard, time.monotonic(), *told))
+        self._say('bar', bar_line(heard, time.monotonic(), *told, language=self._language))
         refused = self._refusal('go') or self._refusal('cancel')
         self._say('go result', ' \u00b7 '.join(filter(None, (way, refused))))
         choices = {state: heard.description.name(state) for state in heard.knowledge.goals}
@@ -384,10 +409,9 @@ class Page:
         if self._shared.commands and self._chosen is not None:
             self._shared.commands.go(self._chosen, self._by)
 
-
-def _told(outcome: CommandOutcome | None, refused: str) -> str:
-    """Return what came of a control, and why it is greyed out."""
-    mark = '' if outcome is None else {True: '\u2713 ', False: '\u2717 ', None: '\u2026 '}[
-        outcome.good]
-    told = '' if outcome is None else f'{mark}{outcome.text}'
-    return ' \u00b7 '.join(filter(None, (told, refused)))
+    def _came_of(self, outcome: CommandOutcome | None, refused: str) -> str:
+        """Return what came of a control, and why it is greyed out."""
+        mark = '' if outcome is None else {True: '\u2713 ', False: '\u2717 ', None: '\u2026 '}[
+            outcome.good]
+        told = '' if outcome is None else f'{mark}{text_in(self._language, outcome.text)}'
+        return ' \u00b7 '.join(filter(None, (told, refused)))

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The common parts of all pages: style, icon, boxes, cards, and the choice of light or dark."""
+"""The parts of pages: style, boxes, cards, light or dark, language, and elements of a browser."""
 
 from __future__ import annotations
 
+from copy import copy
 from pathlib import Path
 
+from mnm_ros.view.language import ENGLISH
 from mnm_ros.view.scene import KINDS
-from nicegui import ui
+from nicegui import Client, ui
+from nicegui.element import Element
 
 STYLE = Path(__file__).with_name('page.css').read_text(encoding='utf-8') + ''.join(
     f'@layer overrides {{ body {{ --{name}: {kind.colour}; }} '
@@ -50,11 +53,36 @@ def title(where: str) -> None:
 class ThemeButton:
     """Light, dark, or as the system has it."""
 
-    def __init__(self) -> None:
+    def __init__(self, label: str) -> None:
         self._dark = ui.dark_mode(None)
         self._button = ui.button(icon='brightness_auto', on_click=self._next).props(
-            'flat round dense color=grey aria-label="light or dark"')
+            f'flat round dense color=grey aria-label="{label}"')
 
     def _next(self) -> None:
         self._dark.value = _THEMES[self._dark.value][1]
         self._button.props(f'icon={_THEMES[self._dark.value][0]}')
+
+
+class _Worded(Element):
+    """A component that takes its words from the table."""
+
+    def __init__(self, **words: object) -> None:
+        super().__init__()
+        self._props.update(words)
+
+
+class StateMap(_Worded, component='state_map.js'):    # type: ignore[call-arg]
+    """The map of states; emits ``pick`` with the id of a state as text, or None."""
+
+
+class Connection(_Worded, component='connection.js'):    # type: ignore[call-arg]
+    """Says that the server is silent; its method ``beat`` says that it is not."""
+
+
+class TimeSlider(_Worded, component='time_slider.js'):    # type: ignore[call-arg]
+    """Emits ``slide`` with the number of a moment, or None for its right end."""
+
+def set_language(client: Client, language: str) -> None:
+    """Let a page say its language, and have the texts of NiceGUI in it, unlike other pages."""
+    client.page = copy(client.page)
+    client.page.language = 'en-US' if language == ENGLISH else language

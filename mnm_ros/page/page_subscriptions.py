@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 import math
@@ -21,6 +21,7 @@ from mnm_ros.page.looking_back import LookingBack, Source
 from mnm_ros.page.played_log import PlayedLog
 from mnm_ros.robot_description import FARTHEST
 from mnm_ros.subscriptions import Subscriptions
+from mnm_ros.view.language import phrase
 from mnm_ros.view.telemetry import Ground, Telemetry
 from mnm_ros.view.web.layers import draw, Layers, picture, Places
 from mnm_ros.view.web.panels import Timeline
@@ -142,27 +143,34 @@ class SharedLayers:
     The telemetry as layers and as a chart, drawn when they have changed.
 
     :param commands: None for a page that commands nothing.
-    :param where: namespace and domain, or a log, for people.
+    :param of: the names of what is shown, as ``where`` takes them.
     :ivar log: that is shown in place of what is heard.
     """
 
-    def __init__(self, subscriptions: Source, commands: Commands | None, where: str) -> None:
+    def __init__(self, subscriptions: Source, commands: Commands | None,
+                 of: Mapping[str, str]) -> None:
         self.log = subscriptions if isinstance(subscriptions, PlayedLog) else None
-        self.subscriptions, self.commands, self.where = subscriptions, commands, where
+        self.subscriptions, self.commands, self.of = subscriptions, commands, of
         self.places = Places()
         self.timeline = Timeline()
         self.looking_back = LookingBack(subscriptions)
         self.layers: Layers = {}
         self._drawn: tuple[Any, ...] = ()
         self._charted, self._new = 0.0, False
-        self.chart: dict[str, Any] = self.timeline.options()
+        self._charts: dict[str, dict[str, Any]] = {}    # by language, until something is new
 
     def remember(self, now: float) -> None:
         """Keep the course of things, whether a page is open or not."""
         self.looking_back.look(now)
         self._new |= self.timeline.update(self.subscriptions.heard)
         if self._new and now >= self._charted + _CHART:
-            self._new, self._charted, self.chart = False, now, self.timeline.options()
+            self._new, self._charted, self._charts = False, now, {}
+
+    def chart(self, language: str) -> dict[str, Any]:
+        """Return the timeline, the same one until something is new."""
+        if language not in self._charts:
+            self._charts[language] = self.timeline.options(language)
+        return self._charts[language]
 
     def play(self, heard: Telemetry, hypothesis: Hypothesis | None) -> None:
         """Take in the next scene of the log."""
@@ -170,7 +178,7 @@ class SharedLayers:
         self.log.take(replace(heard, reports=self.log.heard.reports + 1), hypothesis)
         self.looking_back.keep()
         if self.timeline.update(self.log.heard):
-            self.chart = self.timeline.options()
+            self._charts = {}
 
     def update(self) -> Telemetry:
         """Draw what is new and return what has been heard that it shows."""
@@ -182,6 +190,11 @@ class SharedLayers:
                 for one, other in zip(drawn, self._drawn, strict=True)):
             self._drawn, self.layers = drawn, draw(heard, self.places)
         return heard
+
+
+def where(of: Mapping[str, str], language: str) -> str:
+    """Return what a page is of: the ``log`` of that name, or ``namespace`` and ``domain``."""
+    return phrase(f'page.{"of_log" if "log" in of else "of_explorer"}', language, **of)
 
 
 def _with_map(ground: Ground, message: OccupancyGrid) -> Ground:

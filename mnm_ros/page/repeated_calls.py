@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import partial, reduce
 import math
 from typing import Any, NamedTuple
 
 from mnm_ros.nodes.common.commanding import CALL_AGAIN
+from mnm_ros.view.language import Phrase
 
 _TIMEOUT = 5.0    # s, for an answer
 _REPEAT = 1.0     # s, after which a request is made again: it may have been lost
@@ -20,10 +21,11 @@ class CommandOutcome(NamedTuple):
     """
     The result of a control.
 
+    :ivar text: the answer of a node in its words, or a phrase of the page.
     :ivar good: whether it was done; None as long as that is open.
     """
 
-    text: str
+    text: str | Phrase
     good: bool | None
 
 
@@ -48,7 +50,7 @@ class RepeatedCalls:
         self._answered = answered
         self._clients, self._request = clients, request
         self._unfinished, self._repeat = unfinished, repeat
-        self._said = dict.fromkeys(clients, CommandOutcome('asked for', None))
+        self._said = dict.fromkeys(clients, CommandOutcome(Phrase.of('outcomes.asked'), None))
         self._due = dict.fromkeys(clients, -math.inf)
         self._give_up = dict.fromkeys(clients, math.inf)
 
@@ -58,9 +60,10 @@ class RepeatedCalls:
             if self._said[robot].good is not None:
                 continue
             if not client.service_is_ready():
-                self._said[robot] = CommandOutcome('not there', False)
+                self._said[robot] = CommandOutcome(Phrase.of('outcomes.not_there'), False)
             elif now > self._give_up[robot]:
-                self._said[robot] = CommandOutcome(f'no answer after {_TIMEOUT:g} s', False)
+                self._said[robot] = CommandOutcome(
+                    Phrase.of('outcomes.no_answer', seconds=_TIMEOUT), False)
             elif now >= self._due[robot]:
                 self._give_up[robot] = min(self._give_up[robot], now + _TIMEOUT)
                 self._due[robot] = now + _REPEAT if self._repeat else math.inf
@@ -72,9 +75,10 @@ class RepeatedCalls:
         if done.cancelled() or self._said[robot].good is not None:
             return
         response = done.result()
-        text = response.message or ('done' if response.success else 'refused')
+        text = response.message.removesuffix(CALL_AGAIN) or Phrase.of(
+            f'outcomes.{"done" if response.success else "refused"}')
         if self._unfinished(response):
-            self._said[robot] = CommandOutcome(text.removesuffix(CALL_AGAIN), None)
+            self._said[robot] = CommandOutcome(text, None)
             self._due[robot], self._give_up[robot] = asked + _AGAIN, math.inf
         else:
             self._said[robot] = CommandOutcome(text, response.success)
@@ -83,13 +87,15 @@ class RepeatedCalls:
 
 def of_all(said: Mapping[str, CommandOutcome]) -> CommandOutcome:
     """Return what came of all in one sentence; it is good once that is true of each."""
-    together: dict[str, list[str]] = {}
+    together: dict[str | Phrase, list[str]] = {}
     for robot, outcome in said.items():
         together.setdefault(outcome.text, []).append(robot)
-    text = '; '.join(
-        f'{", ".join(robots)}: {told}' if any(robots) else told
-        for told, robots in together.items())
-    return CommandOutcome(text, _all(outcome.good for outcome in said.values()))
+    texts = [Phrase.of('outcomes.of_robots', robots=', '.join(robots), said=text)
+             if any(robots) else text for text, robots in together.items()]
+    return CommandOutcome(
+        reduce(lambda first, then: Phrase.of('outcomes.both', first=first, then=then), texts)
+        if texts else '',
+        _all(outcome.good for outcome in said.values()))
 
 
 def _all(goods: Iterable[bool | None]) -> bool | None:

@@ -11,8 +11,8 @@ const arrow = (kind) => ([path, weight, title]) =>
   `<path class="${kind}" d="${path}" stroke-width="${(0.012 + 0.03 * weight).toFixed(3)}"` +
   ` opacity="${(0.15 + 0.7 * weight).toFixed(2)}"><title>${escape(title)}</title></path>`;
 
-const state = ([id, x, y, r, kind, , title]) => {
-  const label = `${escape(title)}, ${kind}`;
+const state = (kinds) => ([id, x, y, r, kind, , title]) => {
+  const label = escape(`${title}, ${kinds[kind]}`);
   return `<g class="state ${kind}" data-id="${escape(id)}" role="button" tabindex="-1" aria-label="${label}"><circle cx="${x}" cy="${y}" r="${kind === "unmet" ? r / 3 : r}"/>` +
     `<title>${label}</title></g>`;
 };
@@ -102,7 +102,7 @@ const LAYERS = {
     `<rect class="door ${open ? "open" : "closed"}" x="${x}" y="${y}" width="${side}" height="${side}"/>`).join(""),
   walls: (path) => `<path class="wall" d="${path}"/>`,
   links: (all) => all.map(arrow("link")).join(""),
-  states: (all) => all.map(state).join(""),
+  states: (all, kinds) => all.map(state(kinds)).join(""),
   policy: ({ arrows, resets }) => arrows.map(arrow("way")).join("") + resets.map(reset).join(""),
   home: house,
   current: (all) => all.map(([x, y, r]) =>
@@ -119,12 +119,13 @@ const LAYERS = {
 
 export default {
   template: `<div class="map-frame">
-    <svg ref="svg" role="group" aria-label="map of states; arrow keys go from state to state"></svg>
+    <svg ref="svg" role="group" :aria-label="words.map"></svg>
     <div class="zoom">
-      <button @click="zoom(0.7)" aria-label="nearer">+</button>
-      <button @click="zoom(1.43)" aria-label="farther">&minus;</button>
-      <button @click="fit" aria-label="show everything">&#x2922;</button>
+      <button @click="zoom(0.7)" :aria-label="words.nearer">+</button>
+      <button @click="zoom(1.43)" :aria-label="words.farther">&minus;</button>
+      <button @click="fit" :aria-label="words.everything">&#x2922;</button>
     </div></div>`,
+  props: ["words", "kinds"],
   mounted() {
     // A server that was gone is found again within a second or two, not five.
     setTimeout(() => window.socket?.io.reconnectionDelayMax(1000), 0);
@@ -161,7 +162,7 @@ export default {
       if ("states" in layers) layers.labels = layers.states;
       const focused = this.groups.states.contains(document.activeElement) && document.activeElement.dataset.id;
       for (const [name, layer] of Object.entries(layers)) {
-        if (name in LAYERS) this.groups[name].innerHTML = layer === null ? "" : LAYERS[name](layer);
+        if (name in LAYERS) this.groups[name].innerHTML = layer === null ? "" : LAYERS[name](layer, this.kinds);
       }
       if ("placed" in layers) this.$el.classList.toggle("placed", layers.placed);
       if ("box" in layers || "placed" in layers) {

@@ -5,13 +5,13 @@
 
 export default {
   template: `<div class="time" v-show="count">
-    <button @click="to(at - 1)" :disabled="at <= 0" aria-label="a moment earlier">&lsaquo;</button>
-    <input type="range" min="0" :max="count" :value.prop="at" aria-label="moment shown"
+    <button @click="to(at - 1)" :disabled="at <= 0" :aria-label="words.earlier">&lsaquo;</button>
+    <input type="range" min="0" :max="count" :value.prop="at" :aria-label="words.shown"
       :aria-valuetext="told || end" @input="to(+$event.target.value)" @pointerdown="held = true"
       @pointerup="held = false" @pointercancel="held = false">
-    <button @click="to(at + 1)" :disabled="at >= count" aria-label="a moment later">&rsaquo;</button>
+    <button @click="to(at + 1)" :disabled="at >= count" :aria-label="words.later">&rsaquo;</button>
     <div class="ends"><span>{{ begin }}</span><span>{{ end }}</span></div></div>`,
-  props: ["end"],
+  props: ["end", "words"],
   data: () => ({ count: 0, at: 0, begin: "", told: "", held: false }),
   methods: {
     show(count, at, begin, told) {

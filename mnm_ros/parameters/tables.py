@@ -19,6 +19,7 @@ from mnm_ros.driving.maneuvers import MOVES
 from mnm_ros.driving.pose import POSE_SOURCES
 from mnm_ros.driving.sight import BUMP_TYPES
 from mnm_ros.parameters.parameter_spec import ParameterSpec
+from mnm_ros.view.language import LANGUAGES
 
 PROBLEM = (
     ParameterSpec('radius', 4.0, 'L: the explorer learns the states within this many expected '
@@ -27,6 +28,9 @@ PROBLEM = (
     ParameterSpec('epsilon', 1.0, 'a learnt policy may need (1 + epsilon) * radius expected steps',
                   minimum=EPSILON[0], maximum=EPSILON[1]),
 )
+LANGUAGE = ParameterSpec('language', LANGUAGES[0], 'language of the sentences for people, on '
+                         'topics and in answers; logs and errors stay in English',
+                         choices=LANGUAGES)
 SEED = ParameterSpec('seed', 0, 'seed of every random choice', minimum=0)
 RECORD = ParameterSpec('record', '', 'JSON file to write the transition counts to at shutdown; '
                        "'' for none", read_only=True)
@@ -56,6 +60,7 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('preset', DEFAULT, 'named set of parts and constants of the algorithm',
                   choices=tuple(PRESETS)),
     SEED,
+    LANGUAGE,
     ParameterSpec('step_timeout', 5.0, 's, from an unanswered action to its repetition',
                   minimum=0.01, runtime=True),
     ParameterSpec('step_retries', 3, 'repetitions of an action before the robot counts as not '
@@ -386,6 +391,8 @@ DASHBOARD = _fixed(
     ParameterSpec('log', '', 'path of a transition log, or a checkpoint, that the page shows '
                   "instead of a running exploration; '' for none"),
     ParameterSpec('read_only', False, 'show everything, command nothing'),
+    replace(LANGUAGE, description='language of a page that asks for none in its address, as with '
+            '?language=de'),
 )
 
 NODES: Mapping[str, tuple[ParameterSpec, ...]] = {

@@ -16,7 +16,7 @@ import math
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import HomeMissed, Reason
+from mnm_ros.core.progress.said import HomeMissed, MaxDuration, MaxSteps, Reason
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.exchange import RetryTimer
 
@@ -48,7 +48,7 @@ class Loop(ABC):
         need not.
     """
 
-    reason_to_wait: Callable[[], str]
+    reason_to_wait: Callable[[], Reason]
 
     @property
     @abstractmethod
@@ -118,7 +118,7 @@ class RobotLoop(Loop):
         self.task = task
         self.timer = RetryTimer(limits.timeout, limits.retries)
         self.before_step: Callable[[], None] = lambda: None
-        self.reason_to_wait: Callable[[], str] = lambda: ''
+        self.reason_to_wait: Callable[[], Reason] = lambda: ''
         self.aside: Callable[[Callable[[], object], Callable[[float], None]], None] = _in_turn
         self._turn = 0    # counts what was observed or begun
         self._pause_reason: Reason = ''    # why it will pause after the step under way
@@ -318,9 +318,9 @@ class RobotLoop(Loop):
     def _finish_at_limit(self, now: float) -> bool:
         """Return whether the task is over, because a limit has been reached or otherwise."""
         if 0 < self._limits.max_steps <= self.task.steps:
-            self.task.finish(f'max_steps reached: {self.task.steps} steps')
+            self.task.finish(MaxSteps(self.task.steps))
         elif now >= self._limits.deadline:
-            self.task.finish('max_duration reached')
+            self.task.finish(MaxDuration())
         elif not self.over:
             return False
         self.running = False

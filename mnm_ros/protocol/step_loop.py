@@ -9,7 +9,7 @@ from statistics import mean
 
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.progress.said import HomeFailed, Reason
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.command_numbers import SequenceNumbers
 from mnm_ros.protocol.exchange import AnswerTimes, PairTimes, REPORT, StateMeaning, StepClient
@@ -159,7 +159,7 @@ class StepLoop(RobotLoop):
         progress = self._return_home.respond(attempt, success, message)
         refusals = self._return_home.refusals
         if self.running and refusals > self._limits.reset_retries:
-            self.fail(f'return_home failed {refusals} times in a row: {message}', now)
+            self.fail(HomeFailed(refusals, message), now)
         else:
             if success and self._return_home.unsure:
                 self.timer.hurry(now + _GRACE)
@@ -291,11 +291,11 @@ class FleetLoop(Loop):
         return self._exploration.state in OVER
 
     @property
-    def reason_to_wait(self) -> Callable[[], str]:
+    def reason_to_wait(self) -> Callable[[], Reason]:
         return self._loops[0].reason_to_wait
 
     @reason_to_wait.setter
-    def reason_to_wait(self, reason_to_wait: Callable[[], str]) -> None:
+    def reason_to_wait(self, reason_to_wait: Callable[[], Reason]) -> None:
         for loop in self._loops:
             loop.reason_to_wait = reason_to_wait
 

@@ -22,8 +22,8 @@ from mnm_ros.simulation.cmp import TableCmp
 from mnm_ros.simulation.ground_truth import best_time
 from mnm_ros.trial.replay import ReplaySummary
 from mnm_ros.version import __version__
-from mnm_ros.view.event_words import merged, moment, told
-from mnm_ros.view.scene import KINDS
+from mnm_ros.view.event_words import merged, told
+from mnm_ros.view.language import ENGLISH, moment, phrase
 from mnm_ros.view.words import by_source
 
 ENOUGH = 3        # times; a policy with an action tried less often is marked
@@ -189,7 +189,7 @@ class Facts:
             for action, seen in actions.items() if action != RESET})
         states = sorted((state for state in known.kinds if state not in known.known),
                         key=lambda state: -known.visits.get(state, 0))
-        listed = [(self._label(state), KINDS[known.kinds[state].value].word,
+        listed = [(self._label(state), phrase(f'kinds.{known.kinds[state].value}', ENGLISH),
                    known.visits.get(state, 0), best_time(model, known.known, state))
                   for state in states[:_BEYOND]]
         return sorted(listed, key=lambda row: row[3]), max(0, len(states) - _BEYOND)

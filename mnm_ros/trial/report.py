@@ -29,6 +29,7 @@ from mnm_ros.robot_description import beside, kept_beside, RobotDescription
 from mnm_ros.trial.facts import Facts, steps_in_words
 from mnm_ros.trial.replay import replay
 from mnm_ros.view.event_words import tone
+from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.scene import KINDS, TRUSTED
 import yaml
 
@@ -118,8 +119,9 @@ def _values(saved: SavedInputs, span: str, description: RobotDescription) -> dic
         'graph': plan.draw(),
         'small': plan.few, 'placed': plan.placed, 'circle': plan.circle,
         'states_legend': [(
-            f'{KINDS[kind].word} ({KINDS[kind].mark})' if kind in TRUSTED
-            else KINDS[kind].word, KINDS[kind].colour) for kind in plan.kinds],
+            phrase(f'kinds.{kind}', ENGLISH) + (
+                f' ({KINDS[kind].mark})' if kind in TRUSTED else ''), KINDS[kind].colour)
+            for kind in plan.kinds],
         'actions_legend': pictures.colours(facts.actions),
         'time': pictures.draw_time(summary),
         'rows': rows, 'limit': f'{facts.limit:g}', 'in_words': steps_in_words,

@@ -5,47 +5,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-import math
-import re
-import time
+from dataclasses import replace
 
 from mnm_ros.core.model.counts import Pair, usual
-from mnm_ros.core.model.declaration import listed
+from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
 from mnm_ros.core.progress.said import (
     Because,
     ExploreCalled,
     ExploreCalledBefore,
     HintWithdrawn,
+    InSteps,
+    InWords,
     MostHasChanged,
     PausedBy,
     PausedToGoHomeBy,
     Reason,
+    Said,
     WaysClosed,
 )
-from mnm_ros.core.task.navigation import GoalReport
+from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.sentences import places, sentence
+from mnm_ros.view.language import ENGLISH, enumerated, moment, phrase
+from mnm_ros.view.sentences import action_name, origin, place, places, sentence
 
-_MOST_NAMED = 5    # states in a sentence
-_ASKED = {'stop': 'stopped', 'free': 'free to move again', 'pause': 'pause requested',
-          'resume': 'resume requested', 'home': 'sent home', 'rest': 'sent home to rest',
-          'recover': 'recovery requested', 'save': 'save requested', 'load': 'load requested',
-          'forget': 'removal of a source requested',
-          'look': 'test moves at closed ways requested',
-          'improve': 'improvement of policies requested',
-          'cancel': 'end of the goal requested',
-          'change': 'change of the simulated world requested',
-          'at_home': 'arrived at home', 'not_home': 'did not get home', 'hazard': 'hazard'}
-"""Words for a request, or for its outcome, by ``Event.what``."""
 _NOWHERE = ('look', 'improve', 'forget')    # the place of the robot says nothing there
 _LATE = 10.0    # s, by which an event may be published after a later one, at most
-
-
-def moment(seconds: float, form: str = '%a %H:%M') -> str:
-    """Return the day of the week and the time of the day; of s since 1970."""
-    return time.strftime(form, time.localtime(seconds))
 
 
 def merged(events: Sequence[Event]) -> list[Event]:
@@ -116,43 +101,33 @@ def tone(event: Event) -> str:
     return ''
 
 
-@dataclass(frozen=True)
-class ClosedWay:
-    """
-    The words about a way that is closed.
-
-    :ivar name: of the way, and since when it is closed.
-    :ivar next_try: when the robot tries the way again; empty for now, or for no known time.
-    """
-
-    name: str
-    next_try: str
-
-    def __str__(self) -> str:
-        return ', '.join(filter(None, (self.name, self.next_try)))
-
-
-def closed_way(pair: Pair, since: float | None, look: float,
-               description: RobotDescription) -> ClosedWay:
-    """
-    Return the words about a way that is closed.
-
-    :param pair: state and action.
-    :param since: s since 1970; None if that is not known.
-    :param look: when it is tried again, s since 1970; infinite for now, or for no known time.
-    """
+def closed_way(way: ClosedWay, description: RobotDescription, language: str = ENGLISH) -> str:
+    """Return the name of a way that is closed, since when it is, and when it is tried again."""
+    pair = way.state, way.action
     door = description.door(*pair)
-    began = '' if since is None else f' since {moment(since)}'
-    return ClosedWay(
-        f'{_way(pair, door, description)} {"closed" if door else "blocked"}{began}',
-        f'next try {moment(look)}' if math.isfinite(look) else '')
+    closed = phrase(f'outcome.{"closed" if door else "blocked"}', language,
+                    way=_way(pair, door, description, language))
+    tried = next_try(way, language)
+    return closed + _since(way.since, language) + (tried and f', {tried}')
 
 
-def _way(pair: Pair, door: str, description: RobotDescription) -> str:
+def next_try(way: ClosedWay, language: str = ENGLISH) -> str:
+    """Return when a closed way is tried again; empty for now, or for no known time."""
+    return '' if way.next_try is None else phrase(
+        'event.next_try', language, time=moment(way.next_try, language=language))
+
+
+def _way(pair: Pair, door: str, description: RobotDescription, language: str) -> str:
     """Return the name of a way: of its door, or of its action if ``door`` is empty."""
     state, action = pair
-    return f'door {door}' if door else (
-        f'"{description.action_name(action, state)}" in {description.place(state)}')
+    return phrase('words.door', language, door=door) if door else phrase(
+        'words.pair', language, action=action_name(action, state, description, language),
+        state=place(state, description, language))
+
+
+def _since(time: float | None, language: str) -> str:
+    return '' if time is None else phrase(
+        'event.since', language, time=moment(time, language=language))
 
 
 def pause_after(pause: Event | None, event: Event) -> Event | None:
@@ -168,7 +143,7 @@ def pause_after(pause: Event | None, event: Event) -> Event | None:
     return None if event.what == 'resume' else pause
 
 
-def paused(status: Reason, pause: Event | None, here: str = '') -> str:
+def paused(status: Reason, pause: Event | None, here: str = '', language: str = ENGLISH) -> str:
     """
     Return who has paused the exploration, and when; empty if ``status`` or nobody says so.
 
@@ -179,58 +154,82 @@ def paused(status: Reason, pause: Event | None, here: str = '') -> str:
     if pause is None or not isinstance(why, (ExploreCalled, ExploreCalledBefore)):
         return ''
     form = '%a %H:%M' if isinstance(why, ExploreCalledBefore) else '%H:%M'
-    home = ' to go home' if isinstance(pause.said, PausedToGoHomeBy) else ''
-    by = 'from this page' if pause.by == here else f'by {pause.by}'
-    return f'paused{home} {by} at {moment(pause.time, form)}'
+    name = 'to_go_home' if isinstance(pause.said, PausedToGoHomeBy) else 'paused'
+    by = phrase('event.from_this_page', language) if pause.by == here else (
+        phrase('event.by', language, by=origin(pause.by or '', language)))
+    return phrase(f'event.{name}', language, by=by, time=moment(pause.time, form, language))
 
 
-def told(event: Event, description: RobotDescription) -> str:
-    """Return the sentence about an event."""
+def told(event: Event, description: RobotDescription, language: str = ENGLISH,
+         plain: bool = False) -> str:
+    """
+    Return the sentence about an event, of its values; its text if it has no values.
+
+    :param plain: whether to avoid the terms of the algorithm.
+    """
     if event.what is not None:
-        return _asked(event, description)
+        return _asked(event, description, language)
     if event.change is not None and event.change.before and event.change.after:
-        return _pair(event.change, description, hint=event.kind == 'hint')
+        return _pair(event.change, description, language, hint=event.kind == 'hint')
     if event.moves is not None:
         ends = isinstance(event.said, MostHasChanged)
-        return _moves(event.moves, description) + '; the next round begins' * ends
+        return _moves(event.moves, description, language) + (
+            phrase('event.next_round', language) if ends else '')
+    said = sentence(event.said, description, language, plain) or event.text
+    if event.robot and event.said:
+        said = f'{event.robot}: {said}'
     if event.ways is not None:
-        return f'{_ways(event.ways, description)}; {event.text or sentence(event.said)}'
-    return event.text or sentence(event.said, description)
+        return f'{_ways(event.ways, description, language)}; {said}'
+    return said
 
 
-def _asked(event: Event, description: RobotDescription) -> str:
+def _asked(event: Event, description: RobotDescription, language: str) -> str:
     """Return what somebody has asked for, where and from where, or what has become of a goal."""
-    target = '' if event.target is None else description.place(event.target)
     if event.kind == 'goal' and event.what != 'goal':
-        return _one_step(_with_place(event.text, event.what or '', event.target, description))
+        return _goal(event.what or '', event.target, event.said, description, language)
+    detail = sentence(event.said, description, language)
     here = event.state is not None and event.what not in _NOWHERE and (
         event.kind in ('stop', 'free', 'command'))
-    said, more = (f'goal {target}', '') if event.kind == 'goal' else (
-        event.text, '') if event.kind == 'setting' else (
-        _ASKED.get(event.what or '', event.what or ''), event.text and f': {event.text}')
-    if event.corrects:
-        more += f'{"; " if more else ": "}first reported as by {event.corrects}'
+    said, more = (detail, '') if event.kind == 'setting' else (phrase(
+        f'asked.{event.what}', language,
+        target='' if event.target is None else place(event.target, description, language)),
+        detail)
+    if here:
+        said = phrase('event.at', language, said=said,
+                      place=place(event.state or 0, description, language))
+    more = '; '.join(filter(None, (more, event.corrects and phrase(
+        'event.corrects', language, by=origin(event.corrects, language)))))
     return ''.join((
-        f'{event.robot}: ' if event.robot else '', said,
-        f' at {description.place(event.state or 0)}' if here else '',
-        f', by {event.by}', f' ({event.user})' if event.user else '', more))
+        f'{event.robot}: ' if event.robot else '', said, ', ',
+        phrase('event.by', language, by=origin(event.by or '', language)),
+        f' ({event.user})' if event.user else '',
+        more and f': {more}', _more(event.count or 0, language)))
 
 
-def with_place(report: GoalReport, description: RobotDescription) -> str:
-    """Return the text of a goal, which has the id of its state, with the name of that."""
-    return _with_place(report.text, report.status.value, report.target, description)
+def _more(count: int, language: str) -> str:
+    """Return in brackets how often something was asked for besides the first time."""
+    return phrase('event.more', language, count=count) if count else ''
 
 
-def _with_place(text: str, what: str, target: int | None, description: RobotDescription) -> str:
-    place = '' if target is None else description.place(target)
-    return text.replace(f'{what} {target}', f'{what} {place}', 1)
+def goal_words(report: GoalReport, description: RobotDescription,
+               language: str = ENGLISH) -> str:
+    """Return how far a goal is, with the name of its state."""
+    return _goal(report.status.value, report.target, goal_said(report), description, language)
 
 
-def _one_step(text: str) -> str:
-    return re.sub(r'\b1 steps\b', '1 step', text)
+def goal_said(report: GoalReport) -> Said:
+    """Return what reaching a goal took, or why it ended otherwise."""
+    return InSteps(report.steps) if report.status is GoalStatus.REACHED else InWords(report.how)
 
 
-def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
+def _goal(status: str, target: int | None, said: Said | None, description: RobotDescription,
+          language: str) -> str:
+    """Return how far a goal is; ``said`` is what reaching it took, or why it ended otherwise."""
+    return phrase(f'goal.{status}', language, said=sentence(said, description, language),
+                  place='' if target is None else f' {place(target, description, language)}')
+
+
+def _pair(change: PairChange, description: RobotDescription, language: str, hint: bool) -> str:
     """
     Return where an action leads now, since when, and how often each outcome was seen.
 
@@ -239,41 +238,46 @@ def _pair(change: PairChange, description: RobotDescription, hint: bool) -> str:
     (now, times, tried), (was, worked, before) = _usual(change.after), _usual(change.before)
     stays, stayed = now == change.state, was == change.state
     door = description.door(change.state, change.action) if stays != stayed else ''
-    subject = _way(change.pair, door, description)
-    leads = ('closed' if stays else 'open') if door else 'blocked' if stays else (
-        f'leads to {description.place(now)}')
+    outcome = ('closed' if stays else 'open') if door else 'blocked' if stays else 'leads'
     if now == was:
-        leads += ' less often' if times * before < worked * tried else ' more often'
-    made = f'{times:,} of {tried:,} tries' + (
-        '' if stays == stayed else ' failed' if stays else ' worked')
+        outcome += '_less' if times * before < worked * tried else '_more'
+    result = phrase(f'{"possible" if hint else "outcome"}.{outcome}', language,
+                    way=_way(change.pair, door, description, language),
+                    end=place(now, description, language))
+    made = phrase(f'tries.{"any" if stays == stayed else "failed" if stays else "worked"}',
+                  language, times=times, tried=tried)
     if hint:
-        may = leads.replace('leads', 'lead', 1) if leads.startswith('leads') else f'be {leads}'
-        return f'{subject} may {may} ({made}); not certain yet'
-    earlier = f'{worked:,} of {before:,}' + (
-        '' if now == was else ' worked' if stays else ' failed' if stayed else
-        f' to {description.place(was)}')
-    since = '' if change.time is None else f' since {moment(change.time)}'
-    return f'{subject} {leads}{since} ({made}, {earlier} before)'
+        return phrase('event.hint', language, result=result, made=made)
+    earlier = 'same' if now == was else 'worked' if stays else 'failed' if stayed else 'led'
+    return phrase(
+        'event.change', language, result=result + _since(change.time, language), made=made,
+        earlier=phrase(f'earlier.{earlier}', language, times=worked, tried=before,
+                       end=place(was, description, language)))
 
 
-def _moves(moves: MovesChange, description: RobotDescription) -> str:
+def _moves(moves: MovesChange, description: RobotDescription, language: str) -> str:
     """Return since when many moves have become less reliable, or more, and how much."""
-    which = 'all moves have' if moves.action is None else (
-        f'"{description.action_name(moves.action)}" has')
     before, after = moves.reliable
-    return (f'{which} become {"less" if after < before else "more"} reliable{_began(moves)}: '
-            f'{after:.0%} instead of {before:.0%}')
+    kind = 'all' if moves.action is None else 'action'
+    return phrase(
+        f'moves.{kind}_{"less" if after < before else "more"}', language,
+        action='' if moves.action is None else (
+            action_name(moves.action, None, description, language)),
+        began=_began(moves, language), before=before, after=after)
 
 
-def _began(moves: MovesChange) -> str:
+def _began(moves: MovesChange, language: str) -> str:
     """Return between which times, or else steps, a change of many moves has begun."""
     if moves.time is not None and moves.latest_time is not None:
-        first, last = moment(moves.time), moment(moves.latest_time)
+        first, last = (moment(each, language=language)
+                       for each in (moves.time, moves.latest_time))
     elif moves.step is not None and moves.latest is not None:
-        first, last = f'step {moves.step:,}', f'step {moves.latest:,}'
+        first, last = (phrase('event.step', language, step=each)
+                       for each in (moves.step, moves.latest))
     else:
         return ''
-    return f' since {first}' if first == last else f' between {first} and {last}'
+    return phrase('event.since', language, time=first) if first == last else phrase(
+        'event.between', language, first=first, last=last)
 
 
 def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
@@ -283,42 +287,48 @@ def _usual(following: Mapping[int, int]) -> tuple[int, int, int]:
     return most, following[most], sum(following.values())
 
 
-def _ways(ways: WaysChange, description: RobotDescription) -> str:
+def _ways(ways: WaysChange, description: RobotDescription, language: str) -> str:
     """Return what has come of a change, the places that are out of reach first."""
     rooms = _lost_rooms(ways.lost, ways.reached, description)
     reasons: dict[str, list[int]] = {}
     for state in ways.lost:
         if description.room(state) not in rooms:
-            reasons.setdefault(_why_lost(state, ways), []).append(state)
-    lost = [f'{_named(rooms)} out of reach'] * bool(rooms) + [
-        f'{_places(states, description)} out of reach{why}' for why, states in reasons.items()]
-    found = f'{_places(ways.found, description)} within reach now' if ways.found else ''
-    other = ''
+            reasons.setdefault(_why_lost(state, ways, language), []).append(state)
+
+    def out(texts: Sequence[str], why: str = '') -> str:
+        return phrase('ways.lost', language, places=enumerated(texts, language)) + why
+
+    found = [out(rooms)] * bool(rooms) + [
+        out(places(states, description, language), why) for why, states in reasons.items()]
+    if ways.found:
+        found.append(phrase('ways.found', language, places=enumerated(
+            places(ways.found, description, language), language)))
     if ways.other:
         through = _through(ways, description)
-        other = (f'another way is taken to {len(ways.other)} place{"s" * (len(ways.other) != 1)}'
-                 f'{through and f", through {through}"}')
-    return '; '.join(filter(None, (*lost, found, other))) or 'all places are reached as before'
+        found.append(phrase(f'ways.{"through" if through else "other"}', language,
+                            count=len(ways.other), room=through))
+    return '; '.join(found) or phrase('ways.same', language)
 
 
-def out_of_reach(lost: Sequence[int], reached: Sequence[int],
-                 description: RobotDescription) -> str:
-    """Return the rooms, then the other places, that are lost; empty without any."""
+def out_of_reach(lost: Sequence[int], reached: Sequence[int], description: RobotDescription,
+                 language: str = ENGLISH) -> str:
+    """Return the rooms, then the other places, that are out of reach; empty without any."""
     rooms = _lost_rooms(lost, reached, description)
-    others = places([state for state in lost if description.room(state) not in rooms], description)
-    return _named([*rooms, *others])
+    others = places([state for state in lost if description.room(state) not in rooms],
+                    description, language)
+    return phrase('ways.lost', language, places=enumerated([*rooms, *others], language)) if (
+        lost) else ''
 
 
-def _why_lost(state: int, ways: WaysChange) -> str:
+def _why_lost(state: int, ways: WaysChange, language: str) -> str:
     """Return why a state is lost, in brackets; nothing if that is not known."""
     if not ways.radius:
         return ''
     if state not in ways.away:
-        return ' (no known way)'
+        return phrase('ways.no_way', language)
     steps = ways.away[state]
-    far = f'now {steps:.3g} step{"s" * (steps != 1)} away'
-    return (f' ({far}, L is {ways.radius:g})' if steps > ways.radius else
-            f' ({far}, by no certified policy)')
+    return phrase(f'ways.{"too_far" if steps > ways.radius else "not_certified"}', language,
+                  steps=steps, radius=ways.radius)
 
 
 def _lost_rooms(lost: Sequence[int], reached: Sequence[int],
@@ -334,14 +344,3 @@ def _through(ways: WaysChange, description: RobotDescription) -> str:
     at_home = description.room(description.home) if description.home is not None else ''
     rooms = (description.room(state) for state in ways.by)
     return next((room for room in rooms if room and room != at_home), '')
-
-
-def _places(states: Sequence[int], description: RobotDescription) -> str:
-    return _named(places(states, description))
-
-
-def _named(texts: Sequence[str]) -> str:
-    """Return a few texts as people list them, or the first ones and how many more there are."""
-    if not 1 < len(texts) <= _MOST_NAMED:
-        return listed(texts, _MOST_NAMED)
-    return f'{", ".join(texts[:-1])} and {texts[-1]}'

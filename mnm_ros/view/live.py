@@ -11,6 +11,7 @@ import time
 
 from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.core.view import View
@@ -22,12 +23,18 @@ _LONG = 0.1        # s of computing, for these: among 1,000 states one may take 
 _NICE = 10         # of what may take long
 
 
-def activity(exploration: Exploration, view: View, status: str, names: RobotDescription) -> str:
-    """Return the text of ``activity``; while nothing is done, it says why as ``status`` does."""
+def activity(exploration: Exploration, view: View, status: str, closed: tuple[ClosedWay, ...],
+             names: RobotDescription, language: str) -> str:
+    """
+    Return the text of ``activity``.
+
+    :param status: as it is published; while nothing is done, the activity says why as that does.
+    :param closed: the ways that are closed.
+    """
     found = exploration.activity(view)
     running = exploration.state is RunState.RUNNING
-    return replace(
-        found, sentence=sentence(found.said, names) if running else status).to_json()
+    return replace(found, closed=closed, sentence=sentence(found.said, names, language) if (
+        running) else status).to_json()
 
 
 def played_on(exploration: Exploration, continuation: Continuation) -> Continuation:
@@ -40,10 +47,10 @@ def played_on(exploration: Exploration, continuation: Continuation) -> Continuat
 
 
 def trusted(exploration: Exploration, view: View, seconds: Mapping[int, float],
-            names: RobotDescription) -> tuple[TrustedPolicy, ...]:
+            names: RobotDescription, language: str) -> tuple[TrustedPolicy, ...]:
     """Return the policies there are, each of which is examined in its turn."""
     begun = time.thread_time()
-    told = tuple(replace(each.timed(seconds), why=sentence(each.said, names))
+    told = tuple(replace(each.timed(seconds), why=sentence(each.said, names, language))
                  for each in exploration.trust(view.looks, view))
     view.looks = (min(_MOST_LOOKS, view.looks + 1) if time.thread_time() < begun + _LONG
                   else max(1, view.looks // 2))

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from mnm_ros.core.progress.events import Event
+
 MOST = 200                 # moments that are kept
 MOST_BYTES = 16_000_000    # of all together
 NOTHING, DECISION, CHANGE = 1, 4, 16
@@ -18,7 +20,7 @@ class Moment(NamedTuple):
 
     :ivar step: after how many steps.
     :ivar time: in s since 1970; 0 if that is not known.
-    :ivar text: what had happened just before, or ''.
+    :ivar event: what had happened just before; None for nothing.
     :ivar weight: one of those above.
     :ivar number: in the order in which they were kept, whatever the clock said; of ``Past``.
     :ivar world: in which that was: many moments have the same one.
@@ -26,7 +28,7 @@ class Moment(NamedTuple):
 
     step: int
     time: float
-    text: str
+    event: Event | None
     weight: int
     packed: bytes
     number: int = 0
@@ -58,7 +60,8 @@ class Past:
 
 def _size(kept: list[Moment]) -> int:
     worlds = {id(moment.world): len(moment.world) for moment in kept}
-    return sum(len(moment.packed) + len(moment.text) for moment in kept) + sum(worlds.values())
+    return sum(len(moment.packed) + (len(moment.event.text) if moment.event else 0)
+               for moment in kept) + sum(worlds.values())
 
 
 def _least(kept: list[Moment]) -> int:

@@ -20,41 +20,32 @@ class KindStyle(NamedTuple):
     """
     How a kind of state, or another thing, is shown; ``core/knowledge`` says which are of which.
 
-    :ivar word: of legends.
+    The table of words has the name of each kind under ``kinds``, and sentences about a state of
+    each kind under ``meanings``.
+
     :ivar colour, dark: on white and on a dark ground.
     :ivar mark, style: in a terminal, the style as rich has it.
-    :ivar meaning: a sentence about a state.
     """
 
-    word: str
     colour: str
     dark: str
     mark: str
     style: str
-    meaning: str = ''
 
 
 KINDS = {
-    'robot': KindStyle('robot', '#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
-    'home': KindStyle('home', '#1f5fa8', '#5aa2ff', 'S', 'bold green',
-                      'home: RESET leads there'),
-    'known': KindStyle('known', '#1c7d54', '#2fae7c', 'o', 'green',
-                       'known: its policy is within the limit'),
-    'doubted': KindStyle('doubted', '#b5530f', '#e58a45', '!', 'bold yellow',
-                         'doubted: a change, or the hint of one, concerns its policy'),
-    'certified': KindStyle('certified', '#1c7d54', '#2fae7c', '*', 'bold green',
-                           'certified: a policy to it is within the limit'),
-    'candidate': KindStyle('candidate', '#946800', '#d9a313', '?', 'yellow',
-                           'candidate: met, and being examined'),
-    'assumed': KindStyle('assumed', '#6f7b88', '#8b97a3', '~', 'yellow',
-                         'assumed: there is a policy to it, of which nothing is promised'),
-    'met': KindStyle('met', '#6f7b88', '#8b97a3', '+', 'cyan', 'met, and not examined yet'),
-    'beyond': KindStyle('beyond the radius', '#6f7b88', '#8b97a3', '-', 'magenta',
-                        'met, but beyond the radius by what is known so far'),
-    'lost': KindStyle('lost', '#c93a32', '#ee6a62', 'x', 'bold red',
-                      'lost: a change took its policy'),
-    'wall': KindStyle('wall', '#3c4654', '#b9c4cf', '#', ''),
-    'unmet': KindStyle('not seen', '#6f7b88', '#8b97a3', '.', 'dim', 'not met yet')}
+    'robot': KindStyle('#1f6fe0', '#5aa2ff', '@', 'bold reverse'),
+    'home': KindStyle('#1f5fa8', '#5aa2ff', 'S', 'bold green'),
+    'known': KindStyle('#1c7d54', '#2fae7c', 'o', 'green'),
+    'doubted': KindStyle('#b5530f', '#e58a45', '!', 'bold yellow'),
+    'certified': KindStyle('#1c7d54', '#2fae7c', '*', 'bold green'),
+    'candidate': KindStyle('#946800', '#d9a313', '?', 'yellow'),
+    'assumed': KindStyle('#6f7b88', '#8b97a3', '~', 'yellow'),
+    'met': KindStyle('#6f7b88', '#8b97a3', '+', 'cyan'),
+    'beyond': KindStyle('#6f7b88', '#8b97a3', '-', 'magenta'),
+    'lost': KindStyle('#c93a32', '#ee6a62', 'x', 'bold red'),
+    'wall': KindStyle('#3c4654', '#b9c4cf', '#', ''),
+    'unmet': KindStyle('#6f7b88', '#8b97a3', '.', 'dim')}
 """All kinds, in the order of legends; where several states share a place, the first is shown."""
 
 TRUSTED = ('doubted', 'certified', 'assumed')

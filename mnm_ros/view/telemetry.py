@@ -5,8 +5,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
+import json
 import math
 
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge, StateKind
@@ -252,26 +253,11 @@ class Telemetry:
         return len(self.stopped) >= max(1, len(self.robots))
 
     @property
-    def late(self) -> str:
-        """Return which robots that may move owe an answer for unusually long; or nothing."""
-        owed = [(f'{robot.name}: ' if robot.name else '', robot.unanswered)
-                for robot in self.robots or (
-                    RobotTelemetry('', '', '', unanswered=self.number('unanswered') or 0.0),)
-                if robot.name not in self.stopped]
-        return '; '.join(
-            f'{who}no answer for {seconds:,.0f} s' for who, seconds in owed if seconds > 0)
-
-    @property
-    def made(self) -> str:
-        """
-        Return how many steps several robots have made, in words; nothing for one.
-
-        The steps of the exploration are those that it has taken of them; see
-        ``docs/explanation/fleet.md``.
-        """
-        steps = sum(robot.steps or 0 for robot in self.robots)
-        count = len(self.robots)
-        return f'{steps:,} made by {count} robot{"s" * (count > 1)}' if count else ''
+    def late(self) -> tuple[tuple[str, float], ...]:
+        """Return the robots that may move and owe an answer for unusually long, with the s."""
+        return tuple((robot.name, robot.unanswered) for robot in self.robots or (
+            RobotTelemetry('', '', '', unanswered=self.number('unanswered') or 0.0),)
+            if robot.unanswered > 0 and robot.name not in self.stopped)
 
     def steps_left(self) -> int | None:
         """Return the predicted steps until the aim is reached; None if nothing can be said."""
@@ -297,3 +283,29 @@ def number(values: Mapping[str, str], key: str) -> float | None:
     except (KeyError, ValueError):
         return None
     return value if abs(value) < 2**63 else None
+
+
+def as_json(heard: Telemetry) -> str:
+    """Return it as one JSON object without line breaks; null is what is not known."""
+    now, activity = heard, heard.activity
+    return json.dumps({
+        'phase': now.phase or None, 'status': now.status or None, 'round': now.count('round'),
+        'hypothesis': now.hypothesis.version if now.hypothesis is not None else None,
+        'home': now.home, 'current': None if now.robots else activity.current, 'known': now.known,
+        'candidates': now.knowledge.of(StateKind.CANDIDATE),
+        'beyond': now.knowledge.of(StateKind.BEYOND),
+        'lost': now.knowledge.of(StateKind.LOST),
+        'steps': now.count('steps'), 'work': activity.work, 'sources': dict(activity.sources),
+        'steps_per_second': now.number('steps_per_second'),
+        'changes_noticed': now.count('changes_noticed'),
+        'changes_relearnt': now.count('changes_relearnt'),
+        'true_setting': now.true_setting, 'exploration_steps': now.exploration_steps,
+        'doing': activity.doing, 'target': activity.target, 'action': activity.action,
+        'sentence': activity.sentence,
+        'tests': [asdict(test) for test in activity.tests],
+        'progress': asdict(activity.progress) if activity.progress is not None else None,
+        'seconds_left': now.seconds_left(), 'limit': activity.limit or None,
+        'robots': [asdict(robot) for robot in now.robots],
+        'expected_steps': {str(state): steps for state, steps in activity.expected_steps.items()},
+        'trust': {str(state): told.trust.value for state, told in now.trust.items()},
+    }, separators=(',', ':'))

@@ -50,6 +50,14 @@ def test_a_parameter_goes_to_the_node_that_has_it() -> None:
     assert after('explorer', commands)[-2:] == ['step_retries:=2', 'record:=a.json']
 
 
+def test_a_language_is_that_of_the_explorer_and_the_page_and_of_the_terminal() -> None:
+    options = parse(['--page', '--language', 'de'])
+    assert options.language == 'de' and parse([]).language == 'en'
+    for node in ('explorer', 'dashboard'):
+        assert 'language:=de' in after(node, options.commands())
+    assert 'language' not in str(after('cmp_sim', options.commands()))
+
+
 def test_a_world_is_driven_by_a_mobile_robot() -> None:
     options = parse(['two_room_flat', '--changes', '2', '-p', 'slip:=0.1'])
     assert [*options.commands()] == ['diff_drive_sim', 'grid_driver', 'explorer']

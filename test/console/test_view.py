@@ -50,7 +50,7 @@ def test_it_shows_everything(width: int, height: int) -> None:
             '1 noticed, 1 relearnt', '4,500 steps', '1 (of 0..1)', 'Ctrl-C ends both nodes',
             '10:00:00 home is state 0', '10:00:09 round 2: state 17 added'):
         assert part in text
-    assert re.search(r'^beyond radius +1: 4\b', text, re.MULTILINE)
+    assert re.search(r'^outside radius +1: 4\b', text, re.MULTILINE)
     assert '\x1b' not in text and '...' not in text
 
 
@@ -128,7 +128,7 @@ def test_the_map_tells_all_kinds_of_cells_apart() -> None:
     assert any(line.startswith('S @ x ') for line in after)
     assert any(line.startswith('. # -') for line in after)
     key = next(line for line in after if line.startswith('@ robot'))
-    assert key == '@ robot  S home  - beyond the radius  x lost  # wall  . not seen'
+    assert key == '@ robot  S home  - outside the radius  x lost  # wall  . not seen'
     trusted = {state: PolicyTrust(Trust(said), None, None, 0, '') for state, said in (
         (1, 'doubted'), (3, 'assumed'), (4, 'certified'))}
     told = shown(replace(FULL, activity=Activity(current=5), trust=trusted), GRID)
@@ -225,5 +225,5 @@ def test_lines_tell_what_is_beyond_the_radius_once_it_lasts() -> None:
     passing = replace(FULL, counts={0: {0: {1: 1, 4: 1, 5: 1}}})
     for heard in (FULL, passing, FULL, FULL, FULL, replace(FULL, counts={})):
         lines.show(heard, 0.0, ())
-    assert [line[9:] for line in out.getvalue().splitlines() if 'beyond' in line] == [
-        'seen beyond the radius: 1: 4']
+    assert [line[9:] for line in out.getvalue().splitlines() if 'outside' in line] == [
+        'seen outside the radius: 1: 4']

@@ -12,8 +12,7 @@ from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view import words
-from mnm_ros.view.telemetry import Telemetry
+from mnm_ros.view.telemetry import as_json, Telemetry
 from mnm_ros.view.words import changed, clip, clock, known, numbered, progress, robots, tiles
 import pytest
 from snapshots import BUILDING, FLEET, FULL
@@ -27,12 +26,12 @@ def test_changed_tells_what_is_new_once() -> None:
 
 
 def test_robots_as_json() -> None:
-    found = json.loads(words.as_json(FLEET))
+    found = json.loads(as_json(FLEET))
     assert found['robots'][1] == {
         'name': 'deck/r2', 'level': 'warning', 'steps': 12, 'place': None,
         'status': 'waiting for robot: no node publishes /deck/r2/state', 'unanswered': 0.0}
-    assert found['current'] is None and json.loads(words.as_json(BUILDING))['current'] == 3
-    assert json.loads(words.as_json(BUILDING))['robots'] == []
+    assert found['current'] is None and json.loads(as_json(BUILDING))['current'] == 3
+    assert json.loads(as_json(BUILDING))['robots'] == []
 
 
 def test_each_robot_has_a_line_and_those_that_do_nothing_come_first() -> None:
@@ -158,12 +157,12 @@ def test_goal_awaits_a_hypothesis_and_then_changes() -> None:
 
 
 def test_machines_get_a_whole_object_in_a_line() -> None:
-    said = json.loads(words.as_json(FULL))
+    said = json.loads(as_json(FULL))
     assert (said['phase'], said['hypothesis'], said['known'], said['beyond']) == (
         'checking/evaluation', [2, 1], [0, 1], [4])
-    building = json.loads(words.as_json(BUILDING))
+    building = json.loads(as_json(BUILDING))
     assert (building['doing'], building['target'], building['action']) == ('testing', 7, None)
     assert building['candidates'] == [5, 6] and building['progress']['expected'] == 2838
-    assert building['tests'][0]['kind'] == 'policy' and '\n' not in words.as_json(BUILDING)
-    nothing = json.loads(words.as_json(Telemetry()))
+    assert building['tests'][0]['kind'] == 'policy' and '\n' not in as_json(BUILDING)
+    nothing = json.loads(as_json(Telemetry()))
     assert set(nothing) == set(said) and nothing['phase'] is None

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from mnm_ros.core import Event
 from mnm_ros.core.progress.repeats import Repeats
+from mnm_ros.core.progress.said import InWords
 import pytest
 
 CALL = Event(3, 'told to save', 'command', by='service save', what='save')
@@ -24,7 +25,7 @@ def run(repeats: Repeats, *events: Event, until: float) -> list[Event]:
     for second in range(round(until)):
         while waiting and waiting[0].time < second + 1:
             event = waiting.pop(0)
-            if not repeats.takes(event, event.text):
+            if not repeats.takes(event):
                 told.append(event)
         told += repeats.due(second + 1.0)
     return told
@@ -42,14 +43,14 @@ def test_an_endless_flood_is_told_every_ten_minutes(repeats: Repeats) -> None:
 
 
 def test_what_differs_is_told_and_so_is_the_same_later(repeats: Repeats) -> None:
-    calls = [CALL, replace(CALL, by='page', time=1.0), replace(CALL, text='no', time=2.0),
+    calls = [CALL, replace(CALL, by='page', time=1.0), replace(CALL, said=InWords('no'), time=2.0),
              replace(CALL, robot='r1', time=3.0), replace(CALL, time=30.0)]
     assert run(repeats, *calls, until=60.0) == calls
     assert repeats.due() == []
 
 
 def test_what_the_exploration_decides_is_never_held_back(repeats: Repeats) -> None:
-    assert not any(repeats.takes(Event(step, 'a decision'), 'a decision') for step in range(9))
+    assert not any(repeats.takes(Event(step, 'a decision')) for step in range(9))
 
 
 def test_stops_are_told_one_by_one_unless_there_is_a_flood_of_them(repeats: Repeats) -> None:

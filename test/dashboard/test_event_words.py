@@ -9,13 +9,16 @@ from dataclasses import replace
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
 from mnm_ros.core.progress.said import (
     ActionChanged,
+    as_said,
     HintWithdrawn,
+    InWords,
     MostHasChanged,
     StatesAdded,
     WaysClosed,
 )
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import merged, moment, told, tone
+from mnm_ros.view.event_words import merged, told, tone
+from mnm_ros.view.language import moment
 import pytest
 
 FLAT = RobotDescription(('north', 'east'), names={5: 'r1c2', 6: 'r1c3', 9: 'r0c4'})
@@ -35,8 +38,8 @@ SINCE = f'since {moment(AT)}'
      '"east" in r1c2 leads to r0c4 (9 of 9 tries, 40 of 40 to r1c3 before)',
      '"east" in r1c2 may lead to r0c4 (9 of 9 tries); not certain yet'),
     (PairChange(7, 4, {6: 40, 7: 1}, {6: 6, 7: 4}, 7, AT),
-     f'"action 4" in state 7 leads to r1c3 less often {SINCE} (6 of 10 tries, 40 of 41 before)',
-     '"action 4" in state 7 may lead to r1c3 less often (6 of 10 tries); not certain yet')])
+     f'action 4 in state 7 leads to r1c3 less often {SINCE} (6 of 10 tries, 40 of 41 before)',
+     'action 4 in state 7 may lead to r1c3 less often (6 of 10 tries); not certain yet')])
 def test_where_an_action_leads(change: PairChange, sentence: str, hint: str) -> None:
     assert told(Event(9, 'changed', 'change', change), FLAT) == sentence
     assert told(Event(9, 'hint', 'hint', change), FLAT) == hint    # a person may go again
@@ -79,7 +82,8 @@ def test_what_has_come_of_a_change(ways: WaysChange, sentence: str) -> None:
     ('save', '', 'save requested at r1c2, by mnm_ros save')])
 def test_where_the_robot_is_is_not_read_as_what_it_is_about(
         what: str, text: str, sentence: str) -> None:
-    event = Event(9, text, 'command', state=5, what=what, by=f'mnm_ros {what}')
+    event = Event(9, '', 'command', state=5, what=what, by=f'mnm_ros {what}',
+                  said=as_said(text))
     assert told(event, FLAT) == sentence
 
 
@@ -138,7 +142,7 @@ def test_a_call_has_one_entry_though_its_caller_is_named_late() -> None:
     named = replace(call, by='mnm_ros save', corrects='service save')
     between = Event(9, 'found', time=AT + 1)
     assert merged([other, call, between, named]) == [other, named, between]
-    assert told(replace(named, text='refused'), FLAT) == (
+    assert told(replace(named, said=InWords('refused')), FLAT) == (
         'save requested, by mnm_ros save: refused; first reported as by service save')
 
 

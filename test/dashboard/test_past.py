@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import random
 
+from mnm_ros.core.progress.events import Event
 from mnm_ros.view.past import CHANGE, DECISION, Moment, MOST, MOST_BYTES, NOTHING, Past
 import pytest
 
 
 def at(step: int, weight: int = NOTHING, size: int = 1) -> Moment:
-    return Moment(step, 1e9 + step, '', weight, bytes(size))
+    return Moment(step, 1e9 + step, None, weight, bytes(size))
 
 
 def test_of_too_many_those_are_left_that_are_spread_over_all_of_it() -> None:
@@ -49,7 +50,7 @@ def test_they_take_no_more_bytes_than_allowed() -> None:
 def test_long_texts_count_too() -> None:
     past = Past()
     for step in range(30):
-        past.add(at(step)._replace(text='x' * (MOST_BYTES // 10)))
+        past.add(at(step)._replace(event=Event(step, 'x' * (MOST_BYTES // 10))))
     assert len(past.moments) == 9
 
 

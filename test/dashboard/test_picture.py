@@ -145,13 +145,13 @@ def test_each_robot_is_seen_however_many_are_in_one_state(count: int) -> None:
 
 def test_arrows_have_the_weight_of_their_probability_and_keep_clear_of_states() -> None:
     layers = draw(Telemetry(known=(0, 1, 2), counts=COUNTS, description=GRID), Places())
-    links = {title.split(' in ')[0]: (weight, path) for path, weight, title in layers['links']}
+    links = {title.split(', ')[0]: (weight, path) for path, weight, title in layers['links']}
     assert {words: weight for words, (weight, _) in links.items()} == {
-        'r0c0: east leads to r0c1': 0.9, 'r0c1: east leads to r0c2': 1.0,
-        'r0c1: west leads to r0c0': 1.0}
+        'r0c0: east \u2192 r0c1': 0.9, 'r0c1: east \u2192 r0c2': 1.0,
+        'r0c1: west \u2192 r0c0': 1.0}
     # There and back lie beside each other; neither is within a state.
     there, back = (links[words][1] for words in (
-        'r0c0: east leads to r0c1', 'r0c1: west leads to r0c0'))
+        'r0c0: east \u2192 r0c1', 'r0c1: west \u2192 r0c0'))
     begin, end = (point.split() for point in there[1:].split('M')[0].split('L'))
     assert 1.3 < float(begin[0]) < float(end[0]) < 1.7 and begin[1] == end[1] == '-1.09'
     assert '-0.91' in back

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mnm_ros.core.progress.activity import Activity
+from mnm_ros.core.progress.activity import Activity, ClosedWay
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import (
     BatteryCharging,
@@ -19,14 +19,15 @@ from mnm_ros.core.progress.said import (
     StaysAtGoal,
 )
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.language import moment
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.web.situation import consequences, doing
 import pytest
 
 FLAT = RobotDescription(
     ('go',), 0, names={0: 'dock', 3: 'kitchen 1', 4: 'kitchen 2', 5: 'study 1', 6: 'balcony'},
-    rooms={'hall': (0, 1), 'kitchen': (3, 4), 'study': (5,), 'balcony': (6,)})
+    rooms={'hall': (0, 1), 'kitchen': (3, 4), 'study': (5,), 'balcony': (6,)},
+    doors={'hall-kitchen': ((1, 0),)})
 AT = 1_800_000_000.0
 PAGE = 'page 192.0.2.7'
 
@@ -41,9 +42,11 @@ def test_the_rooms_out_of_reach_come_first(
         lost: tuple[int, ...], known: tuple[int, ...], expected: str) -> None:
     heard = Telemetry(description=FLAT, known=known, activity=Activity(lost=lost, home=0))
     assert consequences(heard) == expected
-    closed = replace(heard, report={'closed': 'door hall-kitchen closed, next try Thu 00:33'})
+    closed = replace(heard, activity=replace(
+        heard.activity, closed=(ClosedWay(1, 0, next_try=AT), ClosedWay(5, 0, AT))))
     assert consequences(closed) == (
-        f'{expected} Door hall-kitchen closed, next try Thu 00:33.'.strip())
+        f'{expected} Door hall-kitchen closed, next try {moment(AT)}; "go" in study 1 blocked '
+        f'since {moment(AT)}.'.strip())
 
 
 def test_it_is_said_in_plain_words() -> None:

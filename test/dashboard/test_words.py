@@ -11,7 +11,7 @@ from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.language import moment
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.web.decisions import decisions, decisions_table
 from mnm_ros.view.web.panels import events_table, robots_table, Timeline
@@ -124,10 +124,10 @@ def test_figures_to_be_seen_first() -> None:
         '1 doubted', '1 certified, 1 assumed']
     mapped = replace(heard, trust={
         1: PolicyTrust(Trust.PROVEN, 2.5, 8.0, 7, 'of round 1', declared=3)})
-    assert words.tiles(mapped)[0] == ('known', '2', 'states with a policy, given the map')
-    assert '2 known, given the map, 3' in words.progress(mapped)
-    assert words.about(mapped, 1)[-1] == ('its policy is proven, given the map: of round 1; 3 of '
-                                          'its actions are as declared')
+    assert words.tiles(mapped)[0] == ('known', '2', 'states with a policy, if the map is right')
+    assert '2 known, if the map is right, 3' in words.progress(mapped)
+    assert words.about(mapped, 1)[-1] == (
+        'its policy is proven, if the map is right: of round 1; 3 of its actions are as declared')
     assert [name for name, *_ in words.tiles(Telemetry())] == [
         'known', 'candidates', 'steps', 'changes']
 
@@ -197,7 +197,7 @@ def test_what_is_known_of_a_state() -> None:
     assert words.about(hinted, 7)[2] == 'its policy is doubted: it failed: a hint'
     assert words.about(heard, 0)[0].startswith('home: RESET')
     assert 'not known yet' in words.about(heard, 0)[1]
-    assert words.about(heard, 8)[0].startswith('met, but beyond the radius')
+    assert words.about(heard, 8)[0].startswith('met, but outside the radius')
     assert words.about(heard, 9) == ['not met yet']
 
 

@@ -347,7 +347,7 @@ def test_policies_are_printed_as_a_table_with_routes(
                      re.MULTILINE)
     assert re.search(r'^2 +2\.\d\d +2 east *$', out, re.MULTILINE)
     assert out.endswith(
-        f'{NO_ONE_NUMBER}\nmet, but beyond the radius by what is known so far: 3\n')
+        f'{NO_ONE_NUMBER}\nmet, but outside the radius by what is known so far: 3\n')
     status, out, _ = run(capsys, '--from', str(folder), '--json')
     found = json.loads(out)
     assert (status, found['known'], found['beyond'], found['home']) == (0, [0, 1, 2], [3], 0)
@@ -360,7 +360,7 @@ def test_one_route_is_printed_step_by_step(
     assert re.search(r'^ +2 +1 +east +2 +\d+%', out, re.MULTILINE)
     status, out, _ = run(capsys, '--from', str(folder), '--to', '2', '--json')
     assert status == 0 and [leg['next'] for leg in json.loads(out)['route']] == [1, 2]
-    for state, why in (('3', 'no policy to state 3 was told; met, but beyond'),
+    for state, why in (('3', 'no policy to state 3 was told; met, but outside'),
                        ('9', 'no policy to state 9 was told; not met yet'),
                        ('bench', "no state is called 'bench', expected its id")):
         status, out, error = run(capsys, '--from', str(folder), '--to', state)

@@ -33,10 +33,10 @@ from mnm_ros.trial.replay import replay
 from mnm_ros.view.scene import kinds
 from mnm_ros.view.sentences import sentence
 from mnm_ros.view.shapes import Picture
+from mnm_ros.view.telemetry import as_json as watched
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import WorldView
 from mnm_ros.view.web.layers import draw, Places
-from mnm_ros.view.words import as_json as watched
 import pytest
 from robots import Robots
 from tiers import strength, thorough

@@ -12,8 +12,9 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event, PairChange
 from mnm_ros.nodes.exploring.look_times import LookTimes
-from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.event_words import moment
+from mnm_ros.robot_description import RobotDescription
+from mnm_ros.view.event_words import closed_way
+from mnm_ros.view.language import moment
 from node_processes import Peer, ScriptedRobot
 from std_msgs.msg import Int64MultiArray, String
 from std_srvs.srv import Trigger
@@ -45,20 +46,24 @@ def test_looks_come_later_each_time_until_the_way_is_open() -> None:
         times.append(clock.now - begun)
         assert clock.times.due(0) == []    # it is due once
     assert times == [600.0, 1200.0, 2400.0, 4800.0]
-    assert clock.times.update({}, 0) == [] and not clock.times.told(UNDESCRIBED)
+    assert clock.times.update({}, 0) == [] and not clock.times.closed
 
 
 def test_it_is_said_since_when_and_until_when() -> None:
     clock = Clock(600.0, closes(NOON - 300))    # as kept before a restart
     clock.times.update({DOOR: 0}, 0)
     named = RobotDescription(('go', 'stay'), names={5: 'hall', 6: 'bath'})
+
+    def in_words() -> list[str]:
+        return [closed_way(way, named) for way in clock.times.closed.values()]
+
     said = f'"go" in hall blocked since {moment(NOON - 300)}, next try {moment(NOON + 600)}'
-    assert [*map(str, clock.times.told(named).values())] == [said]
+    assert in_words() == [said]
     clock.times.update({DOOR: 0, WALL: 1}, 0)
-    assert [*map(str, clock.times.told(named).values())] == [
+    assert in_words() == [
         said, f'"stay" in bath blocked, next try {moment(NOON + 1200)}']
     clock.times.look_now()
-    assert str(clock.times.told(named)[DOOR]) == f'"go" in hall blocked since {moment(NOON - 300)}'
+    assert in_words()[0] == f'"go" in hall blocked since {moment(NOON - 300)}'
     assert clock.times.due(10**9) == []
     never = Clock(0.0)
     never.times.update({DOOR: 0}, 0)

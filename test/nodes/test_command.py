@@ -108,7 +108,7 @@ def test_an_explorer_is_run_told_and_watched(
     assert [process.stop() for process in (watch, objects, explorer)] == [0, 0, 0]
     said = [json.loads(line) for line in objects.output.splitlines()]
     lines = watch.output.splitlines()
-    kinds = ('(waiting for the robot$|(phase|round|known|beyond the radius|status:|true setting|'
+    kinds = ('(waiting for the robot$|(phase|round|known|outside the radius|status:|true setting|'
              'no answer for) )')
     assert all(re.match(rf'\d\d:\d\d:\d\d {kinds}', line) for line in lines), lines
     assert all(one[9:] != other[9:] for one, other in zip(lines, lines[1:])), lines

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange
@@ -21,14 +22,14 @@ from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.exploring.link.link import RobotReport
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
-from mnm_ros.view.event_words import moment
+from mnm_ros.view.language import moment
 import pytest
 
 
 class World:
     """An explorer's node, and its clock."""
 
-    def __init__(self, *past: Event) -> None:
+    def __init__(self, *past: Event, language: str = 'en') -> None:
         self.now = 1.8e9
         self.kept: list[Event] = []
         self.published: list[Event] = []
@@ -37,7 +38,7 @@ class World:
         self.events = EventTopic(SimpleNamespace(
             create_publisher=lambda kind, name, qos: topic,
             create_subscription=lambda kind, name, callback, qos: None),
-            past, self.kept.append, lambda: self.now)
+            language, past, self.kept.append, lambda: self.now)
 
 
 def test_what_was_before_comes_first_and_is_not_kept_again() -> None:
@@ -71,7 +72,7 @@ def test_a_change_of_many_moves_has_the_times_of_its_beginning() -> None:
         Event(100, '', 'change', moves=moves, said=MostHasChanged(1, 2)), UNDESCRIBED)
     assert told.moves is not None
     assert (told.moves.time, told.moves.latest_time) == (world.now - 4.0, world.now)
-    assert world.events.in_words(MostHasChanged(1, 2), UNDESCRIBED) == told.text
+    assert world.events.in_words(MostHasChanged(1, 2), UNDESCRIBED, 'en') == told.text
 
 
 def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
@@ -81,9 +82,11 @@ def test_the_status_of_a_change_has_the_words_of_its_event() -> None:
     text = world.events.tell(change, hall).text
     world.events.tell(Event(8, '', 'change', said=ChangeRelearnt()), hall)
     assert text == '"go" in hall blocked (4 of 4 tries failed, 9 of 9 worked before)'
-    assert world.events.in_words(PairChanged(1, 5, 0), hall) == text
-    assert world.events.in_words(StatesAdded(1, (5,)), hall) == 'round 1: hall found, added'
-    assert world.events.in_words('', hall) == World().events.in_words('', hall) == ''
+    assert world.events.in_words(PairChanged(1, 5, 0), hall, 'en') == text
+    assert world.events.in_words(StatesAdded(1, (5,)), hall, 'en') == (
+        'round 1: hall found, added')
+    assert world.events.in_words('', hall, 'en') == World().events.in_words(
+        '', hall, 'en') == ''
     # The list of closed ways beside the status does not name this one again.
     assert world.events.named(PairChanged(1, 5, 0)) == (5, 0)
     assert world.events.named(StatesAdded(1, (5,))) is World().events.named('') is None
@@ -107,7 +110,7 @@ def test_the_status_of_a_pause_says_by_whom_and_when() -> None:
     said, at = Because('paused', ExploreCalled()), moment(world.now, '%H:%M')
 
     def status(of: World, why: Because = said) -> str:
-        return of.events.in_words(why, UNDESCRIBED)
+        return of.events.in_words(why, UNDESCRIBED, 'en')
 
     def pause(by: str) -> None:
         world.events.tell(Event(7, '', 'command', by=by, what='pause'), UNDESCRIBED)
@@ -155,3 +158,22 @@ def test_a_robot_of_several_that_stops_and_goes_on() -> None:
     assert watch(r1=fault, r2=run) == [
         ('fault', 'r1: fault in hall'), ('robot', 'r2: running in hall')]
     assert watch(r1=run, r2=run) == [('robot', 'r1: running in hall')]
+
+
+def test_another_language_changes_the_sentences_alone() -> None:
+    """Programs read values: these are the same in each language."""
+    hall = RobotDescription(('go',), names={5: 'hall'})
+    events = [Event(7, '', 'change', PairChange(5, 0, {6: 9}, {5: 4}), said=PairChanged(1, 5, 0)),
+              Event(8, '', 'command', by='service save', what='save', state=5),
+              Event(9, '', said=StatesAdded(1, (5,)))]
+    english, german = World(), World(language='de')
+    for world in (english, german):
+        for event in events:
+            world.events.tell(event, hall)
+    told = [event.text for event in german.published]
+    assert told[1:] == ['Speichern angefordert bei hall, durch Dienst save',
+                        'Runde 1: hall gefunden und aufgenommen']
+    assert german.events.in_words(PairChanged(1, 5, 0), hall, 'de') == told[0]
+    assert [replace(event, text='') for event in german.published] == [
+        replace(event, text='') for event in english.published]
+    assert not {*told} & {event.text for event in english.published}

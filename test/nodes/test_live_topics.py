@@ -61,7 +61,7 @@ class World:
         self.live = LiveTopics(SimpleNamespace(
             create_publisher=lambda kind, name, qos: self.topics.setdefault(name, Topic()),
             get_logger=lambda: SimpleNamespace(
-                warning=lambda text, **_: self.warnings.append(text))))
+                warning=lambda text, **_: self.warnings.append(text))), 'en')
 
     def _activity(self, view: Any) -> Activity:
         time.sleep(self.takes)
@@ -70,7 +70,7 @@ class World:
     def news(self, now: float) -> tuple[int, int]:
         """Return how many messages there were so far on both topics, once all is worked out."""
         live_topics.time.monotonic = lambda: now
-        self.live.news(self.exploration, 'all is well', CORRIDOR, now)
+        self.live.news(self.exploration, 'all is well', (), CORRIDOR, now)
         end = time.monotonic() + 10.0
         while not (self.live._now.collect() and self.live._later.collect()):
             assert time.monotonic() < end, 'no answer for 10 s'
@@ -126,7 +126,7 @@ def test_an_activity_that_takes_long_holds_nothing_up_and_the_last_one_is_told_a
     world.exploration.steps += 1
     begun = time.monotonic()
     live_topics.time.monotonic = lambda: 1.0
-    world.live.news(world.exploration, 'all is well', CORRIDOR, 1.0)
+    world.live.news(world.exploration, 'all is well', (), CORRIDOR, 1.0)
     assert time.monotonic() < begun + 0.4
     assert world.heard == (1, 2)
     assert len({each.data for each in world.topics['activity'].heard}) == 1

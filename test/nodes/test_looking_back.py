@@ -43,7 +43,8 @@ class PolicyTrust:
 
     @property
     def kept(self) -> list[tuple[int, str]]:
-        return [(moment.step, moment.text) for moment in self.back.past.moments]
+        return [(moment.step, moment.event.text if moment.event else '')
+                for moment in self.back.past.moments]
 
 
 def chain(length: int) -> dict[int, dict[int, dict[int, int]]]:
@@ -75,7 +76,7 @@ def test_an_event_is_shown_with_what_follows_from_it() -> None:
     told.go_by(2.0)
     assert told.kept == [(10, ''), (20, 'it moved')]
     then = told.back.then(told.back.past.moments[1], Places(), draw(told.heard, Places()))
-    assert then.heard.known == (0, 1) and then.told.endswith(', step 20: it moved')
+    assert then.heard.known == (0, 1) and then.told('en').endswith(', step 20: it moved')
 
 
 def test_news_without_end_are_no_reason_to_keep_nothing() -> None:
@@ -149,13 +150,14 @@ def test_map_walls_names_and_doors_are_those_of_then() -> None:
 
 def test_a_log_that_is_played_becomes_the_past() -> None:
     """With the times that are known, and a timeline; its end stands for now."""
-    shared = SharedLayers(PlayedLog(), None, 'here')
+    shared = SharedLayers(PlayedLog(), None, {'log': 'here'})
     known = Hypothesis(1, 0, 4, tuple(Policy(to, 4, (0, 1), ((0, 0),)) for to in (0, 1)))
     events = Event(2, 'round 1'), Event(3, 'paused', 'pause', time=1.8e9)
     for steps, targets, told in ((1, (), ()), (2, (0, 1), events[:1]), (3, (0, 1), events)):
         shared.play(Telemetry(report={'steps': str(steps)}, known=targets, counts=chain(1),
                               events=told), known if targets else None)
-    assert [moment[:3] for moment in shared.looking_back.past.moments] == [
+    assert [(moment.step, moment.time, moment.event.text if moment.event else '')
+            for moment in shared.looking_back.past.moments] == [
         (1, 0.0, ''), (2, 0.0, 'round 1'), (3, 1.8e9, 'paused')]
     assert shared.update().known == (0, 1) and shared.layers['states']
     thens = [shared.looking_back.then(moment, shared.places, shared.layers)
@@ -163,9 +165,9 @@ def test_a_log_that_is_played_becomes_the_past() -> None:
     assert [then.heard.known for then in thens] == [(), (0, 1), (0, 1)]
     assert thens[1].arrows(1) == policy_arrows(
         shared.subscriptions.heard, shared.subscriptions.policy_to(1), shared.places.latest)
-    assert thens[0].arrows(1) is None and thens[1].told == 'step 2: round 1'
-    assert thens[2].told.endswith(', step 3: paused')
-    series = {entry['name']: entry['data'] for entry in shared.chart['series']}
+    assert thens[0].arrows(1) is None and thens[1].told('en') == 'step 2: round 1'
+    assert thens[2].told('en').endswith(', step 3: paused')
+    series = {entry['name']: entry['data'] for entry in shared.chart('en')['series']}
     assert series['known'] == [[1, 0], [2, 2], [3, 2]]
 
 

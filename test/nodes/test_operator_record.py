@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 import json
 from pathlib import Path
 import time
@@ -182,7 +183,7 @@ def test_what_is_done_for_something_else_is_not_told_of_itself(world: World) -> 
 
 def test_a_goal_and_its_result_are_told_once(world: World) -> None:
     waiting = GoalReport(3, 7, GoalStatus.WAITING, 'waiting', by='topic goal')
-    reached = waiting.over(GoalStatus.REACHED, 'in 1 steps', 9)
+    reached = replace(waiting, steps=1).over(GoalStatus.REACHED, 'in 1 steps', 9)
     old = GoalReport(1, 7, GoalStatus.REACHED, 'reached 7 in 4 steps')
     world.record.goals([old])
     world.record.goals([old, waiting])

@@ -65,6 +65,7 @@ def test_looked_at_and_operated(
         shown(tab, peer)
         in_sight_on_a_phone(tab)
         labelled(tab)
+        in_german(tab)
         by_keyboard(tab)
         operated(tab, peer)
         moved_back(tab)
@@ -131,6 +132,17 @@ def in_sight_on_a_phone(tab: Tab) -> None:
     assert tab.count('.bar-row .press') == 4
     tab.driver.execute_cdp_cmd('Emulation.clearDeviceMetricsOverride', {})
     tab.driver.execute_script('scrollTo(0, 0)')
+
+
+def in_german(tab: Tab) -> None:
+    """Choose the other language on the page, and this one again."""
+    tab.click('a.language[lang=de]')
+    tab.wait_for_text('.press-stop', 'Stopp')
+    tab.wait_for_text('.events', 'Start ist Zustand 0')
+    tab.wait_for(lambda: tab.count('.state[aria-label$="bekannt"]'), 'a label of a state')
+    assert tab.driver.execute_script('return document.documentElement.lang') == 'de'
+    tab.click('a.language[lang=en]')
+    tab.wait_for_text('.events', 'Home is state 0')
 
 
 CONTROLS = """

@@ -12,12 +12,17 @@ from typing import Any
 from mnm_ros import messages
 from mnm_ros.page.commands import Commands
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all, RepeatedCalls
+from mnm_ros.view.language import text_in
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from node_processes import Peer
 import pytest
 from std_msgs.msg import Int64MultiArray
 from std_srvs.srv import SetBool
 from test_robot_side import SlowRobot
+
+
+def in_words(outcome: CommandOutcome) -> tuple[str, bool | None]:
+    return text_in('en', outcome.text), outcome.good
 
 
 class Operated:
@@ -47,11 +52,14 @@ class Operated:
             self.heard, phase='building/discovery' if self.told[-1] else 'paused')
 
     def wait_for(self, name: str, text: str, good: bool | None) -> None:
-        wanted = CommandOutcome(text, good)
+        def outcome() -> tuple[str, bool | None] | None:
+            found = self.commands.outcomes.get(name)
+            return found and in_words(found)
+
         try:
-            self.peer.wait_for(lambda: self.commands.outcomes.get(name) == wanted, f'{wanted}')
+            self.peer.wait_for(lambda: outcome() == (text, good), f'{text}, {good}')
         except AssertionError:
-            assert self.commands.outcomes.get(name) == wanted
+            assert outcome() == (text, good)
 
 
 @pytest.fixture
@@ -141,9 +149,9 @@ def test_what_came_of_all() -> None:
     done, refused, waiting = (CommandOutcome('a', True), CommandOutcome('b', False),
                               CommandOutcome('c', None))
     assert of_all({'': done}) == done and of_all({'': waiting}) == waiting
-    assert of_all({'r1': done, 'r2': done}) == ('r1, r2: a', True)
-    assert of_all({'r1': done, 'r2': refused}) == ('r1: a; r2: b', False)
-    assert of_all({'r1': waiting, 'r2': refused}) == ('r1: c; r2: b', None)
+    assert in_words(of_all({'r1': done, 'r2': done})) == ('r1, r2: a', True)
+    assert in_words(of_all({'r1': done, 'r2': refused})) == ('r1: a; r2: b', False)
+    assert in_words(of_all({'r1': waiting, 'r2': refused})) == ('r1: c; r2: b', None)
 
 
 def test_an_answer_is_told_as_soon_as_it_comes() -> None:
@@ -154,7 +162,7 @@ def test_an_answer_is_told_as_soon_as_it_comes() -> None:
         service_is_ready=lambda: True,
         call_async=lambda request: SimpleNamespace(add_done_callback=asked.append))
     calls = RepeatedCalls({'': client}, None, answered=lambda: heard.append(calls.look(0.1)))
-    assert calls.look(0.0) == CommandOutcome('asked for', None) and not heard
+    assert in_words(calls.look(0.0)) == ('asked for', None) and not heard
     asked[0](SimpleNamespace(cancelled=lambda: False, result=lambda: SimpleNamespace(
         message='stopped', success=True)))
     assert heard == [CommandOutcome('stopped', True)]

@@ -24,7 +24,7 @@ BEATS = 4
 def test_trust_that_takes_long_to_work_out_holds_nothing_up(
         monkeypatch: pytest.MonkeyPatch) -> None:
     publisher = SimpleNamespace(get_subscription_count=lambda: 1)
-    topics = TrustTopics(SimpleNamespace(create_publisher=lambda *_: publisher), 2)
+    topics = TrustTopics(SimpleNamespace(create_publisher=lambda *_: publisher), 2, 'en')
     monkeypatch.setattr(topics, '_look', lambda *_: time.sleep(30.0))
     begun = time.monotonic()
     topics.news(SimpleNamespace(steps=5), {}, UNDESCRIBED, False, 0.0)

@@ -29,6 +29,7 @@ from mnm_ros.page.page_subscriptions import PageSubscriptions, SharedLayers
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.subscriptions import Subscriptions
 from mnm_ros.view import words
+from mnm_ros.view.telemetry import as_json
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.terminal.state_grid import described
 from mnm_ros.view.web.decisions import decisions_table
@@ -220,7 +221,8 @@ class Page(Display):
         self.subscriptions = PageSubscriptions(self.node)
         self.commands = Commands(self.node, lambda: self.subscriptions.heard)
         self.commands._navigator._last_id = time.time_ns() + 10**12    # so that its ids are small
-        self.shared = SharedLayers(self.subscriptions, self.commands, 'here')
+        self.shared = SharedLayers(self.subscriptions, self.commands, {
+            'namespace': '/', 'domain': '0'})
         self.subscriptions.look(0.0, frozenset)
         self.now = 0.0
 
@@ -230,12 +232,12 @@ class Page(Display):
         self.shared.remember(self.now)
         heard = self.shared.update()
         policy = self.subscriptions.policy_to(1)
-        json.dumps((self.shared.layers, self.shared.chart, policy and policy_arrows(
+        json.dumps((self.shared.layers, self.shared.chart('de'), policy and policy_arrows(
             heard, policy, self.shared.places.latest)), allow_nan=False)
         for moment in self.shared.looking_back.past.moments[-1:]:
             then = self.shared.looking_back.then(
                 moment, self.shared.places, self.shared.layers)
-            json.dumps((then.told, then.layers, then.arrows(1)), allow_nan=False)
+            json.dumps((then.told('de'), then.layers, then.arrows(1)), allow_nan=False)
         assert words.presence(heard, self.now, 'here') is not None
         for say in (words.tiles, consequences, doing, words.bar, events_table, decisions_table,
                     robots_table):
@@ -274,7 +276,7 @@ class Watch(Display):
         self.lines.show(heard, self.seconds)
         assert all(text.isprintable() for text in (
             *self.written.getvalue().split('\n'), *(event.text for event in heard.events)))
-        json.loads(words.as_json(heard), parse_constant=lambda name: pytest.fail(name))
+        json.loads(as_json(heard), parse_constant=lambda name: pytest.fail(name))
 
     def close(self) -> None:
         self.node.destroy_node()
@@ -420,14 +422,14 @@ def test_a_robot_that_hangs_is_told_of_long_before_it_is_asked_again(
     peer.spin_also(observer)
     process = explorer(step_timeout=1000.0)
     peer.wait_for(lambda: len(robot.executed) > 30 and subscriptions.heard.reports > 1, 'steps')
-    assert subscriptions.heard.late == ''
+    assert subscriptions.heard.late == ()
     robot.deaf = 10**9
     peer.wait_for(lambda: subscriptions.heard.late, 'what is told')
-    assert re.fullmatch(r'no answer for \d+ s', subscriptions.heard.late)
+    assert re.fullmatch(r'no answer for \d+ s', words.late(subscriptions.heard))
     assert phases[-1].data.startswith(('building', 'checking'))
     robot.deaf = 0
     robot.send(-1, robot.state)    # it is moved, and goes on
-    peer.wait_for(lambda: subscriptions.heard.late == '', 'that it answers again')
+    peer.wait_for(lambda: subscriptions.heard.late == (), 'that it answers again')
     peer.spin_without(observer)
     observer.destroy_node()
     assert process.stop() == 0

@@ -38,7 +38,7 @@ from mnm_ros.trial import pictures, report
 from mnm_ros.trial.facts import Facts
 from mnm_ros.trial.replay import replay, ReplaySummary
 from mnm_ros.trial.report import prepare, STARTS
-from mnm_ros.view.scene import KINDS
+from mnm_ros.view.language import phrase
 import pytest
 from tiers import strength
 
@@ -260,8 +260,8 @@ def test_what_is_written(trial: Trial, written: Path) -> None:
     assert {'building/discovery', 'checking/rediscovery', 'checking/evaluation'} <= {*phases}
     met = trial.exploration.knowledge()
     assert {int(row[0]): row[1] for row in cells(
-        path, 'Seen, but lost, beyond the radius or not learnt yet')} == {
-            state: KINDS[kind.value].word for state, kind in met.kinds.items()
+        path, 'Seen, but lost, outside the radius or not learnt yet')} == {
+            state: phrase(f'kinds.{kind.value}', 'en') for state, kind in met.kinds.items()
             if state not in known} != {}
 
 

@@ -69,6 +69,21 @@ def closest(tests: Iterable[Evidence], most: int = 20) -> tuple[Evidence, ...]:
 
 
 @dataclass(frozen=True)
+class ClosedWay:
+    """
+    A way that is closed, with times in s since 1970.
+
+    :ivar since: None if that is not known.
+    :ivar next_try: when the robot tries the way again; None for now, or for no known time.
+    """
+
+    state: int
+    action: int
+    since: Union[float, None] = None
+    next_try: Union[float, None] = None
+
+
+@dataclass(frozen=True)
 class PhaseActivity:
     """
     What one part of the algorithm is doing; all else in ``Activity`` is added by those above it.
@@ -145,6 +160,7 @@ class Activity:
     :ivar revising: whether a change is open, or another hypothesis is being built.
     :ivar work: executions beside the steps that others have ordered, and that count.
     :ivar sources: how many transitions each robot or node has reported, without RESETs.
+    :ivar closed: the ways that are closed.
     """
 
     step: int = 0
@@ -165,6 +181,7 @@ class Activity:
     work: int = 0
     sources: Annotated[Mapping[str, int], _sources] = field(default_factory=dict)
     said: Annotated[Union[Said, None], maybe_said] = None
+    closed: tuple[ClosedWay, ...] = ()
 
     def within(self, phase: str) -> str:
         """

@@ -39,15 +39,11 @@ class Repeats:
     def __init__(self) -> None:
         self._series: dict[Hashable, _Series] = {}    # that of the last event at the end
 
-    def takes(self, event: Event, said: str) -> bool:
-        """
-        Return whether an event is only counted, because the same one came within 10 s before.
-
-        :param said: text of the event, without the place of the robot.
-        """
+    def takes(self, event: Event) -> bool:
+        """Return whether an event is only counted, as the same one came within 10 s before."""
         if event.by is None:
             return False
-        key = (event.kind, event.by, event.user, event.what, said, event.robot, event.target)
+        key = (event.kind, event.by, event.user, event.what, event.said, event.robot, event.target)
         series = self._series.pop(key, None)
         if series is None or event.time > series.last.time + _QUIET:
             series = _Series(event, 0, 0, event.time)

@@ -88,6 +88,79 @@ class InWords(Said):
     words: str
 
 
+def as_said(reason: Reason) -> Said | None:
+    """Return a reason as a value; None for an empty text."""
+    return reason if isinstance(reason, Said) else InWords(reason) if reason else None
+
+
+@dataclass(frozen=True)
+class InSteps(Said):
+    """What reaching a goal took."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class NodeEnding(Said):
+    """The node of the explorer is ending."""
+
+
+@dataclass(frozen=True)
+class GoesOn(Said):
+    """The robot explores again."""
+
+
+@dataclass(frozen=True)
+class Restarted(Said):
+    """The exploration goes on from what was kept."""
+
+    step: int
+
+
+@dataclass(frozen=True)
+class NothingDeclared(Said):
+    """No declaration holds any more."""
+
+
+@dataclass(frozen=True)
+class DeclaredByRobotSide(Said):
+    """The robot side declares where the actions of ``count`` states lead."""
+
+    count: int
+
+
+@dataclass(frozen=True)
+class DeclaredInFile(DeclaredByRobotSide):
+    """The same, declared in a file."""
+
+    file: str
+
+
+@dataclass(frozen=True)
+class NeverCommanded(Said):
+    """The same, and ``count`` pairs are never to be commanded."""
+
+    said: Nested
+    count: int
+
+
+@dataclass(frozen=True)
+class SettingChanged(Said):
+    """A parameter of a node has changed, from one value to another."""
+
+    node: str
+    setting: str
+    before: str
+    now: str
+
+
+@dataclass(frozen=True)
+class TooManyCalls(Said):
+    """More calls a second came by these topics and services than are served."""
+
+    entries: str
+
+
 @dataclass(frozen=True)
 class _OfRound(Said):
     round: int    # noqa: A003
@@ -415,6 +488,44 @@ class WorkComesFirst(Said):
     """The robot rests for goals, until there was none for ``after`` seconds."""
 
     after: float
+
+
+@dataclass(frozen=True)
+class MaxSteps(Said):
+    """The steps that are allowed have been made."""
+
+    steps: int
+
+
+@dataclass(frozen=True)
+class MaxDuration(Said):
+    """The time that is allowed is over."""
+
+
+@dataclass(frozen=True)
+class TooManyStates(Said):
+    """More states were met than ``most``, which is allowed."""
+
+    count: int
+    most: int
+
+
+@dataclass(frozen=True)
+class LoadedFromDisk(Said):
+    """Somebody has loaded what was on the disk."""
+
+
+@dataclass(frozen=True)
+class NodeDeactivated(Said):
+    """The node of the explorer was deactivated."""
+
+
+@dataclass(frozen=True)
+class HomeFailed(Said):
+    """The service ``return_home`` has failed; ``why`` in the words of the robot side."""
+
+    times: int
+    why: str
 
 
 @dataclass(frozen=True)

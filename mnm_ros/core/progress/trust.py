@@ -54,8 +54,8 @@ class PolicyTrust:
     :ivar said: the same as a value; None if that was not published.
     :ivar expected_seconds: what ``expected_steps`` take, by the mean times of its actions; None
         where they are not known.
-    :ivar declared: how many of the pairs that the policy may come to are declared, so that what
-        holds for it, as ``trust`` says, is ``given the map``; 0 where nothing holds.
+    :ivar declared: how many of the pairs that the policy may come to are declared: what ``trust``
+        says of it holds if the map is right; 0 where nothing holds.
     """
 
     trust: Trust
@@ -66,11 +66,6 @@ class PolicyTrust:
     said: Annotated[Union[Said, None], maybe_said] = field(default=None, kw_only=True)
     expected_seconds: Union[float, None] = field(default=None, kw_only=True)
     declared: int = field(default=0, kw_only=True)
-
-    @property
-    def in_words(self) -> str:
-        """Return how far it may be trusted, and whether the proof rests on declarations."""
-        return self.trust.value + ', given the map' * (self.declared > 0)
 
 
 def may_follow(told: PolicyTrust | None, known: bool, least: Trust = Trust.CERTIFIED) -> bool:

@@ -295,6 +295,7 @@ class GoalReport:
     :ivar target: the state to go to; None if that was never heard.
     :ivar status: how far it is.
     :ivar text: the same as a sentence for people.
+    :ivar how: why it is over, unless it was reached, for people.
     :ivar steps, attempts: as ``Navigation`` has them.
     :ivar expected_steps_left: the mean, over earlier ways that have arrived, of the steps that
         were still to come, or what the counts say on a direct way; None without such a way, and
@@ -321,6 +322,7 @@ class GoalReport:
     expected_seconds_left: float | None = None
     stays: float | None = None
     by: str = ''
+    how: str = ''
 
     def on(self, way: Navigation | None, seconds: Mapping[int, float]) -> GoalReport:
         """
@@ -338,4 +340,5 @@ class GoalReport:
     def over(self, status: GoalStatus, how: str, ended: int | None) -> GoalReport:
         """Return the report of its end; ``how`` is as for ``GoalStatus.sentence``."""
         return replace(self, status=status, text=status.sentence(self.target, how),
+                       how='' if status is GoalStatus.REACHED else how,
                        expected_steps_left=None, expected_seconds_left=None, ended=ended)

@@ -10,9 +10,8 @@ import math
 import time
 
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.events import Event
-from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import closed_way, ClosedWay
 
 _LONGEST = 86400.0    # s, however often it was tried in vain
 _STEP = 3.0    # s that a step counts at least: a simulated robot may be faster than any clock
@@ -94,7 +93,8 @@ class LookTimes:
         self._ways.update({pair: replace(self._ways[pair], next=math.inf, step=math.inf)
                            for pair in pairs})
 
-    def told(self, description: RobotDescription) -> dict[Pair, ClosedWay]:
-        """Return the words about each way that is closed."""
-        return {pair: closed_way(pair, way.since, way.next, description)
+    @property
+    def closed(self) -> dict[Pair, ClosedWay]:
+        """Return each way that is closed."""
+        return {pair: ClosedWay(*pair, way.since, way.next if math.isfinite(way.next) else None)
                 for pair, way in self._ways.items()}

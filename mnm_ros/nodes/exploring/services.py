@@ -17,12 +17,11 @@ from mnm_ros.nodes.common.commanding import FORGETTING
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.exploring.output.publishers import way_back
 from mnm_ros.nodes.exploring.session import ExplorationSession
+from mnm_ros.view.language import phrase
 from mnm_ros.view.sentences import sentence
 from rcl_interfaces.srv import SetParametersAtomically
 from std_srvs.srv import SetBool, Trigger
 
-_EXPLORING = ('the explorer is exploring; mnm_ros pause, or the service explore with false, '
-              'pauses it')
 _FETCHED = 30.0     # s, within which the outcome of a call is asked for, by calling again
 _LOAD_WAIT = 0.7    # s, for the end of a load: with a beat, less than the heartbeat may be late
 
@@ -37,6 +36,7 @@ class Services:
     def __init__(self, node: NodeInterface, session: ExplorationSession) -> None:
         self._node = node
         self._session = session
+        self._language = session.language
         self._looked = -math.inf
         # A pause is never refused.
         self._serve(SetBool, 'explore', self._explore, lambda request: not request.data)
@@ -63,50 +63,60 @@ class Services:
             success, text = answer(request)
             what = service if service != 'explore' else 'resume' if request.data else 'pause'
             if text != FORGETTING:
-                self._session.record.called(service, what, '' if success else f'refused, {text}')
+                self._session.record.called(
+                    service, what, '' if success else self._words('refused', why=text))
             return success, text
 
         return answering(recorded, self._session.allowance, service, anyway)
 
+    def _words(self, name: str, **fields: object) -> str:
+        return phrase(f'answers.{name}', self._language, **fields)
+
+    def _way_back(self) -> str:
+        """Return what is wrong, and what leads out of it."""
+        return f'{self._session.status}; {way_back(self._session.exploration, self._language)}'
+
     def _explore(self, request: SetBool.Request) -> tuple[bool, str]:
         session, exploration = self._session, self._session.exploration
         if exploration.state is RunState.FAULT:
-            return False, f'{session.status}; {way_back(exploration)}'
+            return False, self._way_back()
         if exploration.state in OVER:
-            return False, f'exploration is over: {session.status}'
+            return False, self._words('over', status=session.status)
         if not session.active:
-            return False, 'the node is not active'
+            return False, self._words('not_active')
         session.explore(request.data)
         if not request.data:
-            return True, 'pausing after the current step' if session.running else 'paused'
+            return True, self._words('pausing' if session.running else 'paused')
         if session.exploration.state is not RunState.PAUSED:
-            resting = sentence(session.resting)
-            return True, f'going home: {resting}' if resting else 'exploring'
-        return (True, 'exploring, once the goal is over') if session.running else (
+            resting = sentence(session.resting, language=self._language)
+            return True, self._words('going_home', why=resting) if resting else (
+                self._words('exploring'))
+        return (True, self._words('exploring_later')) if session.running else (
             False, session.status)
 
     def _look(self, _: Trigger.Request) -> tuple[bool, str]:
         session = self._session
         if session.exploration.state in OVER:
-            return False, f'exploration is over: {session.status}'
+            return False, self._words('over', status=session.status)
         closed = session.look()
-        return bool(closed), f'trying {closed}' if closed else 'no way is closed'
+        return bool(closed), self._words('trying', ways=closed) if closed else (
+            self._words('none_closed'))
 
     def _recover(self, _: Trigger.Request) -> tuple[bool, str]:
-        session, exploration = self._session, self._session.exploration
+        session = self._session
         if not session.fault:
-            return False, 'there is no fault'
-        if not exploration.recoverable:
-            return False, f'{session.status}; {way_back(exploration)}'
+            return False, self._words('no_fault')
+        if not session.exploration.recoverable:
+            return False, self._way_back()
         if not session.active:
-            return False, 'the node is not active'
+            return False, self._words('not_active')
         session.recover()
-        return True, 'recovering, beginning with a RESET'
+        return True, self._words('recovering')
 
     def _load(self, _: Trigger.Request) -> tuple[bool, str]:
         session = self._session
         if session.running:
-            return False, _EXPLORING
+            return False, self._words('pause_first')
         ends: list[Exception | None] = []
         answered = False
 
@@ -124,12 +134,11 @@ class Services:
             ends.append(error)
         answered = True
         if not ends:
-            return True, ('replaying what is on the disk; at the end, status has "loaded from the '
-                          'disk" or the log an error')
+            return True, self._words('replaying')
         if ends[0] is not None:
-            return False, f'nothing loaded: {ends[0]}'
-        hint = '; mnm_ros resume goes on' if session.active else ''
-        return True, f'step {session.exploration.steps}{hint}'
+            return False, self._words('nothing_loaded', why=ends[0])
+        return True, self._words(
+            f'loaded{"" if session.active else "_only"}', step=session.exploration.steps)
 
     def _answer_forget(self, request: SetParametersAtomically.Request,
                        response: SetParametersAtomically.Response,
@@ -151,18 +160,18 @@ class Services:
         if self._forgetting:
             return False, FORGETTING
         if session.running:
-            return False, _EXPLORING
+            return False, self._words('pause_first')
 
         def end(outcome: str | Exception) -> None:
             self._forgetting = False
-            self._forgotten = asked, (
-                (False, f'nothing taken back: {outcome}') if isinstance(outcome, Exception)
-                else (True, outcome)), time.monotonic()
+            failed = isinstance(outcome, Exception)
+            self._forgotten = asked, (not failed, self._words(
+                'nothing_forgotten', why=outcome) if failed else str(outcome)), time.monotonic()
 
         self._forgetting = True
         try:
             session.forget(*asked, end)
         except CheckpointError as error:
             self._forgetting = False
-            return False, f'nothing taken back: {error}'
+            return False, self._words('nothing_forgotten', why=error)
         return False, FORGETTING

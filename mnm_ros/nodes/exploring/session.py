@@ -21,7 +21,20 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.said import ExploreCalled, ExploreCalledBefore, Reason, WaysClosed
+from mnm_ros.core.progress.said import (
+    DeclaredByRobotSide,
+    DeclaredInFile,
+    ExploreCalled,
+    ExploreCalledBefore,
+    LoadedFromDisk,
+    NeverCommanded,
+    NodeDeactivated,
+    NothingDeclared,
+    Reason,
+    Said,
+    TooManyStates,
+    WaysClosed,
+)
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.declaration_file import load as load_declaration
@@ -45,6 +58,7 @@ from mnm_ros.nodes.exploring.work import WorkFirst, WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
+from mnm_ros.view.event_words import closed_way
 from mnm_ros.view.sentences import sentence
 
 _DIAGNOSTICS = 1.0     # s
@@ -88,9 +102,11 @@ class ExplorationSession:
         self._guard = CallbackGuard(node, self._fail, allowance)
         self.allowance = allowance
         kept = self.exploration_store.events
-        events = EventTopic(node, kept.past, kept.append) if kept else EventTopic(node)
+        events = EventTopic(
+            node, parameters['language'], *((kept.past, kept.append) if kept else ()))
         self._publishers = Publishers(
-            node, self._guard, parameters['policies_up_to'], lambda: self._link.profile, events,
+            node, self._guard, parameters['policies_up_to'], parameters['language'],
+            lambda: self._link.profile, events,
             self.exploration_store.kept_soon, self.exploration_store.trusted)
         self._looks = LookTimes(lambda: parameters['first_look'], kept.past if kept else ())
         self._link = self._new_link()
@@ -171,7 +187,7 @@ class ExplorationSession:
     def deactivate(self) -> None:
         """Leave the robot alone, at once."""
         self.active = False
-        self._link.stop('node deactivated', at_once=True)
+        self._link.stop(NodeDeactivated(), at_once=True)
         self._guard.call(self._loop.pause, 'node deactivated')
         self._link.serve_goals(False)
 
@@ -196,11 +212,12 @@ class ExplorationSession:
 
     def look(self) -> str:
         """Try all closed ways at once; return which these are, for people."""
-        closed = self._looks.told(self._link.profile.names)
+        closed = self._looks.closed.values()
         if closed:
             self._looks.look_now()
             self._guard.call(self._look_at_all)
-        return '; '.join(map(str, closed.values()))
+        return '; '.join(
+            closed_way(way, self._link.profile.names, self.language) for way in closed)
 
     def _look_at_all(self) -> None:
         self.exploration.look()    # the one loaded last, if the call had to wait
@@ -253,7 +270,7 @@ class ExplorationSession:
                 then(error)
                 return
             self._want(self._wanted and not self.active)
-            self._guard.call(self._loop.pause, 'loaded from the disk')
+            self._guard.call(self._loop.pause, LoadedFromDisk())
             then(None)
 
         self._restore(restore, loaded)
@@ -334,7 +351,7 @@ class ExplorationSession:
             if _forbidden(declared):    # which no restart may forget
                 self.exploration_store.hurry()
             self._publishers.declared(
-                _declared_in_words(declared, self._parameters['declaration']),
+                _what_is_declared(declared, self._parameters['declaration']),
                 self.exploration.steps, time.monotonic())
 
     @property
@@ -346,7 +363,12 @@ class ExplorationSession:
     @property
     def status(self) -> str:
         """Return what the exploration is doing, or why it has stopped, for people."""
-        return sentence(self.exploration.status, self._link.profile.names)
+        return sentence(self.exploration.status, self._link.profile.names, self.language)
+
+    @property
+    def language(self) -> str:
+        """Return the language of the sentences for people."""
+        return str(self._parameters['language'])
 
     @property
     def leave_timeout(self) -> float | None:
@@ -409,17 +431,14 @@ class ExplorationSession:
     def _allowed_states(self) -> float:
         return self._parameters['max_states'] or math.inf
 
-    def _too_many_states(self) -> str:
+    def _too_many_states(self) -> Reason:
         """Say why exploration pauses if more states were met than allowed: before each step."""
         if self.exploration.states <= self._most_states:
             return ''
         self._most_states = self._allowed_states()    # it may have been raised just now
         if self.exploration.states <= self._most_states:
             return ''
-        return (f'{self.exploration.states} states met, more than max_states: '
-                f'{self._most_states}; does the robot side number states consistently? If it '
-                'does, raise max_states and call explore with true, or begin again with a '
-                'smaller radius')
+        return TooManyStates(self.exploration.states, int(self._most_states))
 
     def _tick(self) -> None:
         now = time.monotonic()
@@ -458,13 +477,13 @@ class ExplorationSession:
             exploration.leave_closed()
         news = self._looks.update(exploration.closed, exploration.steps)
         if news:
-            closed = self._looks.told(names)
-            self._publishers.event(Event(
-                exploration.steps, '; '.join(str(closed[pair]) for pair in news),
+            closed = self._looks.closed
+            self._publishers.event(Event(exploration.steps, '; '.join(
+                closed_way(closed[pair], names, self.language) for pair in news),
                 said=WaysClosed(tuple(news))))
         for pair in self._looks.due(exploration.steps):
             exploration.look(*pair)
-        self._publishers.closed = self._looks.told(names)
+        self._publishers.closed = self._looks.closed
 
     def _diagnose(self) -> None:
         self._link.announce()
@@ -504,14 +523,13 @@ def _forbidden(declared: Declaration) -> int:
     return sum(not ends for lists in declared.successors.values() for ends in lists)
 
 
-def _declared_in_words(declared: Declaration, file: str) -> str:
-    """Return what an exploration relies on from now on, for people."""
+def _what_is_declared(declared: Declaration, file: str) -> Said:
+    """Return what an exploration relies on from now on."""
     if not declared:
-        return 'nothing is declared any more of where actions lead'
-    never = _forbidden(declared)
-    return (f'declared {"in " + file if file else "by the robot side"}: where the actions of '
-            f'{len(declared.successors)} states lead'
-            + (f'; {never} are never to be commanded' if never else ''))
+        return NothingDeclared()
+    count, never = len(declared.successors), _forbidden(declared)
+    said = DeclaredInFile(count, file) if file else DeclaredByRobotSide(count)
+    return NeverCommanded(said, never) if never else said
 
 
 def _check(parameters: Parameters) -> None:

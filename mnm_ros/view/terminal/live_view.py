@@ -15,7 +15,8 @@ from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.robot_description import UNDESCRIBED
 from mnm_ros.view import words
-from mnm_ros.view.event_words import merged, moment
+from mnm_ros.view.event_words import merged, told
+from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.sentences import by_room
 from mnm_ros.view.telemetry import Telemetry
 from mnm_ros.view.terminal.state_grid import described, Picture, WorldView
@@ -30,7 +31,6 @@ _WIDE = 132       # columns from which on map and events stand beside the figure
 _FIGURES = 76     # columns of the figures there
 _EVENTS = 26      # columns, at least, of the events where all stands below each other
 _BAR = 20         # columns of a bar
-_STOPPED = 'stopped; mnm_ros go frees the robot'
 _SILENT = 5.0     # s without diagnostics, which come once a second
 _TESTS = 6        # that are shown where there is room
 _ROBOTS = 6       # that are shown, of several
@@ -44,11 +44,13 @@ class Frame:
     :ivar title: the name of the scenario.
     :ivar settings: the number of its settings; 0 if that is not known.
     :ivar hint: shown below everything else.
+    :ivar language: of the words.
     """
 
     title: str
     settings: int = 0
     hint: str = ''
+    language: str = ENGLISH
 
 
 @dataclass(frozen=True)
@@ -115,73 +117,86 @@ class View:
         table.add_column(width=words.LABEL, style='dim', no_wrap=True)
         table.add_column(width=room, overflow='fold')
         for label, value in self._rows(room):
-            table.add_row(label, value)
+            table.add_row(label and self._word(label), value)
         for index, test in enumerate(self.heard.activity.tests[:tests]):
-            table.add_row('' if index else 'evidence', self._test(test, room))
+            table.add_row('' if index else self._word('evidence'), self._test(test, room))
         return table
 
     def _rows(self, room: int) -> Iterator[tuple[str, RenderableType]]:
-        now, frame = self.heard, self.frame
-        hypothesis = f'hypothesis {words.version(now)}{words.given(now)}' if (
-            now.hypothesis) else 'no hypothesis yet'
-        yield 'phase', (f'{now.activity.within(now.phase) or "starting"}, round '
-                        f'{words.whole(now.count("round"))}, {hypothesis}')
+        now, language = self.heard, self.frame.language
+        yield 'phase', words.joined(
+            now.activity.within(now.phase) or phrase('figures.starting', language),
+            phrase('terminal.round_now', language, round=now.count('round')),
+            phrase('terminal.hypothesis', language, version=words.version(now))
+            if now.hypothesis else self._word('no_hypothesis'),
+            words.rests_on(now, language) if now.hypothesis else '')
         yield 'status', words.clip(now.status or '-', 3 * room)
-        missed = (f'nothing heard for {words.clock(self.silent)}' if self.silent > _SILENT else
-                  _STOPPED if now.all_stopped else now.late)
+        missed = phrase('terminal.silent', language, time=words.clock(self.silent)) if (
+            self.silent > _SILENT) else self._word('stopped') if now.all_stopped else (
+            words.late(now, language))
         yield from [('', Text(missed, 'bold red'))] * bool(missed)
         if now.activity.sentence not in ('', now.status):
             yield 'doing', words.clip(now.activity.sentence, 2 * room)
         if now.activity.progress is not None:
             yield 'progress', self._progress(room)
-        yield 'known', words.known(now, 2 * room)
-        rooms = by_room({*now.known}, now.description)
+        yield 'known', words.known(now, 2 * room, language)
+        rooms = by_room({*now.known}, now.description, language)
         if rooms:
             yield 'rooms', words.clip(rooms, 2 * room)
         beyond, lost = map(now.knowledge.of, (StateKind.BEYOND, StateKind.LOST))
         if now.hypothesis is None or now.candidates or not beyond:
-            yield 'candidates', words.whole(now.candidates)
+            yield 'candidates', words.whole(now.candidates, language)
         if beyond:
-            yield 'beyond radius', words.numbered(beyond, room, now.description)
+            yield 'beyond', words.numbered(beyond, room, now.description, language)
         if lost:
-            yield 'lost', Text(words.numbered(lost, room, now.description), 'bold red')
+            yield 'lost', Text(words.numbered(lost, room, now.description, language), 'bold red')
         yield 'steps', self._steps()
-        for index, line in enumerate(words.robots(now, _ROBOTS)):
+        for index, line in enumerate(words.robots(now, _ROBOTS, language)):
             yield '' if index else 'robots', words.clip(line, room)
-        yield 'changes', (f'{words.whole(now.count("changes_noticed"))} noticed, '
-                          f'{words.whole(now.count("changes_relearnt"))} relearnt')
+        yield 'changes', phrase('terminal.changes_now', language,
+                                noticed=now.count('changes_noticed'),
+                                relearnt=now.count('changes_relearnt'))
         if now.exploration_steps is not None:    # only cmp_sim counts them
-            yield 'exploration', (f'{words.whole(now.exploration_steps)} steps without a good '
-                                  'hypothesis')
+            yield 'exploration', phrase(
+                'terminal.explored', language, count=now.exploration_steps)
         if now.true_setting is not None:
-            yield 'true setting', words.setting(now.true_setting, frame.settings)
+            yield 'setting', words.setting(now.true_setting, self.frame.settings, language)
+
+    def _word(self, name: str) -> str:
+        return phrase(f'terminal.{name}', self.frame.language)
 
     def _progress(self, room: int) -> RenderableType:
         found = self.heard.activity.progress
         assert found is not None
-        return _bar(found.done, found.expected, words.to_go(self.heard), room, 'green')
+        return _bar(found.done, found.expected, words.to_go(
+            self.heard, self.frame.language), room, 'green')
 
     def _steps(self) -> str:
         now, found = self.heard, self.heard.activity.progress
-        steps = words.steps(now)
-        rate = f'{words.rate(now)}{now.made and f", {now.made}"}'
+        language = self.frame.language
+        steps, rate = words.steps(now, language), words.rate(now, language)
+        made = words.made(now, language)
         if found is None:
-            return f'{steps}{rate}'
+            return words.joined(f'{steps}{rate}', made)
         if found.aim == 'first hypothesis':    # which takes all steps from the first one on
-            return f'{steps} of about {found.expected:,}{rate}'
-        return f'{steps}{rate}, {found.done:,} of about {found.expected:,} for this {found.aim}'
+            return words.joined(phrase(
+                'terminal.of_about', language, steps=steps, expected=found.expected) + rate, made)
+        return words.joined(f'{steps}{rate}', made, phrase(
+            'terminal.for_aim', language, done=found.done, expected=found.expected,
+            aim=phrase_or(f'aims.{found.aim}', language, found.aim)))
 
     def _test(self, test: Evidence, room: int) -> RenderableType:
         now = self.heard
         about = '' if test.state is None else f' {now.description.name(test.state)}'
         action = '' if test.action is None else (
             f' {now.description.action_name(test.action, test.state)}')
-        said = f'{words.of_threshold(test)}: {test.kind}{about}{action}'
+        kind = phrase_or(f'evidence.{test.kind}', self.frame.language, test.kind)
+        said = f'{words.of_threshold(test, self.frame.language)}: {kind}{about}{action}'
         return _bar(test.evidence, test.threshold, said, room, 'yellow')
 
     def _world(self, rows: int, columns: int) -> tuple[list[Text], Text, int]:
         """Return the lines of the map or the list, what the marks mean, and the columns."""
-        view = WorldView(self.heard)
+        view = WorldView(self.heard, self.frame.language)
         rows = max(0, rows)
         # At the very beginning the robot has not been anywhere.
         lines = view.map(self.picture, rows, columns) if self.picture else view.list(rows, columns)
@@ -192,7 +207,8 @@ class View:
         lines: list[Text] = []
         for event in reversed(merged(self.heard.events)):
             at = moment(event.time, '%H:%M:%S')
-            wrapped = textwrap.wrap(event.text, max(10, width - 9)) or ['']
+            wrapped = textwrap.wrap(told(
+                event, self.heard.description, self.frame.language), max(10, width - 9)) or ['']
             if len(lines) + len(wrapped) > rows:
                 break
             lines.append(Text.assemble((at, 'dim'), ' ', wrapped[0]))
@@ -233,7 +249,7 @@ def choose(out: TextIO, frame: Frame, environment: Mapping[str, str]) -> Screen 
         return Screen(Console(
             file=out, highlight=False, markup=False, emoji=False,
             no_color=bool(environment.get('NO_COLOR'))), frame)
-    lines = Lines(out, frame.settings, PROGRESS_S)
+    lines = Lines(out, frame.settings, PROGRESS_S, frame.language)
     lines.write(f'{frame.title}; {frame.hint}')
     return lines
 
@@ -286,8 +302,9 @@ class Lines:
     :param every: seconds from one line for the progress to the next.
     """
 
-    def __init__(self, out: TextIO, settings: int = 0, every: float = inf) -> None:
-        self._out = out
+    def __init__(self, out: TextIO, settings: int = 0, every: float = inf,
+                 language: str = ENGLISH) -> None:
+        self._out, self._language = out, language
         self._settings = settings
         self._before = Telemetry()
         self._beyond: tuple[int, ...] = ()
@@ -296,18 +313,18 @@ class Lines:
 
     def show(self, heard: Telemetry, seconds: float, picture: Picture = ()) -> None:
         """Write the changes since the last call."""
-        for line in words.changed(self._before, heard, self._settings):
+        for line in words.changed(self._before, heard, self._settings, self._language):
             self.write(line)
         # What is known and what was seen arrive one after the other: what lasts is shown.
         beyond = heard.knowledge.of(StateKind.BEYOND)
         if beyond and self._before.knowledge.of(StateKind.BEYOND) == beyond != self._beyond:
             self._beyond = beyond
-            self.write('seen beyond the radius: ' + words.numbered(
-                beyond, words.LINE, heard.description))
+            self.write(phrase('terminal.seen_beyond', self._language, states=words.numbered(
+                beyond, words.LINE, heard.description, self._language)))
         self._before = heard
         if seconds >= self._next_progress:
             self._next_progress = seconds + self._every
-            self.write(words.progress(heard))
+            self.write(words.progress(heard, self._language))
 
     def close(self) -> None:
         """Nothing to restore."""

@@ -11,6 +11,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.simulation.world import World
+from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.scene import KINDS, kinds
 from mnm_ros.view.telemetry import Telemetry
 from rich.text import Text
@@ -98,8 +99,8 @@ def _picture(rows: Sequence[str], numbers: Sequence[int]) -> Picture:
 class WorldView:
     """The marks of all states."""
 
-    def __init__(self, heard: Telemetry) -> None:
-        self._heard = heard
+    def __init__(self, heard: Telemetry, language: str = ENGLISH) -> None:
+        self._heard, self._language = heard, language
         self._kinds = kinds(heard)
         self._occupied = heard.occupied
         self._around = self._occupied[0] if self._occupied else None
@@ -120,14 +121,15 @@ class WorldView:
         lines = [self._line(state, columns) for state in states[:room]]
         if room < len(states):
             more = len({*states[room:]} - {*states[:room]})
-            lines.append(Text(f'and {more:,} more states', 'dim'))
+            lines.append(Text(phrase('terminal.more_states', self._language, count=more), 'dim'))
         return lines
 
     def key(self) -> Text:
         """Return what the marks mean that were used so far."""
         return Text('  ').join(
-            Text(f'{mark} {kind.word}', kind.style if mark != '@' else 'bold')
-            for mark, kind in MARKS.items() if mark in self._used)
+            Text(f'{kind.mark} {phrase(f"kinds.{name}", self._language)}',
+                 kind.style if kind.mark != '@' else 'bold')
+            for name, kind in KINDS.items() if kind.mark in self._used)
 
     def mark(self, state: int) -> str:
         """Return the mark of a state, but for where the robot is."""

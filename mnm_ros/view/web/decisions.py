@@ -9,12 +9,11 @@ from typing import NamedTuple
 
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import Trust
+from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.telemetry import Telemetry
-from mnm_ros.view.words import of_threshold, whole
+from mnm_ros.view.words import of_threshold
 
 _MOST = 5    # tests that are shown
-_PARTS = ('hardly any', 'about a quarter', 'about half', 'about three quarters', 'nearly all')
-_AMOUNTS = ('little', 'some', 'much')
 
 
 class DecisionRow(NamedTuple):
@@ -33,7 +32,7 @@ class DecisionRow(NamedTuple):
     share: float
 
 
-def decisions(heard: Telemetry) -> list[DecisionRow]:
+def decisions(heard: Telemetry, language: str = ENGLISH) -> list[DecisionRow]:
     """
     Return the tests that are closest to a decision.
 
@@ -41,8 +40,8 @@ def decisions(heard: Telemetry) -> list[DecisionRow]:
     """
     shown = [test for test in heard.activity.tests
              if test.kind != 'detector' or test.share > 0 and not _doubted(heard, test.state)]
-    return [DecisionRow(_subject(heard, test), _said(test), of_threshold(test),
-                        min(1.0, max(0.0, test.share)))
+    return [DecisionRow(_subject(heard, test, language), _said(test, language),
+                        of_threshold(test, language), min(1.0, max(0.0, test.share)))
             for test in shown[:_MOST]]
 
 
@@ -51,39 +50,35 @@ def _doubted(heard: Telemetry, state: int | None) -> bool:
     return told is not None and told.trust is Trust.DOUBTED
 
 
-def decisions_table(heard: Telemetry) -> str:
+def decisions_table(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return them as HTML."""
     return ''.join(
         f'<div class="test"><div class="line"><span>{escape(row.subject)}</span>'
         f'<span>{escape(row.said)}<span class="figures"> ({row.figures})</span></span></div>'
         f'<div class="track"><div class="bar" style="width:{row.share:.0%}"></div></div></div>'
-        for row in decisions(heard))
+        for row in decisions(heard, language))
 
 
-def _subject(heard: Telemetry, test: Evidence) -> str:
+def _subject(heard: Telemetry, test: Evidence, language: str) -> str:
     name = '' if test.state is None else heard.description.name(test.state)
     action = '' if test.action is None else (
         heard.description.action_name(test.action, test.state))
-    return {'certificate': f'certificate of {name}', 'policy': f'policy to {name}',
-            'proof': f'new proof of the policy to {name}', 'detector': f'policy to {name}',
-            'transition': f'{action} in {name}', 'rediscovery': 'search for new or changed ways',
-            }.get(test.kind, ' '.join(filter(None, (test.kind, name, action))))
+    return phrase(f'tests.{test.kind}', language, place=name, action=action) if (
+        test.kind in _SAID) else ' '.join(filter(None, (test.kind, name, action)))
 
 
-def _said(test: Evidence) -> str:
-    made, wanted = round(test.evidence), round(test.threshold)
-    return {'certificate': f'{whole(made)} of about {whole(wanted)} executions',
-            'policy': _proof(test.share), 'proof': _proof(test.share),
-            'detector': _speaks('against it', test.share),
-            'transition': _speaks('for a change', test.share),
-            'rediscovery': f'{whole(made)} of at most {whole(wanted)} steps',
-            }.get(test.kind, of_threshold(test))
+def _said(test: Evidence, language: str) -> str:
+    name = _SAID.get(test.kind, '')
+    part = min(4, max(0, round(4 * test.share)))
+    amount = 'no' if test.share <= 0 else 'enough' if test.share >= 1 else (
+        'little', 'some', 'much')[int(3 * test.share)]
+    return phrase(f'decisions.{name}', language, made=round(test.evidence),
+                  wanted=round(test.threshold),
+                  part=phrase(f'parts.{part}', language) if name == 'proof' else '',
+                  amount=phrase(f'amounts.{amount}', language)) if name else (
+        of_threshold(test, language))
 
 
-def _proof(share: float) -> str:
-    return f'{_PARTS[round(4 * min(1.0, max(0.0, share)))]} of the proof is done'
-
-
-def _speaks(what: str, share: float) -> str:
-    amount = 'no' if share <= 0 else 'enough' if share >= 1 else _AMOUNTS[int(3 * share)]
-    return f'{amount} evidence {what}'
+_SAID = {'certificate': 'executions', 'policy': 'proof', 'proof': 'proof', 'detector': 'against',
+         'transition': 'change', 'rediscovery': 'steps'}
+"""By the kind of a test, the phrase about how far it is."""

@@ -38,15 +38,9 @@ _ASIDE = 0.09      # how far an arrow is beside the line between two states
 _DOOR = 0.3         # side of a door of which no size is published
 
 
-LEGEND = {
-    **{kind: scene.KINDS[kind].word for kind in (
-        'known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'beyond', 'met',
-        'home')},
-    'current': 'ring: a robot is in this state', 'one': 'one of several robots',
-    'pose': 'reported pose of the robot', 'link': 'observed transition',
-    'way': 'policy to the chosen state', 'reset': 'the policy uses RESET there',
-    'open': 'open door', 'closed': 'closed door'}
-"""The kinds of things on the map."""
+LEGEND = ('known', 'doubted', 'certified', 'candidate', 'assumed', 'lost', 'beyond', 'met', 'home',
+          'current', 'one', 'pose', 'link', 'way', 'reset', 'open', 'closed')
+"""The kinds of things on the map; the table has their names under ``kinds`` and ``legend``."""
 
 
 def on_the_map(layers: Layers) -> set[str]:
@@ -115,8 +109,8 @@ def _links(heard: Telemetry, where: Mapping[int, Disc]) -> Iterator[list[Any]]:
         if state in where and after in where:
             aside = _ASIDE if (after, state) in strongest else 0.0
             yield [arrow(where[state], where[after], aside), round(share, 2),
-                   f'{said.name(state)}: {said.action_name(action, state)} leads to '
-                   f'{said.name(after)} in {share:.0%}']
+                   f'{said.name(state)}: {said.action_name(action, state)} \u2192 '
+                   f'{said.name(after)}, {share:.0%}']
 
 
 def arrow(begin: Disc, end: Disc, aside: float) -> str:

@@ -11,23 +11,24 @@ from typing import Any, NamedTuple
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import Because, StaysAtGoal
-from mnm_ros.view.event_words import merged, moment, tone
+from mnm_ros.view.event_words import merged, told, tone
+from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.scene import KINDS
-from mnm_ros.view.sentences import sentence
+from mnm_ros.view.sentences import place
 from mnm_ros.view.telemetry import NOT_KEPT, Telemetry
 from mnm_ros.view.web.situation import as_sentence
 from mnm_ros.view.words import whole
 
 _BOXES = {
-    Phase.WAITING_FOR_ROBOT: (4, 8, 108, 'waiting for robot'),
-    Phase.PAUSED: (4, 52, 108, 'paused'),
-    Phase.FAULT: (4, 96, 50, 'fault'),
-    Phase.DONE: (62, 96, 50, 'done'),
-    Phase.BUILDING_DISCOVERY: (148, 30, 84, 'discovery'),
-    Phase.BUILDING_EVALUATION: (148, 84, 84, 'evaluation'),
-    Phase.CHECKING_REDISCOVERY: (272, 30, 84, 'rediscovery'),
-    Phase.CHECKING_EVALUATION: (272, 84, 84, 'evaluation')}
-"""Left, top and width of each phase, and what is written on it."""
+    Phase.WAITING_FOR_ROBOT: (4, 8, 108),
+    Phase.PAUSED: (4, 52, 108),
+    Phase.FAULT: (4, 96, 50),
+    Phase.DONE: (62, 96, 50),
+    Phase.BUILDING_DISCOVERY: (148, 30, 84),
+    Phase.BUILDING_EVALUATION: (148, 84, 84),
+    Phase.CHECKING_REDISCOVERY: (272, 30, 84),
+    Phase.CHECKING_EVALUATION: (272, 84, 84)}
+"""Left, top and width of each phase."""
 
 _GROUPS = (('building', 140, 100), ('checking', 264, 100))
 _HIGH = 28
@@ -38,18 +39,24 @@ _ARROWS = (
 _HEAD = {'H': ((-5, -3), (-5, 3)), 'V': ((-3, -5), (3, -5))}
 
 
-def machine(phase: str) -> str:
+def machine(phase: str, language: str = ENGLISH) -> str:
     """Return the picture as SVG; ``phase`` is as published, and need not be known here."""
+    group, _, detail = phase.partition('/')
+    label = phrase('machine.label', language, phase=', '.join(
+        phrase_or(f'machine.{name}', language, name)
+        for name in (group, *([phase] if detail else ()))))
     parts = ['<svg class="machine" viewBox="0 0 368 132" role="img" '
-             f'aria-label="phase {escape(phase)}">']
+             f'aria-label="{escape(label)}">']
     for name, left, width in _GROUPS:
         lit = ' lit' if phase.partition('/')[0] == name else ''
         parts.append(
             f'<g class="group{lit}"><rect x="{left}" y="4" width="{width}" height="122" rx="8"/>'
-            f'<text x="{left + width / 2:g}" y="20">{name}</text></g>')
+            f'<text x="{left + width / 2:g}" y="20">{phrase(f"machine.{name}", language)}</text>'
+            '</g>')
     parts += [f'<path d="{arrow}{_head(arrow)}"/>' for arrow in _ARROWS]
-    for known, (left, top, width, text) in _BOXES.items():
+    for known, (left, top, width) in _BOXES.items():
         lit = ' lit' if phase == known.value else ''
+        text = escape(phrase(f'machine.{known.value}', language))
         parts.append(
             f'<g class="phase {known.value.partition("/")[0]}{lit}"><rect x="{left}" y="{top}" '
             f'width="{width}" height="{_HIGH}" rx="6"/>'
@@ -70,34 +77,37 @@ def _head(arrow: str) -> str:
     return ''.join(f'M{end_x} {end_y}l{sign * dx} {sign * dy}' for dx, dy in _HEAD[letter])
 
 
-def robots_table(heard: Telemetry) -> str:
+def robots_table(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return how each of several robots is, as HTML; empty for one without a name."""
     rows = ''.join(
         f'<tr class="{robot.level}"><td>{escape(robot.name)}</td>'
-        f'<td>{"" if robot.steps is None else whole(robot.steps)}</td>'
+        f'<td>{"" if robot.steps is None else whole(robot.steps, language)}</td>'
         f'<td>{"" if robot.place is None else escape(heard.description.name(robot.place))}</td>'
         f'<td>{escape(robot.status)}</td></tr>'
         for robot in heard.robots)
-    return ('<table><tr><th>robot</th><th>steps made</th><th>state</th>'
-            f'<th>what it is doing</th></tr>{rows}</table>') if rows else ''
+    heads = ''.join(f'<th>{escape(phrase(f"robots.{name}", language))}</th>'
+                    for name in ('robot', 'steps', 'state', 'status'))
+    return f'<table><tr>{heads}</tr>{rows}</table>' if rows else ''
 
 
-def events_table(heard: Telemetry) -> str:
+def events_table(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return what has happened as HTML, the last first."""
     return '<table>' + ''.join(
         f'<tr class="{escape(f"{event.kind} {tone(event)}".strip())}"><td>'
-        f'{moment(event.time, "%a %H:%M:%S") if event.time else f"step {whole(event.step)}"}</td>'
-        f'{_cell(event, heard)}</tr>'
+        f'{escape(_time(event, language))}</td>{_cell(event, heard, language)}</tr>'
         for event in reversed(merged(heard.events))) + '</table>'
 
 
-def _cell(event: Event, heard: Telemetry) -> str:
+def _time(event: Event, language: str) -> str:
+    return moment(event.time, '%a %H:%M:%S', language) if event.time else (
+        phrase('event.step', language, step=event.step))
+
+
+def _cell(event: Event, heard: Telemetry, language: str) -> str:
     """Return an event in plain words, and under the pointer in the terms of the algorithm."""
-    own = event.change or event.ways or event.what    # its text says more than its value
-    said = event.text if own or event.said is None else sentence(
-        event.said, heard.description, plain=True)
-    term = '' if said == event.text else f' title="{escape(event.text)}"'
-    return f'<td{term}>{escape(as_sentence(said))}</td>'
+    said, terms = (told(event, heard.description, language, plain) for plain in (True, False))
+    title = '' if said == terms else f' title="{escape(terms)}"'
+    return f'<td{title}>{escape(as_sentence(said))}</td>'
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
@@ -151,19 +161,20 @@ class Timeline:
             self._points = [*self._points[:-1:2], self._points[-1]]
         return True
 
-    def options(self) -> dict[str, Any]:
+    def options(self, language: str = ENGLISH) -> dict[str, Any]:
         """Return the chart, as ECharts wants it."""
         explored = [[point.steps, point.exploration] for point in self._points
                     if point.exploration is not None]
+        word = {name: phrase(f'timeline.{name}', language)
+                for name in ('known', 'candidates', 'exploration', 'noticed', 'truly')}
         series = [
-            _line('known', KINDS['known'].colour,
+            _line(word['known'], KINDS['known'].colour,
                   [[point.steps, point.known] for point in self._points]),
-            _line('candidates', KINDS['candidate'].colour,
+            _line(word['candidates'], KINDS['candidate'].colour,
                   [[point.steps, point.candidates] for point in self._points]),
-            {**_line('exploration steps (right)', '#8a6fd1', explored), 'yAxisIndex': 1,
-             'step': False},
-            _marks('change noticed', KINDS['lost'].colour, 'solid', self.noticed),
-            _marks('true change', '#888888', 'dashed', self.true)]
+            {**_line(word['exploration'], '#8a6fd1', explored), 'yAxisIndex': 1, 'step': False},
+            _marks(word['noticed'], KINDS['lost'].colour, 'solid', self.noticed),
+            _marks(word['truly'], '#888888', 'dashed', self.true)]
         names = [entry['name'] for entry in series
                  if entry['data'] or entry.get('markLine', {}).get('data')]
         first = self._points[0].steps if self._points else 0
@@ -203,41 +214,29 @@ def _marks(name: str, colour: str, kind: str, steps: list[int]) -> dict[str, Any
 
 class Control(NamedTuple):
     """
-    A button.
+    A button; the table of words has its label under ``controls``, what it does under ``effects``.
 
-    :ivar label: what is written on it.
     :ivar service: that it calls.
     :ivar data: of a ``std_srvs/SetBool``; None for a ``std_srvs/Trigger``.
-    :ivar offerer: who offers the service, for people.
-    :ivar effect: what it does.
+    :ivar offerer: who offers the service, as the table has it under ``offerers``.
     """
 
-    label: str
     service: str
     data: bool | None
     offerer: str
-    effect: str
 
 
 CONTROLS = {
-    'stop': Control('Stop', 'stop', True, 'a robot side',
-                    'brings the robot to rest at once, in the middle of a move; Go on frees it'),
-    'pause': Control('Pause', 'explore', False, 'an explorer',
-                     'pauses after the current step; nothing is lost'),
-    'resume': Control('Go on', 'explore', True, 'an explorer',
-                      'frees the robot if it was stopped, and goes on exploring'),
-    'home': Control('Home', 'return_home', None, 'a robot side',
-                    'pauses the exploration, frees the robot, and leads it home; Go on ends that'),
-    'recover': Control('Recover', 'recover', None, 'an explorer',
-                       'leads out of a fault once the robot works again'),
-    'look': Control('Try closed ways', 'look', None, 'an explorer',
-                    'tries each closed way at once, in case it is open again'),
-    'save': Control('Save', 'save', None, 'an explorer', 'writes everything learnt to the disk'),
-    'load': Control('Load', 'load', None, 'an explorer', 'goes back to the state on the disk'),
-    'change': Control('Change world', 'change', None, 'a simulator',
-                      'puts the next setting of the simulated world in force'),
-    'cancel': Control('Cancel', 'cancel', None, 'a navigator',
-                      'ends the goal after the current step'),
+    'stop': Control('stop', True, 'robot_side'),
+    'pause': Control('explore', False, 'explorer'),
+    'resume': Control('explore', True, 'explorer'),
+    'home': Control('return_home', None, 'robot_side'),
+    'recover': Control('recover', None, 'explorer'),
+    'look': Control('look', None, 'explorer'),
+    'save': Control('save', None, 'explorer'),
+    'load': Control('load', None, 'explorer'),
+    'change': Control('change', None, 'simulator'),
+    'cancel': Control('cancel', None, 'navigator'),
 }
 
 BAR = ('stop', 'pause', 'resume', 'home')
@@ -247,71 +246,76 @@ OF_ROBOTS = ('stop', 'return_home')
 """The services that each of several robots offers in its own namespace."""
 
 
-def refusal(name: str, heard: Telemetry, now: float) -> str:
+def refusal(name: str, heard: Telemetry, now: float, language: str = ENGLISH) -> str:
     """Return why a control is of no use at present; empty if it is."""
     control = CONTROLS[name]
     if name == 'resume' and heard.stopped:
         return ''    # whatever the explorer does, the robot is to be freed
     if control.service not in heard.offered:
-        return f'needs {control.offerer}: no node offers {control.service}'
-    if control.offerer == 'an explorer' and heard.silent(now) is not None:
-        return 'the explorer is silent'
+        return phrase('refusals.needs', language, service=control.service,
+                      offerer=phrase(f'offerers.{control.offerer}', language))
+    if control.offerer == 'explorer' and heard.silent(now) is not None:
+        return phrase('refusals.silent', language)
     useless = _without_effect(name, heard.report)
-    if useless:
-        return useless
-    if name == 'pause' and heard.phase == 'paused' and isinstance(
-            heard.activity.said, Because) and isinstance(heard.activity.said.said, StaysAtGoal):
-        return ''    # its pause ends by itself, but not one that somebody else asks for
-    return _refusal_in(heard.phase, name)
+    if not useless and not (name == 'pause' and _stays_at_goal(heard)):
+        useless = _useless_in(heard.phase, name)
+    return useless and phrase(f'refusals.{useless}', language)
+
+
+def _stays_at_goal(heard: Telemetry) -> bool:
+    """Return whether a pause ends by itself, which another one does not."""
+    said = heard.activity.said
+    return heard.phase == 'paused' and isinstance(said, Because) and (
+        isinstance(said.said, StaysAtGoal))
 
 
 def _without_effect(name: str, report: Mapping[str, str]) -> str:
-    """Return why a control would do nothing, by the diagnostics; empty if it would."""
+    """Return the name of why a control would do nothing, by the diagnostics, or nothing."""
     if name in ('save', 'load') and report.get('checkpoint') == NOT_KEPT:
-        return 'nothing is kept: the explorer has no checkpoint_dir'
-    return 'no way is closed' if name == 'look' and not report.get('closed') else ''
+        return 'not_kept'
+    return 'none_closed' if name == 'look' and not report.get('closed') else ''
 
 
-def _refusal_in(phase: str, name: str) -> str:
-    """Return why a control is of no use in a phase; empty if it is."""
+def _useless_in(phase: str, name: str) -> str:
+    """Return the name of why a control is of no use in a phase, or nothing."""
     if name == 'recover':
-        return '' if phase == 'fault' else 'there is no fault'
+        return '' if phase == 'fault' else 'no_fault'
     if name == 'load':
-        return '' if phase in ('paused', 'fault', 'done') else 'pause first'
+        return '' if phase in ('paused', 'fault', 'done') else 'pause_first'
     if name in ('look', 'pause', 'resume') and phase in ('fault', 'done'):
-        return f'the phase is {phase}'
+        return phase
     if name == 'pause' and phase == 'paused':
-        return 'the exploration is paused already'
+        return 'paused'
     if name == 'resume' and phase.partition('/')[0] in ('building', 'checking'):
-        return 'the explorer is exploring already'
+        return 'exploring'
     return ''
 
 
-def stopped(heard: Telemetry) -> str:
+def stopped(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return which robots the service ``stop`` keeps at rest, in words; or nothing."""
     names = () if heard.all_stopped else sorted(heard.stopped - {''})
-    return ' '.join((*names, 'stopped')) if heard.stopped else ''
+    return ' '.join((*names, phrase('asked.stop', language))) if heard.stopped else ''
 
 
-def bar_line(heard: Telemetry, now: float, *came_of_it: str) -> str:
+def bar_line(heard: Telemetry, now: float, *came_of_it: str, language: str = ENGLISH) -> str:
     """
     Return what stands below the bar.
 
     :param came_of_it: what came of the control that was pressed last, and of a goal under way.
     """
-    missing = (f'{CONTROLS[name].label} {refused}' for name in ('stop', 'home')
-               if (refused := refusal(name, heard, now)))
-    lasting = 'at rest until Go on or Home' if heard.stopped else ''
+    missing = (f'{phrase(f"controls.{name}", language)} {refused}' for name in ('stop', 'home')
+               if (refused := refusal(name, heard, now, language)))
+    lasting = phrase('doing.at_rest', language) if heard.stopped else ''
     return ' \u00b7 '.join(filter(None, (*came_of_it, lasting, *missing)))
 
 
-def refusal_to_go(state: int | None, heard: Telemetry) -> str:
+def refusal_to_go(state: int | None, heard: Telemetry, language: str = ENGLISH) -> str:
     """Return why the robot cannot be sent to a state; empty if it can."""
     if not heard.navigator:
-        return 'needs a navigator, which is not running'
+        return phrase('refusals.no_navigator', language)
     if state is None:
-        return 'choose a place first'
+        return phrase('refusals.no_place', language)
     if state in heard.knowledge.goals:
         return ''
-    return f'{heard.description.place(state)} is ' + (
-        'doubted' if state in heard.known else 'neither known nor certified')
+    return phrase(f'refusals.{"doubted" if state in heard.known else "not_known"}', language,
+                  place=place(state, heard.description, language))

@@ -12,32 +12,42 @@ from functools import reduce
 
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.said import Because
-from mnm_ros.view.event_words import out_of_reach, pause_after, paused
-from mnm_ros.view.sentences import sentence
+from mnm_ros.view.event_words import closed_way, out_of_reach, pause_after, paused
+from mnm_ros.view.language import ENGLISH, phrase
+from mnm_ros.view.sentences import place, sentence
 from mnm_ros.view.telemetry import Telemetry
 
 
-def consequences(heard: Telemetry) -> str:
+def consequences(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return the rooms and places out of reach, then the closed ways; empty without any."""
-    lost = out_of_reach(heard.knowledge.of(StateKind.LOST), heard.known, heard.description)
+    lost = out_of_reach(
+        heard.knowledge.of(StateKind.LOST), heard.known, heard.description, language)
     return ' '.join(f'{as_sentence(said)}.' for said in (
-        lost and f'{lost} out of reach', heard.report.get('closed', '')) if said)
+        lost, '; '.join(closed_way(way, heard.description, language)
+                        for way in heard.activity.closed)) if said)
 
 
-def doing(heard: Telemetry, here: str = '') -> str:
+def doing(heard: Telemetry, here: str = '', language: str = ENGLISH) -> str:
     """
     Return what the explorer is doing now.
 
     :param here: the page that shows it, as ``Event.by`` names it.
     """
     if heard.all_stopped:
-        return 'Stopped. Press Go on.'
-    at_home, why = _at_home(heard), heard.activity.said
+        return phrase('doing.stopped', language)
+    at_home, why = _at_home(heard, language), heard.activity.said
     if at_home and isinstance(why, Because):
         why = why.said    # that the exploration is paused is in the head of the page
-    said = _paused(heard, here) or sentence(why, heard.description, plain=True) or (
-        heard.activity.sentence or heard.status)
-    return f'{at_home}{as_sentence(said)}' if said else 'Nothing has been heard yet.'
+    said = _paused(heard, here, language) or (
+        sentence(why, heard.description, language, plain=True)
+        or heard.activity.sentence or heard.status)
+    return f'{at_home}{as_sentence(said)}' if said else phrase('doing.nothing', language)
+
+
+def in_terms(heard: Telemetry, language: str = ENGLISH) -> str:
+    """Return the same in the terms of the algorithm."""
+    return _paused(heard, '', language) or sentence(
+        heard.activity.said, heard.description, language) or heard.activity.sentence
 
 
 def as_sentence(said: str) -> str:
@@ -45,14 +55,15 @@ def as_sentence(said: str) -> str:
     return said[:1].upper() + said[1:] if said.split(' ')[0].rstrip(',:').isalpha() else said
 
 
-def _paused(heard: Telemetry, here: str) -> str:
+def _paused(heard: Telemetry, here: str, language: str) -> str:
     """Return from where the pause was asked for, and when; empty if that is not known."""
-    return paused(heard.activity.said or '', reduce(pause_after, heard.events, None), here)
+    return paused(heard.activity.said or '', reduce(pause_after, heard.events, None), here,
+                  language)
 
 
-def _at_home(heard: Telemetry) -> str:
+def _at_home(heard: Telemetry, language: str) -> str:
     """Return that the robot rests at home, by the name of home; empty if it does not."""
     home = heard.home
     if heard.phase != 'paused' or home is None or heard.activity.current != home:
         return ''
-    return f'At home in {heard.description.place(home)}. '
+    return phrase('doing.at_home', language, place=place(home, heard.description, language)) + ' '

@@ -12,7 +12,7 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.fleet import Fleet, Member
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.progress.said import GoesOn, MaxSteps, Reason
 from mnm_ros.core.task.rest_rules import without_charge
 from mnm_ros.core.task.step_task import OVER, RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
@@ -78,7 +78,9 @@ class FleetLink(Link):
     def robots(self) -> Sequence[RobotReport]:
         now = time.monotonic()
         return [RobotReport(name, member.state, sentence(
-            member.reason, self._links[name].profile.names) or 'exploring', {
+            member.reason, self._links[name].profile.names,
+            self._parameters['language']) or sentence(
+                GoesOn(), language=self._parameters['language']), {
             'steps': member.steps,
             'place': '' if member.last_state is None else member.last_state,
             'robot_timeouts': self._links[name].loop.timeouts,
@@ -125,7 +127,7 @@ class FleetLink(Link):
 
     def tick_while_busy(self, limits: StepLimits, now: float) -> None:
         if self._enough(limits):    # the exploration follows when the plan is made
-            self.stop('max_steps reached', at_once=True)
+            self.stop(MaxSteps(self._fleet.steps), at_once=True)
         for name, link in self._links.items():
             link.tick(replace(limits, max_steps=0), now)
             reason = self._members[name].reason
@@ -203,7 +205,7 @@ class FleetLink(Link):
             for name, member in members.items() if member.why)
         states = {member.state: member.why for member in reversed(members.values())}
         if self._limits and self._enough(self._limits):
-            self.loop.finish(f'max_steps reached: {self._fleet.steps} steps')
+            self.loop.finish(MaxSteps(self._fleet.steps))
         elif RunState.RUNNING in states:
             exploration.resume()    # if all have rested
             exploration.robot_answers()

@@ -93,7 +93,8 @@ class RestTopics:
 
     def _publish(self, resting: Reason) -> None:
         self._reasons.publish(messages.encode_reason(resting))
-        self._in_words.publish(String(data=sentence(resting)))
+        self._in_words.publish(String(data=sentence(
+            resting, language=self._given['language'])))
 
     def _listen(self, now: float) -> None:
         self._rules = RestRules(now)

@@ -39,15 +39,16 @@ class EventTopic:
 
     Who calls the service ``explore`` is not known, but for which goal of the navigator that was.
 
+    :param language: of the sentences.
     :param past: what has happened before, oldest first.
     :param keep: called with each event.
     :param clock: returns s since 1970.
     """
 
-    def __init__(self, node: NodeInterface, past: Sequence[Event] = (),
+    def __init__(self, node: NodeInterface, language: str, past: Sequence[Event] = (),
                  keep: Callable[[Event], object] = lambda event: None,
                  clock: Callable[[], float] = time.time) -> None:
-        self._node = node
+        self._node, self._language = node, language
         self._clock = clock
         self._keep = keep
         self._publisher = node.create_publisher(String, 'events', messages.EVENTS)
@@ -73,12 +74,12 @@ class EventTopic:
 
         The same call once more is only counted; the ``count`` of what is returned is then 0.
         """
-        said = event.text
         event = replace(event, time=event.time or self._clock(), change=event.change and replace(
             event.change, time=self._time_of(event.change.step)), moves=event.moves and replace(
             event.moves, time=self._time_of(event.moves.step),
             latest_time=self._time_of(event.moves.latest)))
-        event = replace(event, text=told(event, description), name=None if (
+        event = replace(event, text=event.text or told(
+            event, description, self._language), name=None if (
             event.state is None) else description.names.get(event.state))
         if event.change is not None or event.moves is not None:
             self._change = event
@@ -87,18 +88,18 @@ class EventTopic:
             self._asked = event
         event = self._caused(event, why)
         self._pause = pause_after(self._pause, event)
-        if self._repeats.takes(event, said):
+        if self._repeats.takes(event):
             return replace(event, count=0)
         self._publish(event)
         return event
 
-    def tell_repeats(self, end: bool = False) -> list[Event]:
+    def tell_repeats(self, description: RobotDescription, end: bool = False) -> list[Event]:
         """
         Publish how often the same was asked for, and return it; to be called every second.
 
         :param end: whether nothing follows.
         """
-        repeated = [replace(event, text=f'{event.text} ({_more(event.count or 0)})')
+        repeated = [replace(event, text=told(event, description, self._language))
                     for event in self._repeats.due(math.inf if end else self._clock())]
         for event in repeated:
             self._publish(event)
@@ -108,11 +109,14 @@ class EventTopic:
         self._publisher.publish(String(data=event.to_json()))
         self._keep(event)
 
-    def in_words(self, said: Reason, description: RobotDescription) -> str:
+    def in_words(self, said: Reason, description: RobotDescription, language: str) -> str:
         """Return what the core says in words: a change or a pause in those of its event."""
         change = self._last_change(said)
-        return change.text if change else (
-            paused(said, self._pause) or sentence(said, description))
+        if change:
+            return change.text if language == self._language else told(
+                change, description, language)
+        return paused(said, self._pause, language=language) or sentence(
+            said, description, language)
 
     def named(self, said: Reason) -> Pair | None:
         """Return the pair that ``in_words`` names; None for no pair."""
@@ -142,7 +146,7 @@ class EventTopic:
             return event
         by = asked.by or ''
         said = (PausedToGoHomeBy if asked.what == 'home' else PausedBy)(by)
-        return replace(event, by=by, said=said, text=sentence(said))
+        return replace(event, by=by, said=said, text=sentence(said, language=self._language))
 
     def _time_of(self, step: int | None) -> float | None:
         """Return about when a step was made, if that was examined."""
@@ -151,7 +155,3 @@ class EventTopic:
         found = bisect_left(self._samples, (step, 0.0))
         return self._samples[found][1] if found < len(self._samples) else self._clock()
 
-
-def _more(count: int) -> str:
-    """Return how often something was asked for besides the first time."""
-    return 'once more' if count == 1 else f'{count:,} more times'

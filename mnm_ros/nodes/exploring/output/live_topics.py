@@ -15,6 +15,7 @@ from mnm_ros.core.continuation import Continuation
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.policy import over_own_targets
 from mnm_ros.core.progress import trust, way_answer
+from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.view import View
 from mnm_ros.lookout import Lookout, Throttle
@@ -49,7 +50,8 @@ class LiveTopics:
     The model is published if it has changed, and the activity once a second at least.
     """
 
-    def __init__(self, node: NodeInterface) -> None:
+    def __init__(self, node: NodeInterface, language: str) -> None:
+        self._language = language
         self._model = node.create_publisher(Int64MultiArray, 'model', messages.LATCHED)
         self._activity = node.create_publisher(String, 'activity', messages.LATCHED)
         self._now = lookout(node, self._take, _ACTIVITY_PERIOD, 2 * _SHARE)
@@ -71,12 +73,13 @@ class LiveTopics:
         self._now.pace.hurry()
         self._model_pace.hurry()
 
-    def news(self, exploration: Exploration, status: str, names: RobotDescription,
-             now: float) -> None:
+    def news(self, exploration: Exploration, status: str, closed: tuple[ClosedWay, ...],
+             names: RobotDescription, now: float) -> None:
         """
         Publish what has changed and is due.
 
         :param status: as it is published.
+        :param closed: the ways that are closed.
         :param names: of states and actions.
         """
         if exploration is not self._of:
@@ -93,7 +96,7 @@ class LiveTopics:
                 self._counted = counted
                 self._model_pace.do(lambda: None, now)
             self._now.ask(lambda: self._look(
-                exploration, (status, names) if listened else None, model), now)
+                exploration, (status, closed, names) if listened else None, model), now)
         if (listened and self._later.collect() and exploration.hypothesis is None
                 and self._continuation.is_due(exploration.steps)):
             self._later.ask(lambda: live.played_on(exploration, self._continuation), now)
@@ -106,12 +109,13 @@ class LiveTopics:
         if text and now >= when + _LATEST and self._activity.get_subscription_count():
             self._tell(text)
 
-    def _look(self, exploration: Exploration, said: tuple[str, RobotDescription] | None,
-              model: bool) -> tuple[bytes, str, bytes]:
+    def _look(self, exploration: Exploration,
+              said: tuple[str, tuple[ClosedWay, ...], RobotDescription] | None, model: bool,
+              ) -> tuple[bytes, str, bytes]:
         """Return the view, pickled, and the text and the message that are published, if any."""
         view: View = pickle.loads(self._view)
         view.continuation = self._continuation
-        text = live.activity(exploration, view, *said) if said else ''
+        text = live.activity(exploration, view, *said, self._language) if said else ''
         return (pickle.dumps(view), text, serialize_message(messages.encode_model(
             exploration.steps, exploration.transitions())) if model else b'')
 
@@ -152,14 +156,15 @@ class TrustTopics:
 
     :param node: that has the topics.
     :param up_to: as ``messages.are_few`` has it.
+    :param language: of the sentences.
     :param since: as ``TrustLedger.to_state`` had it before a restart.
     :ivar since: as it has it now.
     :ivar told: what was published last, by state; pickled.
     """
 
-    def __init__(self, node: NodeInterface, up_to: int,
+    def __init__(self, node: NodeInterface, up_to: int, language: str,
                  since: Iterable[tuple[int, str, int]] = ()) -> None:
-        self._up_to = up_to
+        self._up_to, self._language = up_to, language
         self._policies = node.create_publisher(
             Int64MultiArray, 'provisional_policies', messages.LATCHED)
         self._trust = node.create_publisher(String, 'trust', messages.LATCHED)
@@ -207,7 +212,8 @@ class TrustTopics:
     def _look(self, exploration: Exploration, seconds: Mapping[int, float],
               names: RobotDescription, again: bool) -> Trusted:
         view: View = pickle.loads(self._view)
-        before, view.told = view.told, live.trusted(exploration, view, seconds, names)
+        before, view.told = view.told, live.trusted(
+            exploration, view, seconds, names, self._language)
         known = exploration.hypothesis.targets if exploration.hypothesis else ()
         return Trusted(
             pickle.dumps(view),

@@ -13,14 +13,14 @@ from diagnostic_msgs.msg import DiagnosticArray
 from mnm_ros import messages
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.request import Request
-from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.progress.said import as_said, Reason, Said, SettingChanged, TooManyCalls
 from mnm_ros.core.task.navigation import GoalReport
 from mnm_ros.core.task.rest_rules import asked_by
 from mnm_ros.nodes.common.node_scope import NodeInterface
-from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, changed, SERVICE
+from mnm_ros.nodes.common.request_topic import BY_PARAMETERS, SERVICE
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.link import Link
-from mnm_ros.view.sentences import sentence
+from mnm_ros.view.event_words import goal_said
 from std_msgs.msg import Bool, String
 
 _GRACE = 1.0      # s, in which it is heard who has called a service
@@ -133,13 +133,13 @@ class OperatorRecord:
     def setting(self, name: str, before: object, now: object) -> None:
         """Record a parameter of the explorer that has changed."""
         self._tell(self._event('setting', BY_PARAMETERS,
-                               text=changed(self._name, name, before, now)))
+                               said=SettingChanged(self._name, name, repr(before), repr(now))))
 
     def rests(self, reasons: Mapping[str, Reason]) -> None:
         """Record why each robot is sent home to rest, or of the end of that."""
         for robot, reason in reasons.items():
             if reason and not self._rests.get(robot):
-                self._tell(self._event('rest', asked_by(reason), robot, sentence(reason)))
+                self._tell(self._event('rest', asked_by(reason), robot, as_said(reason)))
             self._rests[robot] = reason
 
     def goals(self, reports: Iterable[GoalReport]) -> None:
@@ -154,8 +154,8 @@ class OperatorRecord:
             if over and not self._goals[report.id]:
                 self._goals[report.id] = True
                 self._open.append(_Open(self._event(
-                    report.status.value, by, text=report.text, goal=report.id,
-                    target=report.target), 0.0))
+                    report.status.value, by, goal=report.id, target=report.target,
+                    said=goal_said(report)), 0.0))
         self._met_goals = True
         for goal_id in [*self._goals][:-10 * _MOST]:
             del self._goals[goal_id]
@@ -179,9 +179,8 @@ class OperatorRecord:
             if now > self._refused_at + _FLOOD:
                 entries = ', '.join(each for each in refused if (
                     refused[each] > self._refused.get(each, 0)))
-                self._tell(Event(self._steps(), (
-                    f'too many calls a second come by {entries}: some are refused, but for '
-                    'stops; the diagnostics count them'), 'robot', time=time.time()))
+                self._tell(Event(self._steps(), '', 'robot', time=time.time(),
+                                 said=TooManyCalls(entries)))
             self._refused, self._refused_at = dict(refused), now
 
     def _hear_goals(self, message: DiagnosticArray) -> None:
@@ -220,16 +219,16 @@ class OperatorRecord:
         """Publish an event as soon as its origin is known."""
         now = time.monotonic()
         event = replace(
-            self._event(what, service, robot, text, goal, target), refused=refused)
+            self._event(what, service, robot, as_said(text), goal, target), refused=refused)
         waits = service.startswith((SERVICE, 'topic '))
         self._open.append(_Open(event, now + _GRACE if waits else now))
         self._look(now)
 
-    def _event(self, what: str, by: str, robot: str = '', text: str = '',
+    def _event(self, what: str, by: str, robot: str = '', said: Said | None = None,
                goal: int | None = None, target: int | None = None) -> Event:
         kind = (what if what in _KINDS else 'robot' if what in (*_HOME_ENDS, 'hazard') else
                 'command' if goal is None else 'goal')
-        return Event(self._steps(), text, kind, time=time.time(), by=by, what=what,
+        return Event(self._steps(), '', kind, time=time.time(), by=by, what=what, said=said,
                      robot=robot or None, state=self._link.last_seen(robot), goal=goal,
                      target=target)
 
@@ -240,7 +239,7 @@ class OperatorRecord:
         now = time.monotonic()
         if request.what in _HOME_ENDS:
             self._open.append(_Open(self._event(
-                request.what, request.by, robot, request.text or ''), 0.0))
+                request.what, request.by, robot, as_said(request.text or '')), 0.0))
             self._look(now)
             return
         if request.what != 'setting' and request.by.startswith(SERVICE):
@@ -253,7 +252,8 @@ class OperatorRecord:
         if request.what in _AT_ONCE and not request.part_of and not self._is_open(request, robot):
             heard.told.add(robot)
             self._now(replace(self._event(
-                request.what, request.by, robot, request.text or ''), user=request.user))
+                request.what, request.by, robot, as_said(request.text or '')),
+                user=request.user))
         self._heard = [*self._heard, heard][-_MOST:]
         self._look(now)
         if request.what == 'stop' and not request.part_of:    # one that is stopped once more
@@ -295,7 +295,7 @@ class OperatorRecord:
                 if again or request.part_of and event.kind == 'command':
                     continue
                 event = replace(event, by=request.by, user=request.user, request=request.id,
-                                text=event.text or request.text or '')
+                                said=event.said or as_said(request.text or ''))
             elif until and (event.by or '').startswith(SERVICE):
                 self._unnamed = [*self._unnamed, _Open(event, now + _FRESH)][-_MOST:]
             begun = (self._has_ended(event.robot or '') if event.what in _HOME_ENDS else

@@ -14,8 +14,16 @@ from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration, Phase
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
+from mnm_ros.core.progress.activity import ClosedWay
 from mnm_ros.core.progress.events import Event
-from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.progress.said import (
+    Because,
+    GoesOn,
+    NodeEnding,
+    Reason,
+    Restarted,
+    Said,
+)
 from mnm_ros.core.task.rest_rules import asked_by, without_charge
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
@@ -26,7 +34,8 @@ from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import LiveTopics, TrustTopics
 from mnm_ros.nodes.exploring.output.markers import PictureTopic
 from mnm_ros.robot_description import RobotDescription
-from mnm_ros.view.event_words import ClosedWay
+from mnm_ros.view.event_words import closed_way, next_try, told
+from mnm_ros.view.language import ENGLISH, phrase
 from mnm_ros.view.sentences import figures, sentence
 from mnm_ros.view.shapes import Caption
 from mnm_ros.view.telemetry import NOT_KEPT
@@ -45,25 +54,26 @@ class Publishers:
     All topics about an exploration; late subscribers get the latest value.
 
     :param policies_up_to: known states up to which ``policies`` has policies of one row each.
+    :param language: of the sentences for people.
     :param profile: returns what the robot side has said it is.
     :param keep: as ``HypothesisTopics`` has it.
     :param trusted: as ``TrustTopics`` has ``since``.
     :ivar reason_to_wait: returns whether it may still be heard who has asked for a stop.
     :ivar requests_dropped: returns how many requests were left out of the record.
-    :ivar closed: the words about each way that is closed.
+    :ivar closed: each way that is closed.
     """
 
     def __init__(self, node: NodeInterface, guard: CallbackGuard, policies_up_to: int,
-                 profile: Callable[[], RobotProfile], events: EventTopic,
+                 language: str, profile: Callable[[], RobotProfile], events: EventTopic,
                  keep: Keep = lambda: lambda now: True,
                  trusted: Iterable[tuple[int, str, int]] = ()) -> None:
         self._node = node
-        self._profile = profile
+        self._profile, self._language = profile, language
         self._events = events
         self.closed: Mapping[Pair, ClosedWay] = {}
         self._learnt = HypothesisTopics(node, guard, policies_up_to, keep)
-        self._live = LiveTopics(node)
-        self._trust = TrustTopics(node, policies_up_to, trusted)
+        self._live = LiveTopics(node, language)
+        self._trust = TrustTopics(node, policies_up_to, language, trusted)
         self._phase = node.create_publisher(String, 'phase', messages.LATCHED)
         self._status = node.create_publisher(String, 'status', messages.LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, '/diagnostics', 10)
@@ -87,13 +97,14 @@ class Publishers:
         """Publish what still waits, and that it has stopped, before the topics are removed."""
         self._learnt.publish_due(math.inf)
         if self._stopped in ('', 'robot'):    # which may be there since the last news
-            phase, status = exploration.phase, sentence(exploration.status, self._names)
+            phase, why = exploration.phase, exploration.status
             if phase not in (Phase.PAUSED, Phase.FAULT, Phase.DONE):
                 # Several robots pause one by one, and a plan cannot be paused.
-                phase, status = Phase.PAUSED, 'paused: the node is ending'
-            self._tell_stop(phase, status, exploration, link)
+                phase, why = Phase.PAUSED, Because('paused', NodeEnding())
+            self._tell_stop(
+                phase, sentence(why, self._names, self._language), why, exploration, link)
         self._tell_due(True)
-        self._events.tell_repeats(end=True)
+        self._events.tell_repeats(self._names, end=True)
         self._live.close()
         self._trust.close()
         self._picture.close()
@@ -128,14 +139,16 @@ class Publishers:
         """
         self._learnt.publish_due(now)
         names = self._names
-        phase, doing = exploration.phase, self._status_of(exploration, link.missing(now))
-        status = '; '.join(filter(None, (doing, *self._closed_besides(exploration.status))))
+        phase, missing = exploration.phase, link.missing(now)
+        doing = self._status_of(exploration, missing, self._language)
+        status = self._with_closed(doing, exploration.status, self._language)
         phase_before, status_before = self._said
         if (phase, status) != self._said and now >= self._next_phase:
-            why = without_charge(exploration.status), link.missing(now), self.closed
+            why = without_charge(exploration.status), missing, self.closed
             if phase is not phase_before or phase in _WAITS and why != self._why:
-                self._log(phase, status)
-                self._tell_stop(phase, doing, exploration, link)
+                self._log(phase, self._with_closed(self._status_of(
+                    exploration, missing, ENGLISH), exploration.status, ENGLISH))
+                self._tell_stop(phase, doing, exploration.status, exploration, link)
             self._said, self._why = (phase, status), why
             self._next_phase = now + _PHASE_PERIOD
             if status != status_before:
@@ -143,41 +156,45 @@ class Publishers:
             if phase is not phase_before:    # a node that sees it knows why
                 self._publish(self._phase, String(data=phase.value))
         self._tell_due(not self.reason_to_wait())
-        self._live.news(exploration, status, names, now)
+        self._live.news(exploration, status, tuple(self.closed.values()), names, now)
         self._trust.news(exploration, link.loop.seconds, names, self._picture.watched, now)
         self._picture.news(exploration, self._profile().description, Caption(
             self._level[0], f'{phase.value}\n{status}'), self._trust.told, now)
 
     def event(self, event: Event) -> Event:
         """Publish a decision, and log it; return it as it is published."""
-        event = self._events.tell(event, self._profile().names)
-        self._node.get_logger().info(f'step {event.step}: {event.text}')
+        event = self._events.tell(event, self._names)
+        self._node.get_logger().info(f'step {event.step}: {self._in_english(event)}')
         return event
 
     def asked(self, event: Event) -> None:
         """Publish what somebody has asked for, and log it."""
-        event = self._events.tell(event, self._profile().names)
+        event = self._events.tell(event, self._names)
         if event.count != 0:    # else it is only counted
-            self._node.get_logger().info(event.text)
+            self._node.get_logger().info(self._in_english(event))
+
+    def _in_english(self, event: Event) -> str:
+        """Return the sentence about an event that is published, as the log has it."""
+        return event.text if self._language == ENGLISH else told(event, self._names)
 
     def restarted(self, step: int) -> None:
         """Report that it goes on from what was kept."""
         self._events.tell(
-            Event(step, f'going on from step {step:,}', 'restart'), self._profile().names)
+            Event(step, '', 'restart', said=Restarted(step)), self._profile().names)
 
     def kept(self, found: Iterable[str], step: int) -> None:
         """Report what was found wrong with what is kept; the log has it, too."""
         for each in found:
             self._events.tell(Event(step, each, 'restart'), self._profile().names)
 
-    def declared(self, sentence: str, step: int, now: float) -> None:
+    def declared(self, said: Said, step: int, now: float) -> None:
         """Say on ``status`` what is declared, log it, and report what is doubted for it."""
         self._trust.republish()
-        self._node.get_logger().info(sentence)
-        self._events.tell(Event(step, sentence), self._profile().names)
-        self._said, self._why = (self._said[0], sentence), ()
+        self._node.get_logger().info(sentence(said))
+        event = self._events.tell(Event(step, '', said=said), self._profile().names)
+        self._said, self._why = (self._said[0], event.text), ()
         self._next_phase = now + _PHASE_PERIOD
-        self._publish(self._status, String(data=sentence))
+        self._publish(self._status, String(data=event.text))
 
     def diagnostics(self, exploration: Exploration, link: Link, disk: str, refused: str,
                     keeps: bool, now: float) -> None:
@@ -190,22 +207,23 @@ class Publishers:
         :param keeps: whether there is such a folder.
         """
         self._events.pass_time(exploration.steps)
-        for event in self._events.tell_repeats():
-            self._node.get_logger().info(event.text)
+        for event in self._events.tell_repeats(self._names):
+            self._node.get_logger().info(self._in_english(event))
         steps, since = self._counted
         self._counted = exploration.steps, now
         timeouts = link.loop.timeouts
         asked_again, self._timeouts = timeouts - self._timeouts, timeouts
         names = self._profile().names
         level, text = diagnosis(
-            exploration, self._status_of(exploration, link.missing(now)), link.standing_by, disk,
-            asked_again, refused)
+            exploration, self._status_of(exploration, link.missing(now), self._language),
+            link.standing_by, disk, asked_again, refused, self._language)
         values = {
-            **figures(exploration, names),
+            **figures(exploration, names, self._language),
             'steps_per_second': round((exploration.steps - steps) / (now - since), 1),
             'robot_timeouts': timeouts,
             'requests_dropped': self.requests_dropped(),
-            'closed': '; '.join(map(str, self.closed.values())),
+            'closed': '; '.join(closed_way(way, names, self._language)
+                                for way in self.closed.values()),
             'checkpoint': disk or refused or ('ok' if keeps else NOT_KEPT)}
         self._level = level
         self._diagnosed = DiagnosticStatus(
@@ -247,16 +265,18 @@ class Publishers:
     def _names(self) -> RobotDescription:
         return self._profile().names
 
-    def _status_of(self, exploration: Exploration, missing: str) -> str:
+    def _status_of(self, exploration: Exploration, missing: str, language: str) -> str:
         """Return what the exploration is doing or why it stopped, a change as its event has it."""
-        said = self._events.in_words(exploration.status, self._names)
+        said = self._events.in_words(exploration.status, self._names, language)
         waits = missing and exploration.phase is Phase.WAITING_FOR_ROBOT
         return f'{said} ({missing})' if waits else said
 
-    def _closed_besides(self, status: Reason) -> list[str]:
-        """Return the words about the closed ways, without the name of one that ``status`` has."""
+    def _with_closed(self, doing: str, status: Reason, language: str) -> str:
+        """Return what it is doing and the closed ways, but for the name of one in ``status``."""
         named = self._events.named(status)
-        return [way.next_try if pair == named else str(way) for pair, way in self.closed.items()]
+        return '; '.join(filter(None, (doing, *(
+            next_try(way, language) if pair == named else
+            closed_way(way, self._names, language) for pair, way in self.closed.items()))))
 
     def _log(self, phase: Phase, status: str) -> None:
         """Log when it starts, stops or waits, and why."""
@@ -270,9 +290,13 @@ class Publishers:
         elif before in _WAITS:
             logger.info('exploring')
 
-    def _tell_stop(self, phase: Phase, status: str, exploration: Exploration,
+    def _tell_stop(self, phase: Phase, status: str, why: Reason, exploration: Exploration,
                    link: Link) -> None:
-        """Publish that it has stopped, or goes on; that there is no robot yet is no news."""
+        """
+        Publish that it has stopped, or goes on; that there is no robot yet is no news.
+
+        :param why: the same as ``status``, as a value if it is one.
+        """
         kind = {Phase.PAUSED: 'rest' if link.resting else 'pause', Phase.FAULT: 'fault',
                 Phase.DONE: 'done', Phase.WAITING_FOR_ROBOT: 'robot'}.get(phase)
         if kind == 'robot' and (self._stopped or self._said[0] is None):
@@ -281,9 +305,10 @@ class Publishers:
         if kind or self._stopped:
             seconds = {action: round(mean, 3) for action, mean in link.loop.seconds.items()}
             self._untold.append((Event(
-                exploration.steps, status if kind else 'exploring',
-                kind or self._stopped, time=time.time(), seconds=seconds if kind else None,
-                by=asked_by(link.resting) if kind == 'rest' else None),
+                exploration.steps, status if kind else '', kind or self._stopped,
+                time=time.time(), seconds=seconds if kind else None,
+                by=asked_by(link.resting) if kind == 'rest' else None,
+                said=why if kind and isinstance(why, Said) else None if kind else GoesOn()),
                 exploration.why if kind else ''))
         self._stopped = kind or ''
 
@@ -294,15 +319,13 @@ class Publishers:
             self._events.tell(event, self._profile().names, why)
 
 
-def way_back(exploration: Exploration) -> str:
+def way_back(exploration: Exploration, language: str = ENGLISH) -> str:
     """Return what leads out of a fault."""
-    if exploration.recoverable:
-        return 'the service recover leads back'
-    return 'load what was saved, or clean the node up and configure it again'
+    return phrase(f'diagnosis.{"recover" if exploration.recoverable else "load"}', language)
 
 
 def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: str,
-              timeouts: int, refused: str = '') -> tuple[bytes, str]:
+              timeouts: int, refused: str = '', language: str = ENGLISH) -> tuple[bytes, str]:
     """
     Return the level of the diagnostics, and the sentence that goes with it.
 
@@ -313,16 +336,12 @@ def diagnosis(exploration: Exploration, status: str, standing_by: bool, disk: st
     :param refused: what was kept there and is not gone on from, or empty.
     """
     if exploration.phase is Phase.FAULT:
-        return DiagnosticStatus.ERROR, f'{status}; {way_back(exploration)}'
+        return DiagnosticStatus.ERROR, f'{status}; {way_back(exploration, language)}'
     misses = exploration.homing.misses_in_a_row
-    reasons = [reason for reason, holds in (
-        (f'not everything can be kept: {disk}', disk),
-        (f'{refused}; the service save accepts that', refused),
-        (f'not counted, as they contradict the others: {", ".join(exploration.quarantined)}',
-         exploration.quarantined),
-        (f'RESET has missed home {misses} times in a row', misses > 1),
-        (f'the robot was asked again {timeouts} times since the last message, as it answers late '
-         'or not at all', timeouts > 0)) if holds]
+    reasons = [phrase(f'diagnosis.{name}', language, what=what) for name, what, holds in (
+        ('not_kept', disk, disk), ('refused', refused, refused),
+        ('quarantined', ', '.join(exploration.quarantined), exploration.quarantined),
+        ('misses', misses, misses > 1), ('timeouts', timeouts, timeouts > 0)) if holds]
     message = '; '.join((status, *reasons))
     if exploration.phase is Phase.WAITING_FOR_ROBOT and not standing_by:
         return DiagnosticStatus.STALE, message

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+Look up the phrases of a language, and write numbers, times and lists as the language has them.
+
+``config/words`` has a table for each language. All modules of the view, the page and the terminal
+take their words from there, by names. Another language is another file there, and an entry of
+``LANGUAGES``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+import time
+from typing import Any
+
+from mnm_ros.files import config_file
+import yaml
+
+LANGUAGES = ('en', 'de')
+"""Languages that have a table, the default first."""
+
+ENGLISH = LANGUAGES[0]
+_MOST_NAMED = 5    # texts in a list
+_LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
+
+Table = Mapping[str, Mapping[str, str]]
+
+
+@lru_cache(maxsize=None)
+def table(language: str) -> Table:
+    """
+    Return the phrases of a language by section and name.
+
+    :raises FileError: if there is no such table.
+    """
+    found: Table = yaml.load(
+        config_file(f'words/{language}.yaml').read_text(encoding='utf-8'), _LOADER)
+    return found
+
+
+def phrase(name: str, language: str, /, **fields: object) -> str:
+    """
+    Return a phrase.
+
+    :param name: section and name, ``page.title``.
+    :param fields: what stands for the words in braces; a number is written as the language has it.
+    """
+    section, _, key = name.partition('.')
+    return fill(table(language)[section][key], language, fields)
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A phrase of which the language is not known yet; ``fields`` may have phrases, too."""
+
+    name: str
+    fields: tuple[tuple[str, object], ...]
+
+    @classmethod
+    def of(cls, name: str, /, **fields: object) -> Phrase:
+        """Return the phrase of a name."""
+        return cls(name, tuple(fields.items()))
+
+
+def text_in(language: str, said: str | Phrase) -> str:
+    """Return a phrase as text; a text stands for itself."""
+    return said if isinstance(said, str) else phrase(said.name, language, **{
+        name: text_in(language, found) if isinstance(found, Phrase) else found
+        for name, found in said.fields})
+
+
+def phrase_or(name: str, language: str, other: str) -> str:
+    """Return a phrase, or another text for a name that a newer explorer has published."""
+    section, _, key = name.partition('.')
+    return table(language)[section].get(key, other)
+
+
+def section(name: str, language: str) -> dict[str, str]:
+    """Return the phrases of a section by name."""
+    return dict(table(language)[name])
+
+
+def fill(template: str, language: str, fields: Mapping[str, Any]) -> str:
+    """Return a phrase of the table with its fields."""
+    return template.format(**{
+        name: Number(found, language) if isinstance(found, (int, float, type(None))) else found
+        for name, found in fields.items()})
+
+
+def number(value: float | None, language: str, spec: str = ',') -> str:
+    """Return a number as the language has it, ``-`` for None; ``spec`` as for ``format``."""
+    return format(Number(value, language), spec)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number, or None, as a language has it; ``{:one|several}`` chooses between two words."""
+
+    value: float | None
+    language: str
+
+    def __format__(self, spec: str) -> str:
+        one, either, several = spec.partition('|')
+        if either:
+            return one if self.value == 1 else several
+        if self.value is None:
+            return '-'
+        words = table(self.language)['words']
+        marks = {',': words['comma'], '.': words['point'], '%': words['percent']}
+        return ''.join(marks.get(each, each) for each in format(self.value, spec))
+
+
+def moment(seconds: float, form: str = '%a %H:%M', language: str = ENGLISH) -> str:
+    """Return the day of the week and the time of the day; of s since 1970."""
+    then = time.localtime(seconds)
+    day = table(language)['words']['days'].split()[then.tm_wday]
+    return time.strftime(form.replace('%a', day), then)
+
+
+def enumerated(texts: Sequence[str], language: str) -> str:
+    """Return a few texts as people list them, or the first ones and how many more there are."""
+    if len(texts) > _MOST_NAMED:
+        return phrase('words.more', language, first=', '.join(texts[:_MOST_NAMED]),
+                      count=len(texts) - _MOST_NAMED)
+    if len(texts) < 2:
+        return ''.join(texts)
+    return phrase('words.both', language, first=', '.join(texts[:-1]), last=texts[-1])
