@@ -45,7 +45,7 @@ def test_the_rooms_out_of_reach_come_first(
     closed = replace(heard, activity=replace(
         heard.activity, closed=(ClosedWay(1, 0, next_try=AT), ClosedWay(5, 0, AT))))
     assert consequences(closed) == (
-        f'{expected} Door hall-kitchen closed, next try {moment(AT)}; "go" in study 1 blocked '
+        f'{expected} Door hall-kitchen closed, next try by {moment(AT)}; "go" in study 1 blocked '
         f'since {moment(AT)}.'.strip())
 
 

@@ -57,11 +57,11 @@ def test_it_is_said_since_when_and_until_when() -> None:
     def in_words() -> list[str]:
         return [closed_way(way, named) for way in clock.times.closed.values()]
 
-    said = f'"go" in hall blocked since {moment(NOON - 300)}, next try {moment(NOON + 600)}'
+    said = f'"go" in hall blocked since {moment(NOON - 300)}, next try by {moment(NOON + 600)}'
     assert in_words() == [said]
     clock.times.update({DOOR: 0, WALL: 1}, 0)
     assert in_words() == [
-        said, f'"stay" in bath blocked, next try {moment(NOON + 1200)}']
+        said, f'"stay" in bath blocked, next try by {moment(NOON + 1200)}']
     clock.times.look_now()
     assert in_words()[0] == f'"go" in hall blocked since {moment(NOON - 300)}'
     assert clock.times.due(10**9) == []
@@ -100,7 +100,7 @@ def test_a_way_that_closes_is_left_alone_and_found_open_by_a_look(
     move = robot.move
     robot.move = lambda action: 0 if action == -1 else robot.state    # everything is blocked
     peer.wait_for(closed, 'closed ways')
-    assert re.search(r'blocked( since \w+ \d\d:\d\d)?, next try \w+ \d\d:\d\d', closed())
+    assert re.search(r'blocked( since \w+ \d\d:\d\d)?, next try by \w+ \d\d:\d\d', closed())
     peer.wait_for(lambda: 'blocked' in status[-1].data, 'the status')
     assert any('next try' in text for text in events())
     robot.move = move
