@@ -22,6 +22,7 @@ from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 import pytest
 from rclpy.parameter import Parameter
+from tiers import thorough
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = Path(__file__).with_name('plug_ins')
@@ -69,7 +70,9 @@ def test_a_base_without_a_policy_for_home_is_refused(
         explored(50, base='homebody')
 
 
-@pytest.mark.parametrize('name', ['cautious', 'own_parts:CautiousPlanner'])
+@pytest.mark.parametrize('name', ['cautious', pytest.param(
+    'own_parts:CautiousPlanner',
+    marks=thorough('test_plug_ins.py::test_a_planner test_plug_ins.py::test_a_detector'))])
 def test_a_planner(name: str, own_parts: Any) -> None:
     exploration = explored(3000, planner=name)
     assert own_parts.CautiousPlanner.planned > own_parts.CautiousPlanner.made > 0
@@ -83,7 +86,9 @@ def test_a_planner(name: str, own_parts: Any) -> None:
     assert explored(300).can_snapshot
 
 
-@pytest.mark.parametrize('name', ['counting', 'own_parts:CountingDetector'])
+@pytest.mark.parametrize('name', ['own_parts:CountingDetector', pytest.param(
+    'counting',
+    marks=thorough('test_plug_ins.py::test_a_planner test_plug_ins.py::test_a_detector'))])
 def test_a_detector(name: str, own_parts: Any) -> None:
     overrides = {'detector': name}
     exploration, simulator = explored(3000, **overrides), Simulator(load('corridor'), 1)

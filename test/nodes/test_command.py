@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 import json
 import os
 from pathlib import Path
@@ -22,6 +23,7 @@ from mnm_ros import messages
 from mnm_ros.checkpoint.__main__ import main as checkpoint
 from mnm_ros.contract.__main__ import main as contract
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
+from mnm_ros.nodes.common import spin
 from mnm_ros.nodes.common.commanding import NO_POLICIES
 from mnm_ros.parameters import NODES
 from navigating import KNOWN, Operator, publish
@@ -45,14 +47,16 @@ def elsewhere() -> dict[str, str]:
 
 
 @pytest.mark.parametrize('node', NODES)
-def test_help_prints_the_parameters_and_starts_no_node(start: Callable, node: str) -> None:
-    process = start(node, given=['--help'])
-    assert process.wait() == 0 and process.output.startswith('usage: ')
-    shown = re.findall(r'^  (\w+): ', process.output, re.MULTILINE)
-    assert shown == [row.name for row in NODES[node]]
-    example = re.search(rf'^  mnm_ros run {node} (.*)$', process.output, re.MULTILINE)
+def test_help_prints_the_parameters_and_starts_no_node(
+        node: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(spin.rclpy, 'init', pytest.fail)
+    assert import_module(f'mnm_ros.nodes.{node}').main(['--help']) == 0
+    printed = capsys.readouterr().out
+    assert printed.startswith('usage: ')
+    assert re.findall(r'^  (\w+): ', printed, re.MULTILINE) == [row.name for row in NODES[node]]
+    example = re.search(rf'^  mnm_ros run {node} (.*)$', printed, re.MULTILINE)
     assert example and shlex.split(example[1])[:2] == ['--ros-args', '-p']
-    assert f'ros2 run mnm_ros {node} {example[1]}' in process.output
+    assert f'ros2 run mnm_ros {node} {example[1]}' in printed
 
 
 def test_help_through_the_command_is_the_same(command: Command) -> None:
