@@ -124,8 +124,8 @@ class Certifier:
         self._planner = planner
         self._tests = PolicyTests(horizon, problem)
         self._walking = WalkingCertificates(
-            problem, horizon, rows, self._tests, evidence.counts)
-        self._failed = FailedCertificates(evidence.counts)
+            problem, horizon, rows, self._tests, evidence.sets.counts)
+        self._failed = FailedCertificates(evidence.sets.counts)
         self.known: dict[int, Policy] = {}
         self.estimates: dict[int, float] = {}
         self.evidence = [evidence]
@@ -458,7 +458,7 @@ class Certifier:
         for target, (_, test) in self._tests.items():
             yield Evidence('policy', target, None, *test.evidence)
         if self.sampled.target is not None and self.attempts is None:
-            counts, wanted = self.evidence[0].counts, self.sampled.wanted
+            counts, wanted = self.evidence[0].sets.counts, self.sampled.wanted
             made = sum(min(most, counts.visits(*pair)) for pair, most in wanted.items())
             yield Evidence('certificate', self.sampled.target, None, float(made),
                            float(sum(wanted.values())))
@@ -482,7 +482,7 @@ class Certifier:
     def _executed(self, policy: Policy) -> tuple[Pair, ...]:
         """Return the pairs that the policy has been seen to come to."""
         return tuple(pair for pair in policy.may_play(
-            policy.states[0], self.evidence[0].counts.next_states) if pair[1] != RESET)
+            policy.states[0], self.evidence[0].sets.counts.next_states) if pair[1] != RESET)
 
     def _pursue(self, chosen: Examination, near: Mapping[int, float], first: bool) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
@@ -491,18 +491,18 @@ class Certifier:
         self._tests.settle(self.evidence[-1], self._certifies, self._needs_map)
         offer = self._tests.offer(policy, steps, self.model, self.evidence[-1])
         extensions = PolicyExtensions(
-            self._tests, self.evidence[0].counts, self.model, self._problem)
+            self._tests, self.evidence[0].sets.counts, self.model, self._problem)
         offers = extensions.lead_on(
             offer, tuple(self.known), near, self.evidence[-1].nats + NATS_TO_BEGIN)
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
-        pairs = {pair: evidence.counts.visits(*pair)
+        pairs = {pair: evidence.sets.counts.visits(*pair)
                  for pair in most_relevant(certificate.weights, _RELEVANT_PART)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
         if pairs and samples * self._sampling.cost < _SAMPLES * offers[-1].steps / len(offers):
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
-                self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
+                self._sampling.want(pair, self.evidence[0].sets.counts.visits(*pair) + more)
                 if first:
                     self._sampling.prefer(pair[0])
             self.sampled = Certification(policy.target, {
@@ -538,12 +538,12 @@ class Certifier:
         """Return whether the model would not certify a policy if nothing were declared."""
         limit, support = self._problem.limit, self._problem.support
         return bool(support) and all(PolicyModel(
-            each.counts, each.sets, policy, limit).certify().bound > limit
+            each.sets, policy, limit).certify().bound > limit
             for each in self.evidence)
 
     def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
-        return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit,
-                           self._problem.support)
+        return PolicyModel(
+            evidence.sets, policy, self._problem.limit, self._problem.support)
 
 
 def most_relevant(weights: Mapping[Pair, float], part: float) -> list[Pair]:

@@ -39,7 +39,7 @@ from mnm_ros.core.mnm.capabilities import (
     Step,
     TakesTurns,
 )
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
@@ -76,14 +76,12 @@ class DiscoParts:
     The parts of a run for one problem.
 
     :ivar horizon: of every policy, in steps.
-    :ivar counts: transitions without RESET.
-    :ivar evidence: for certificates, over these counts.
+    :ivar evidence: for certificates; its counts are those of the run, without RESET.
     :ivar planner: rules out.
     :ivar step_bound: ``W`` from ``|K|``.
     """
 
     horizon: int
-    counts: Counts
     evidence: CertificateEvidence
     planner: Planner
     step_bound: Callable[[int], int]
@@ -111,9 +109,10 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._problem = problem
         self._parts = parts
         self._at_once = bool(policies)
-        self._rows = TransitionRows(parts.counts, problem.actions, problem.support)
+        self._counts = parts.evidence.sets.counts
+        self._rows = TransitionRows(self._counts, problem.actions, problem.support)
         self._sampling = Sampling(
-            parts.counts, self._rows, parts.horizon, problem.costs)
+            self._counts, self._rows, parts.horizon, problem.costs)
         self._homeward = Homeward(self._sampling, problem.costs)
         self._ruling_out = Exclusion(
             problem, home, self._rows, self._sampling, parts.planner, self._at_once)
@@ -178,7 +177,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     def provisional(self, memory: CertificateMemory | None = None, at_most: int | None = None,
                     ) -> tuple[Sequence[ProvisionalPolicy], CertificateMemory]:
         """Return the policies on the way, each of which it examines again in its turn."""
-        found = ProvisionalPolicies(self._parts.counts, self._certifier, self._ruling_out,
+        found = ProvisionalPolicies(self._counts, self._certifier, self._ruling_out,
                                     self._problem, memory or CertificateMemory())
         return found.look(at_most), found.memory
 
@@ -275,7 +274,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     def forget(self, state: int, action: int) -> bool:
         """Forget all transitions of the pair, and sample it again."""
         for evidence in self._certifier.evidence:
-            evidence.forget(state, action)
+            evidence.sets.forget(state, action)
         carried = self._rows.carried((state, action))
         self._rows.forget(state, action)
         if not self._at_once:    # else the caller says which of its policies to revise
@@ -389,7 +388,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._sampling.arrive(next_state)
         if next_state in self._certifier.known or self._rows.number(state) is None:
             return
-        times = self._parts.counts.next_states(state, action)[next_state]
+        times = self._counts.next_states(state, action)[next_state]
         self._seen[next_state] = None
         # One sight may be chance, and counts nothing in the sets of certificates.
         if self._at_once and times <= 2:
@@ -472,7 +471,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             return []
         unknown = [move for move in self._sampling.way_to(target) if move[2] in near]
         state, action, after = unknown[0]
-        if after not in self._parts.counts.next_states(state, action):
+        if after not in self._counts.next_states(state, action):
             self.request_sample(state, action)
         way = {state for _, _, state in unknown}
         # A test that has begun may go on another way, and waits for the states there.

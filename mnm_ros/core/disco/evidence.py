@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from dataclasses import dataclass
 import math
 
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -122,18 +122,15 @@ class CertificateEvidence:
     :param problem: with the limit.
     :param horizon: of every policy.
     :param delta: the probability with which any certificate that rests on it is wrong.
-    :param counts: of the run, empty yet; its own by default.
     :param by_model: the part for certificates by the model.
-    :ivar counts: of the transitions.
-    :ivar sets: over the counts.
+    :ivar sets: over the transitions.
     """
 
     _given: tuple[BettingEvaluation, ...] = ()
 
     def __init__(self, problem: Problem, horizon: int, delta: float,
-                 counts: Counts | None = None, by_model: float = 1 / 2) -> None:
-        self.counts = Counts() if counts is None else counts
-        self.sets = ConfidenceSets(delta * by_model, self.counts, problem.support)
+                 by_model: float = 1 / 2) -> None:
+        self.sets = ConfidenceSets(delta * by_model, problem.support)
         self._problem = problem
         self._longest = longest(horizon, problem)
         self._delta = delta * (1 - by_model)
@@ -204,11 +201,6 @@ class CertificateEvidence:
         for place, each in self._places.items():
             each.require(self._takes(each, place - before))
             before += each in self._given
-
-    def forget(self, state: int, action: int) -> None:
-        """Begin again with a pair."""
-        self.counts.forget(state, action)
-        self.sets.forget(state, action)
 
     def _free(self) -> int:
         """Return the place behind all tests that have not left theirs."""

@@ -58,6 +58,7 @@ class Counts:
         self._visits: dict[Pair, int] = {}
         self._next: dict[Pair, dict[int, int]] = {}
         self._dealt: dict[Pair, list[dict[int, int]]] = {}
+        self._lost: dict[Pair, int] = {}
         self._forgotten: dict[Pair, int] = {}
 
     def add(self, state: int, action: int, next_state: int) -> tuple[int, int]:
@@ -84,9 +85,17 @@ class Counts:
             part[next_state] = part.get(next_state, 0) + 1
         return number, count
 
+    def lose(self, state: int, action: int) -> None:
+        """Count a step that was broken off, so that its next state is unknown."""
+        self._lost[state, action] = self.lost(state, action) + 1
+
+    def lost(self, state: int, action: int) -> int:
+        """Return how many steps of a pair were broken off; ``visits`` leaves them out."""
+        return self._lost.get((state, action), 0)
+
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of a pair."""
-        for counted in (self._visits, self._next, self._dealt):
+        for counted in (self._visits, self._next, self._dealt, self._lost):
             counted.pop((state, action), None)
         self._forgotten[state, action] = self.times_forgotten(state, action) + 1
 
