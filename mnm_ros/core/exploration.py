@@ -38,9 +38,10 @@ from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.counts import Pair, TransitionRecord
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
+from mnm_ros.core.model.history import History
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
@@ -48,7 +49,7 @@ from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
-from mnm_ros.core.progress.events import Event, LastPairs, MovesChange, PairChange
+from mnm_ros.core.progress.events import begun, begun_together, Event, MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
@@ -116,12 +117,12 @@ class Exploration(PausableTask):
         self.homing = Homing(self._mnm.home)
         self.problem = replace(
             settings.problem, support=self._mnm.support, costs=self._mnm.costs)
-        self._observed = TransitionRecord()
+        self._history = History()
         self._watch = SourceWatch()
-        self._audit = Audit(self._mnm, self._observed.counts.visits)
+        self._audit = Audit(self._mnm, self._history.counts.visits)
         self._estimator = ProgressEstimator(self._mnm, settings.problem)
         self._mnm.log.on_notice = lambda: self._estimator.noticed(
-            self.steps, self._observed.next_states)
+            self.steps, self._history.next_states)
         self._mnm.log.on_outdated = self._outdate
         self._epoch = self._mnm.log.notices, self._mnm.round
         self._decided_since: list[Event] = []    # since the last input, as what follows
@@ -134,7 +135,6 @@ class Exploration(PausableTask):
         self.steps = self.work = 0
         self.provisional: tuple[TrustedPolicy, ...] = ()
         self.sources: Counter[str] = Counter()
-        self._last_pairs = LastPairs()
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
         if point is not None:
@@ -162,7 +162,7 @@ class Exploration(PausableTask):
     @property
     def _within(self) -> list[object]:
         """Return what a snapshot holds beside that of the MNM."""
-        return [self._observed, self._watch, self._audit, self._estimator, self._last_change,
+        return [self._history, self._watch, self._audit, self._estimator, self._last_change,
                 self._epoch]
 
     def _resume(self, point: Mapping[str, Any]) -> None:
@@ -232,21 +232,21 @@ class Exploration(PausableTask):
     @property
     def counts(self) -> Mapping[Pair, Mapping[int, int]]:
         """All transitions ever observed, RESET included."""
-        return self._observed.counts.as_dict()
+        return self._history.counts.as_dict()
 
     @property
     def recorded(self) -> tuple[Step, ...]:
         """Return the last transitions of sources that count, in order: none before a change."""
-        return tuple(self._watch.steps())
+        return tuple(self._history.recorded(self._watch.quarantined.values()))
 
     @property
     def states(self) -> int:
         """How many states it has ever met, candidates included."""
-        return len(self._observed.met)
+        return len(self._history.met)
 
     def has_met(self, state: int) -> bool:
         """Return whether a state was ever met, as a candidate or otherwise."""
-        return state in self._observed.met
+        return state in self._history.met
 
     def transitions(self) -> Iterator[Sequence[int]]:
         """
@@ -254,7 +254,7 @@ class Exploration(PausableTask):
 
         What was counted before a change was noticed there is left out.
         """
-        return self._observed.rows()
+        return self._history.rows()
 
     def activity(self, view: View | None = None) -> Activity:
         """
@@ -306,12 +306,12 @@ class Exploration(PausableTask):
         return view.ledger.policies(
             self._mnm, self.settings, self.steps,
             self._expected_plays(view, None if at_most is None else MOST_AT_ONCE),
-            self._observed.next_states, at_most)
+            self._history.next_states, at_most)
 
     def _expected_plays(self, view: View, at_most: int | None) -> dict[int, Plays | None]:
         """Return how often the published policies play each action, by target."""
         return view.plays.of(self.hypothesis.policies if self.hypothesis else (), self._mnm.home,
-                             self._observed.next_states, at_most)
+                             self._history.next_states, at_most)
 
     def knowledge(self, trust: Iterable[TrustedPolicy] | None = None,
                   names: Mapping[int, str] | None = None,
@@ -344,7 +344,7 @@ class Exploration(PausableTask):
         """Return how to reach a state without going home first; None where that is no shorter."""
         policies = self.hypothesis.policies if self.hypothesis else tuple(
             told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
-        return direct_way(target, policies, self._observed, self.problem,
+        return direct_way(target, policies, self._history, self.problem,
                           self.settings.steps_horizon) if policies else None
 
     @property
@@ -554,7 +554,7 @@ class Exploration(PausableTask):
         if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
             self.sources[made.source] += 1
         if isinstance(made, Observation):
-            self._take_step(made.action, made.state)
+            self._take_step(made)
         else:
             # Whether a step is broken off matters, so that a log of inputs has to say it.
             if made.asked is not None:
@@ -570,7 +570,7 @@ class Exploration(PausableTask):
                 building is not None and mnm.building is None) else ())
         if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
             self._happened(Event(self.steps, '', 'change', said=ChangeRelearnt(),
-                                 ways=self._estimator.relearnt(self._observed.next_states)))
+                                 ways=self._estimator.relearnt(self._history.next_states)))
         update = Update(
             made, tuple(self._decided_since), tuple(self._outdated_since), revision)
         self._decided_since.clear()
@@ -579,11 +579,11 @@ class Exploration(PausableTask):
             listener.hear(update)
         return update
 
-    def _take_step(self, action: int, state: int) -> None:
+    def _take_step(self, made: Observation) -> None:
+        action, state = made.action, made.state
         here, self.last_state = self.last_state, state
-        self._observed.add(here, action, state)
         self.steps += 1
-        self._last_pairs.add(here, action, state, self.steps)
+        self._record(here, action, state, made.source)
         if here is not None and self._mnm.support.refuted_by(here, action, state):
             self._mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
@@ -594,7 +594,7 @@ class Exploration(PausableTask):
         """Take what is no observation."""
         mnm = self._mnm
         if isinstance(made, DeclarationInput):
-            mnm.declare(made.declaration, self._observed.next_states)
+            mnm.declare(made.declaration, self._history.next_states)
         elif isinstance(made, WorkObservation):
             self._take_work(made)
         elif isinstance(made, Preference):
@@ -605,30 +605,34 @@ class Exploration(PausableTask):
             mnm.learn_times(made.times)
         elif isinstance(made, ImproveInput):
             mnm.direct(Improve(made.state, made.within))
-        else:
+        elif isinstance(made, (Relocation, Interruption)):
+            if made.asked is not None:
+                self._record(self.last_state, made.asked, None, made.robot or ROBOT)
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()
 
+    def _record(self, before: int | None, action: int, after: int | None, source: str,
+                robot_side: bool = True) -> None:
+        """Record what a source, perhaps a robot side, has reported."""
+        compared = before is not None and action != RESET
+        self._history.add(before, action, after, self._watch.number(source, robot_side)
+                          if compared else 0, self.steps)
+
     def _weigh(self, made: Input, here: int | None) -> None:
         """Compare the source of a transition from ``here`` with the others."""
-        watch, found = self._watch, None
+        found = None
         if isinstance(made, WorkObservation):
-            if made.source not in watch.quarantined:
-                found = watch.record(made.state, made.action, made.after, made.source,
-                                     not made.node)
+            if made.after is not None and made.source not in self.quarantined:
+                found = self._watch.compare((made.state, made.action), made.after, made.source)
         elif here is not None and isinstance(made, Observation) and made.action != RESET:
-            found = watch.record(here, made.action, made.state, made.source, True)
-        elif isinstance(made, (Relocation, Interruption)):
-            if here is not None and made.asked not in (None, RESET):
-                assert made.asked is not None
-                watch.record(here, made.asked, None, made.robot or ROBOT, True)
+            found = self._watch.compare((here, made.action), made.state, made.source)
         if found is not None:
             self._contradicted(found)
         epoch = self._mnm.log.notices, self._mnm.round
         if epoch != self._epoch:    # as ``warm_start`` has it: the world may have changed
             self._epoch = epoch
             if found is None or not found.quarantined:
-                watch.clear_record()
+                self._history.begin_record()
 
     def _contradicted(self, found: Finding) -> None:
         """Say that a source contradicts another one, and begin again without it if need be."""
@@ -636,21 +640,17 @@ class Exploration(PausableTask):
         self._decided(SourceQuarantined(*what, self.sources[found.source]) if found.quarantined
                       else SourceContradicts(*what), 'source')
         if found.quarantined and self.home is not None:
-            self._watch.keep_counting()
-            steps = self.recorded
-            self._observed.keep_only(steps)
-            self._mnm.begin_again(Recollection(self.home, steps))
+            self._history.keep_only(self._watch.quarantined.values())
+            self._mnm.begin_again(Recollection(self.home, self.recorded))
 
     def _take_work(self, made: WorkObservation) -> None:
         state, action, after = made.state, made.action, made.after
         self.work += 1
         if made.source in self.quarantined:
             return
-        if after is not None:
-            self._observed.add(state, action, after)
-            self._last_pairs.add(state, action, after, self.steps)
-            if self._mnm.support.refuted_by(state, action, after):
-                self._mnm.refute(state, action, after)
+        self._record(state, action, after, made.source, robot_side=not made.node)
+        if after is not None and self._mnm.support.refuted_by(state, action, after):
+            self._mnm.refute(state, action, after)
         if not self._mnm.support.forbids(state, action):    # where nothing is to be learnt
             self._mnm.observe_work(state, action, after)
 
@@ -678,7 +678,7 @@ class Exploration(PausableTask):
         }
 
     def _outdate(self, state: int | None, action: int | None) -> None:
-        self._observed.outdate(state, action)
+        self._history.outdate(state, action)
         self._watch.change(state, action)
         self._outdated_since.append((state, action))
 
@@ -689,8 +689,8 @@ class Exploration(PausableTask):
         pair = change if isinstance(change, PairChange) else None
         self._happened(Event(
             self.steps, '', kind, said=said,
-            change=pair and replace(pair, step=self._last_pairs.begun(pair)),
-            moves=moves and self._last_pairs.begun_together(moves)))
+            change=pair and replace(pair, step=begun(pair, self._history.latest())),
+            moves=moves and begun_together(moves, self._history.latest())))
 
     def _happened(self, event: Event) -> None:
         self.events.append(event)

@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-from mnm_ros.core.model.problem import RESET
 import numpy as np
 from numpy.typing import NDArray
 
@@ -127,57 +126,3 @@ class Counts:
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""
         return {pair: dict(nexts) for pair, nexts in self._next.items()}
-
-
-class TransitionRecord:
-    """
-    The transitions of an exploration, RESET included.
-
-    Nothing is forgotten, as it may be wanted for a record. What was counted before a change was
-    noticed is left out of what is drawn and published.
-
-    :ivar met: all states.
-    """
-
-    def __init__(self) -> None:
-        self.counts = Counts()
-        self.met: set[int] = set()
-        self._outdated: dict[Pair, dict[int, int]] = {}
-
-    def add(self, before: int | None, action: int, state: int) -> None:
-        """Record a step; None is a beginning that is not known."""
-        if before is not None:
-            self.counts.add(before, action, state)
-            self.met.add(before)
-        self.met.add(state)
-
-    def outdate(self, state: int | None, action: int | None) -> None:
-        """Leave out what was counted so far for a pair; None stands for any but RESET."""
-        for pair, nexts in self.counts.as_dict().items():
-            if pair[1] != RESET and state in (None, pair[0]) and action in (None, pair[1]):
-                self._outdated[pair] = nexts
-
-    def keep_only(self, steps: Iterable[tuple[int, int, int | None]]) -> None:
-        """Leave out all that was counted but for these steps, and but for RESETs."""
-        self.outdate(None, None)
-        for state, action, after in steps:
-            nexts = self._outdated.get((state, action), {})
-            if after is not None and nexts.get(after):
-                nexts[after] -= 1
-
-    def next_states(self, state: int, action: int) -> Mapping[int, int]:
-        """Return how often each next state has followed a pair, as far as that still holds."""
-        nexts = self.counts.next_states(state, action)
-        old = self._outdated.get((state, action))
-        if not old:
-            return nexts
-        return {after: count - old.get(after, 0) for after, count in nexts.items()
-                if count > old.get(after, 0)}
-
-    def rows(self) -> Iterator[Sequence[int]]:
-        """Yield state, action, next state and how often, as far as that still holds."""
-        for (state, action), nexts in sorted(self.counts.as_dict().items()):
-            old = self._outdated.get((state, action), {})
-            for after, count in sorted(nexts.items()):
-                if count > old.get(after, 0):
-                    yield state, action, after, count - old.get(after, 0)
