@@ -325,7 +325,7 @@ class _Exploration:
         self._configuration = configuration
         self._outcome = outcome
         self._machine, self._view = machine, View()
-        self._changes = (machine if isinstance(machine, Mnm) else machine._mnm).log
+        self._changes = (machine if isinstance(machine, Mnm) else machine.mnm).log
         self._tell = tell
         # Most building phases of random CMPs take longer than this.
         self._early_change = 50 * (1 + seed % 20)

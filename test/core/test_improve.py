@@ -224,7 +224,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     for _ in range(300):
         run.explore(1)
         assert not isinstance(run.exploration.activity().said, Improving)
-    assert run.exploration._mnm.directives == Directives()
+    assert run.exploration.mnm.directives == Directives()
 
 
 def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:
@@ -302,8 +302,8 @@ def test_several_robots_improve_a_policy_together() -> None:
     world = World(still('corridor'), 3).explore()
     within = strength(0.9, 0.1)
     world.exploration.improve(1, within)
-    world.go_on(lambda: 1 in world.exploration.nearly_best)
-    proof = world.exploration.nearly_best[1]
+    world.go_on(lambda: 1 in world.exploration.mnm.nearly_best)
+    proof = world.exploration.mnm.nearly_best[1]
     assert proof.at_least <= 10 / 9 <= proof.at_most <= (1 + within) * proof.at_least
     assert world.right
 

@@ -77,7 +77,7 @@ class Run:
     @property
     def widened(self) -> bool:
         """Return whether an end was added to what is declared."""
-        return bool(self.exploration.support._added)
+        return bool(self.exploration.mnm.support._added)
 
     @property
     def events(self) -> list[str]:

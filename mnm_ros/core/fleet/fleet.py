@@ -93,7 +93,7 @@ class Fleet:
             self._outdated = False    # last, as the exploration takes nothing until then
         if name in self.exploration.quarantined:
             return RESET, None
-        forbids = self.exploration.support.forbids
+        forbids = self.exploration.mnm.support.forbids
         action = self._assignments.action(name, here)
         while action is not None and forbids(here, action):    # declared since it was wanted
             self._assignments.drop((here, action))
@@ -141,7 +141,7 @@ class Fleet:
     @property
     def _present(self) -> tuple[int, int]:
         """Return what is another when a change was noticed, or a run of the base has begun."""
-        return self.exploration.notices, self.exploration.runs
+        return self.exploration.mnm.log.notices, self.exploration.mnm.runs
 
     @property
     def _next(self) -> Pair | None:

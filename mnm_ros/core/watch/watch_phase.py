@@ -107,10 +107,6 @@ class WatchPhase(CheckingPhase):
         self._rediscover_again()
 
     @property
-    def cut_offs(self) -> int:
-        return self._rediscovery.limit.cut_offs
-
-    @property
     def doubted(self) -> Mapping[int, Said]:
         return self.doubts.doubted(self.policies)
 
