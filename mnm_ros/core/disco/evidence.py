@@ -43,6 +43,7 @@ class DeclaredTest(BettingEvaluation):
     :param nats: that attempts take.
     :param fewer: nats that pairs take fewer than attempts.
     :param pairs: what is seen of them.
+    :ivar pairs: the same.
     :ivar waits: whether executions lack (``walking.py``), so that no check is needed.
     """
 
@@ -51,19 +52,14 @@ class DeclaredTest(BettingEvaluation):
         super().__init__(horizon, limit, limit, math.exp(-nats))
         self.waits = False
         self._fewer = fewer
-        self._pairs = pairs
+        self.pairs = pairs
         self._looked = 0, 0    # executions, and changes of the support, at the last check
         self._enough, self._too_much = -math.inf, math.inf    # nats, by that check
 
     @property
     def executions(self) -> int:
         """Return those of the pair with the fewest that has any."""
-        return min(self._pairs.executions, default=0)
-
-    @property
-    def pairs(self) -> JointEvidence:
-        """Return what is seen of the pairs."""
-        return self._pairs
+        return min(self.pairs.executions, default=0)
 
     def certified_by_pairs(self, policy: Policy, problem: Problem) -> bool:
         """Return whether the pairs suffice."""
@@ -73,12 +69,12 @@ class DeclaredTest(BettingEvaluation):
         """Return whether the pairs would suffice if they took so many nats."""
         if nats > self.executions * math.log(problem.limit):
             return False    # a pair that fails all but this seldom is plausible
-        made, changes = sum(self._pairs.executions), problem.support.changes
+        made, changes = sum(self.pairs.executions), problem.support.changes
         if made > _LOOK_GROWTH * self._looked[0] or changes != self._looked[1]:
             self._looked = made, changes
             self._enough, self._too_much = -math.inf, math.inf
         if self._enough < nats < self._too_much:
-            if JointModel(self._pairs.balls(nats), policy, problem.limit,
+            if JointModel(self.pairs.balls(nats), policy, problem.limit,
                           problem.support).bound() <= problem.limit:
                 self._enough = nats
             else:
