@@ -65,7 +65,7 @@ def test_what_was_forgotten_is_sampled_anew() -> None:
     assert not run.sampling.open
     run.forget(1, 0)
     assert list(run.sampling.open) == [1] and run.sampling.lacking(1) == 0
-    assert run.certifier.model((0, 1)).tally[1 * PROBLEM.actions].sum() == 0
+    assert run.certifier.examiner.model((0, 1)).tally[1 * PROBLEM.actions].sum() == 0
 
 
 def test_what_is_wanted_is_executed_before_all_else_and_only_where_it_is_sampled() -> None:

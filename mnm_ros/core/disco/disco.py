@@ -336,7 +336,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         return self.certifier.better(policy)
 
     def lower_bound(self, policy: Policy) -> float:
-        return self.certifier.lower_bound(policy)
+        return self.certifier.examiner.lower_bound(policy)
 
     def restart_confidence(self, delta: float) -> None:
         self.certifier.restart_confidence(delta)
