@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
@@ -45,18 +45,11 @@ def in_a_row(failing: dict[Pair, int], pair: Pair, worked: bool) -> int:
 
 
 class Counts:
-    """
-    Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
+    """Transition counts of the pairs (state, action) met so far; nothing is sized in advance."""
 
-    :param sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
-        ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
-    """
-
-    def __init__(self, sets: int = 1) -> None:
-        self.sets = sets
+    def __init__(self) -> None:
         self._visits: dict[Pair, int] = {}
         self._next: dict[Pair, dict[int, int]] = {}
-        self._dealt: dict[Pair, list[dict[int, int]]] = {}
         self._lost: dict[Pair, int] = {}
         self._forgotten: dict[Pair, int] = {}
 
@@ -76,12 +69,6 @@ class Counts:
             nexts[next_state] = count + 1
         else:
             self._next[pair] = {next_state: 1}
-        if self.sets > 1:
-            dealt = self._dealt.get(pair)
-            if dealt is None:
-                dealt = self._dealt[pair] = [{} for _ in range(self.sets)]
-            part = dealt[number % self.sets]
-            part[next_state] = part.get(next_state, 0) + 1
         return number, count
 
     def lose(self, state: int, action: int) -> None:
@@ -94,7 +81,7 @@ class Counts:
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of a pair."""
-        for counted in (self._visits, self._next, self._dealt, self._lost):
+        for counted in (self._visits, self._next, self._lost):
             counted.pop((state, action), None)
         self._forgotten[state, action] = self.times_forgotten(state, action) + 1
 
@@ -118,10 +105,6 @@ class Counts:
     def next_states(self, state: int, action: int) -> Mapping[int, int]:
         """Return how often each next state followed ``action`` in ``state``."""
         return self._next.get((state, action), _NOTHING)
-
-    def dealt(self, state: int, action: int) -> Iterable[Mapping[int, int]]:
-        """Return the ``sets`` disjoint parts of ``next_states``."""
-        return self._dealt.get((state, action)) or [_NOTHING] * self.sets
 
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""
