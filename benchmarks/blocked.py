@@ -139,7 +139,7 @@ def rest(seed: int, steps: int, astray: float, base: str) -> tuple[float, float]
     known = len(exploration.hypothesis.policies) if exploration.hypothesis else 0
     print(f'seed {seed}: hypothesis after {run.first:,}, {known} known; of {steps:,} steps one '
           f'pair that never worked took up to {max(never):.2f}%, all of them {sum(never):.2f}%; '
-          f'{exploration.changes_noticed} changes, {exploration.runs - 1} rediscoveries',
+          f'{exploration.changes_noticed} changes, {exploration.mnm.runs - 1} rediscoveries',
           flush=True)
     return max(never), sum(never)
 
@@ -152,9 +152,9 @@ def opening(seed: int, what: str, settle: int, most: int, astray: float, base: s
         run.step()
     run.simulator.change()
     opened = {(_number(row, column), action) for row, column, action in BLOCKED[what]}
-    noticed, start = run.exploration.notices, run.exploration.steps
+    noticed, start = run.exploration.mnm.log.notices, run.exploration.steps
     tried: int | None = None
-    while run.exploration.notices == noticed and run.exploration.steps < start + most:
+    while run.exploration.mnm.log.notices == noticed and run.exploration.steps < start + most:
         if run.step() in opened and tried is None:
             tried = run.exploration.steps - start
     return most if tried is None else tried, run.exploration.steps - start

@@ -136,7 +136,7 @@ class Run:
 
     def hints(self) -> int:
         """Return how many hints there were so far."""
-        checking: Any = self.exploration._mnm.checking
+        checking: Any = self.exploration.mnm.checking
         return getattr(getattr(checking, 'hints', None), 'raised', 0)
 
     def too_slow(self) -> set[int]:
@@ -210,9 +210,9 @@ def _until(run: Run, done: Callable[[], bool], most: int) -> None:
 def rest(name: str, seed: int, steps: int, kept: Path | None, base: str) -> tuple[int, int, int]:
     """Return hints, changes noticed and rediscoveries in so many steps of a world at rest."""
     run = Run(name, seed, kept, base)
-    runs = run.exploration.runs
+    runs = run.exploration.mnm.runs
     _until(run, lambda: False, steps)
-    return run.hints(), run.exploration.changes_noticed, run.exploration.runs - runs
+    return run.hints(), run.exploration.changes_noticed, run.exploration.mnm.runs - runs
 
 
 def most_expected(count: int) -> float:

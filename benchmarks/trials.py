@@ -325,7 +325,8 @@ class _Exploration:
         self._configuration = configuration
         self._outcome = outcome
         self._machine, self._view = machine, View()
-        self._changes = (machine if isinstance(machine, Mnm) else machine._mnm).log
+        self._mnm = machine if isinstance(machine, Mnm) else machine.mnm
+        self._changes = self._mnm.log
         self._tell = tell
         # Most building phases of random CMPs take longer than this.
         self._early_change = 50 * (1 + seed % 20)
@@ -359,7 +360,7 @@ class _Exploration:
             outcome.last = self._judged()
             outcome.hypothesis = machine.hypothesis
             outcome.known_last = len(machine.hypothesis.targets)
-        outcome.rounds = machine.round
+        outcome.rounds = self._mnm.round
 
     def _make_changes(self) -> None:
         changes = self._changes
@@ -430,7 +431,7 @@ class _Exploration:
                      self._problem.epsilon)
 
     def _assumed(self) -> Cmp:
-        return _AsDeclared(self._world.cmp, self._machine.support)
+        return _AsDeclared(self._world.cmp, self._mnm.support)
 
     def _change(self) -> None:
         self._world.change()

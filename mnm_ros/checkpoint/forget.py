@@ -110,10 +110,9 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
             files.append(inputs)
     finally:
         files.close(0, '')
-    taken_back = saved.sources()[source] - exploration.sources[source]
-    hypothesis = exploration.hypothesis
-    return Forgotten(source, name, taken_back, exploration.sources, exploration.steps, exact,
-                     len(hypothesis.policies) if hypothesis else 0, aside)
+    kept, hypothesis = Counter(exploration.sources), exploration.hypothesis
+    return Forgotten(source, name, saved.sources()[source] - kept[source], kept, exploration.steps,
+                     exact, len(hypothesis.policies) if hypothesis else 0, aside)
 
 
 def files_of(folder: Path, name: str) -> list[Path]:

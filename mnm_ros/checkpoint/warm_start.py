@@ -170,7 +170,7 @@ def _epoch(exploration: Exploration) -> tuple[int, int]:
     The world may have changed again before the first change was relearnt, so that whatever is
     noticed counts.
     """
-    return exploration.notices, exploration.round
+    return exploration.mnm.log.notices, exploration.mnm.round
 
 
 def _digest(found: Recollection) -> str:

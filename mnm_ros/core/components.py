@@ -29,7 +29,6 @@ from mnm_ros.core.disco.evidence import CertificateEvidence
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory
 from mnm_ros.core.mnm.checking_phase import CheckingPhaseFactory, ChecksFactory
 from mnm_ros.core.mnm.options import Settings
-from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.planning.optimistic_planner import OptimisticPlanner
 from mnm_ros.core.planning.planner import PlannerFactory
@@ -86,15 +85,14 @@ STEP_BOUNDS: Mapping[str, Part[Callable[[Settings, int], int]]] = {
 def _disco(settings: Settings, home: int, rng: np.random.Generator,
            policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
     problem, horizon = settings.problem, settings.steps_horizon
-    counts, (ruling_out, by_model) = Counts(), (2 / 3, 1 / 2) if policies else (
+    ruling_out, by_model = (2 / 3, 1 / 2) if policies else (
         1 / 3, 1 / 10) if problem.support else (1 / 2, 1 / 5)
     given = [policy.target for policy in policies]
     new_planner: PlannerFactory = part('planner', settings.planner)
     return Disco(problem, home, DiscoParts(
         horizon=horizon,
-        counts=counts,
         evidence=CertificateEvidence(
-            problem, horizon, problem.delta * (1 - ruling_out), counts, by_model),
+            problem, horizon, problem.delta * (1 - ruling_out), by_model),
         planner=new_planner(problem.delta * ruling_out, problem.radius, given),
         step_bound=partial(part('step_bound', settings.step_bound), settings),
     ), policies)

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
@@ -33,26 +33,24 @@ from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
 from mnm_ros.core.mnm.capabilities import Reports, Step
-from mnm_ros.core.mnm.checking_phase import NearlyBest
 from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.counts import Pair, TransitionRecord
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.direct_way import direct_way, DirectWay
+from mnm_ros.core.model.history import History
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.step_times import StepTimes
-from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
-from mnm_ros.core.progress.events import Event, LastPairs, MovesChange, PairChange
+from mnm_ros.core.progress.events import begun, begun_together, Event, MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
-    known_said,
     Reason,
     Said,
     SourceContradicts,
@@ -65,7 +63,9 @@ from mnm_ros.core.source_watch import Finding, SourceWatch
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 from mnm_ros.core.view import View
 
-_STATE = ('mnm', 'steps', 'work', 'misses', 'here', 'sources', 'known', 'news', 'within')
+_STATE = ('mnm', 'steps', 'known', 'news', 'sources', 'within')
+_SAVED = ('history', 'homing', 'last_state', 'sources', 'steps', 'work', '_audit', '_epoch',
+          '_estimator', '_last_change', '_news', '_watch')
 
 ALGORITHM = 14
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
@@ -94,6 +94,8 @@ class Exploration(PausableTask):
     :ivar seed: of every random choice.
     :ivar recollection: what is known of the CMP from before; the promise holds as without.
     :ivar problem: with the ends that were added to what is declared.
+    :ivar mnm: the algorithm that it drives; only the exploration changes it.
+    :ivar history: the transitions that it has observed.
     :ivar steps: all that it has asked for and observed, RESETs included.
     :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
     :ivar provisional: policies beside those of the hypothesis, as ``trust`` has returned them
@@ -112,18 +114,18 @@ class Exploration(PausableTask):
         point = None if resume is None else _point(resume)
         self.settings, self.seed = settings, seed
         self.recollection = recollection
-        self._mnm = new_mnm(settings, seed, self._decided, point and point['mnm'], recollection)
-        self.homing = Homing(self._mnm.home)
+        self.mnm = new_mnm(settings, seed, self._decided, point and point['mnm'], recollection)
+        self.homing = Homing(self.mnm.home)
         self.problem = replace(
-            settings.problem, support=self._mnm.support, costs=self._mnm.costs)
-        self._observed = TransitionRecord()
+            settings.problem, support=self.mnm.support, costs=self.mnm.costs)
+        self.history = History()
         self._watch = SourceWatch()
-        self._audit = Audit(self._mnm, self._observed.counts.visits)
-        self._estimator = ProgressEstimator(self._mnm, settings.problem)
-        self._mnm.log.on_notice = lambda: self._estimator.noticed(
-            self.steps, self._observed.next_states)
-        self._mnm.log.on_outdated = self._outdate
-        self._epoch = self._mnm.log.notices, self._mnm.round
+        self._audit = Audit(self.mnm, self.history.counts.visits)
+        self._estimator = ProgressEstimator(self.mnm, settings.problem)
+        self.mnm.log.on_notice = lambda: self._estimator.noticed(
+            self.steps, self.history.next_states)
+        self.mnm.log.on_outdated = self._outdate
+        self._epoch = self.mnm.log.notices, self.mnm.round
         self._decided_since: list[Event] = []    # since the last input, as what follows
         self._outdated_since: list[tuple[int | None, int | None]] = []
         self.listeners: list[InputListener] = []
@@ -133,8 +135,7 @@ class Exploration(PausableTask):
         self.events: deque[Event] = deque(maxlen=1000)
         self.steps = self.work = 0
         self.provisional: tuple[TrustedPolicy, ...] = ()
-        self.sources: Counter[str] = Counter()
-        self._last_pairs = LastPairs()
+        self.sources: dict[str, int] = {}
         self._open: int | None = None    # the action asked for and not observed yet
         self._start_task()
         if point is not None:
@@ -148,40 +149,31 @@ class Exploration(PausableTask):
         If all parts are of the core it can after the first RESET, but not during the checks
         ``hoeffding``. Else it can where a run begins: no part of another package has learnt then.
         """
-        return self._mnm.can_snapshot
+        return self.mnm.can_snapshot
 
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which it can go on; only if ``can_snapshot``."""
         hypothesis = self.hypothesis
-        return {'mnm': self._mnm.to_state(), 'steps': self.steps, 'work': self.work,
-                'misses': self.homing.misses, 'here': self.last_state,
-                'sources': dict(self.sources), 'news': self._news.to_plain(),
+        return {'mnm': self.mnm.to_state(), 'steps': self.steps, 'news': self._news.to_plain(),
                 'known': list(hypothesis.targets) if hypothesis else [],
-                'within': snapshot.take(self._within)}
-
-    @property
-    def _within(self) -> list[object]:
-        """Return what a snapshot holds beside that of the MNM."""
-        return [self._observed, self._watch, self._audit, self._estimator, self._last_change,
-                self._epoch]
+                'sources': dict(self.sources),    # these are for readers of a checkpoint
+                'within': snapshot.take([getattr(self, name) for name in _SAVED])}
 
     def _resume(self, point: Mapping[str, Any]) -> None:
-        (*_, self._last_change, self._epoch) = snapshot.put(point['within'], self._within)
-        self._news = known_said('news', point['news'])
-        self.steps, self.work, self.last_state = point['steps'], point['work'], point['here']
-        self.homing.misses = point['misses']
-        self.sources.update(point['sources'])
+        fresh = [getattr(self, name) for name in _SAVED]
+        for name, saved in zip(_SAVED, snapshot.put(point['within'], fresh)):
+            setattr(self, name, saved)
 
     @property
     def phase(self) -> Phase:
         """Return what it is doing, as published."""
         if self.state is not RunState.RUNNING:
             return Phase(self.state.value)
-        if self._mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
-            active = self._mnm.active
+        if self.mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
+            active = self.mnm.active
             evaluating = active is not None and active.evaluating
             return Phase.BUILDING_EVALUATION if evaluating else Phase.BUILDING_DISCOVERY
-        return Phase(self._mnm.state.value)
+        return Phase(self.mnm.state.value)
 
     @property
     def status(self) -> Reason:
@@ -191,33 +183,23 @@ class Exploration(PausableTask):
     @property
     def hypothesis(self) -> Hypothesis | None:
         """Return what is known; None before the first hypothesis."""
-        return self._mnm.hypothesis
-
-    @property
-    def under_revision(self) -> bool:
-        """Whether the hypothesis was refuted and the next one is still being built."""
-        return self._mnm.under_revision
+        return self.mnm.hypothesis
 
     @property
     def revising(self) -> bool:
         """Whether a change is open, or another hypothesis is being built."""
-        return self.under_revision or self._mnm.log.open
+        return self.mnm.under_revision or self.mnm.log.open
 
     @property
     def candidates(self) -> tuple[int, ...]:
         """States that the active run has met and does not know yet."""
-        active = self._mnm.active
+        active = self.mnm.active
         return active.candidates if isinstance(active, Reports) else ()
 
     @property
     def lost(self) -> tuple[int, ...]:
         """States whose policies were deleted since the last notice, and not found again."""
         return tuple(self._estimator.lost)
-
-    @property
-    def support(self) -> Support:
-        """Return what is declared, and the ends that were added to it."""
-        return self._mnm.support
 
     @property
     def home(self) -> int | None:
@@ -232,21 +214,17 @@ class Exploration(PausableTask):
     @property
     def counts(self) -> Mapping[Pair, Mapping[int, int]]:
         """All transitions ever observed, RESET included."""
-        return self._observed.counts.as_dict()
+        return self.history.counts.as_dict()
 
     @property
     def recorded(self) -> tuple[Step, ...]:
         """Return the last transitions of sources that count, in order: none before a change."""
-        return tuple(self._watch.steps())
+        return tuple(self.history.recorded(self._watch.quarantined.values()))
 
     @property
     def states(self) -> int:
         """How many states it has ever met, candidates included."""
-        return len(self._observed.met)
-
-    def has_met(self, state: int) -> bool:
-        """Return whether a state was ever met, as a candidate or otherwise."""
-        return state in self._observed.met
+        return len(self.history.met)
 
     def transitions(self) -> Iterator[Sequence[int]]:
         """
@@ -254,7 +232,7 @@ class Exploration(PausableTask):
 
         What was counted before a change was noticed there is left out.
         """
-        return self._observed.rows()
+        return self.history.rows()
 
     def activity(self, view: View | None = None) -> Activity:
         """
@@ -265,7 +243,7 @@ class Exploration(PausableTask):
         if view is None:
             view = View()
             self.play_on(view)
-        doing = self._mnm.activity()
+        doing = self.mnm.activity()
         running = self.state is RunState.RUNNING
         expected_steps = {target: steps_of(plays) for target, plays in self._expected_plays(
             view, MOST_AT_ONCE).items()}
@@ -284,7 +262,7 @@ class Exploration(PausableTask):
         """Play on in simulation if it is due, so that a view knows how many steps are left."""
         if self.hypothesis is None and view.continuation.is_due(self.steps):
             view.continuation.play(
-                self._mnm, self.steps, self.last_state, lambda: understudy(self), self.counts)
+                self.mnm, self.steps, self.last_state, lambda: understudy(self), self.counts)
 
     def trust(self, at_most: int | None = None,
               view: View | None = None) -> tuple[TrustedPolicy, ...]:
@@ -304,14 +282,14 @@ class Exploration(PausableTask):
         """
         view = View() if view is None else view
         return view.ledger.policies(
-            self._mnm, self.settings, self.steps,
+            self.mnm, self.settings, self.steps,
             self._expected_plays(view, None if at_most is None else MOST_AT_ONCE),
-            self._observed.next_states, at_most)
+            self.history.next_states, at_most)
 
     def _expected_plays(self, view: View, at_most: int | None) -> dict[int, Plays | None]:
         """Return how often the published policies play each action, by target."""
-        return view.plays.of(self.hypothesis.policies if self.hypothesis else (), self._mnm.home,
-                             self._observed.next_states, at_most)
+        return view.plays.of(self.hypothesis.policies if self.hypothesis else (), self.mnm.home,
+                             self.history.next_states, at_most)
 
     def knowledge(self, trust: Iterable[TrustedPolicy] | None = None,
                   names: Mapping[int, str] | None = None,
@@ -344,7 +322,7 @@ class Exploration(PausableTask):
         """Return how to reach a state without going home first; None where that is no shorter."""
         policies = self.hypothesis.policies if self.hypothesis else tuple(
             told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
-        return direct_way(target, policies, self._observed, self.problem,
+        return direct_way(target, policies, self.history, self.problem,
                           self.settings.steps_horizon) if policies else None
 
     @property
@@ -353,33 +331,14 @@ class Exploration(PausableTask):
         return self.provisional or self.trust(0)
 
     @property
-    def round(self) -> int:    # noqa: A003
-        """Return the number of the round of MNM, 0 before the first RESET."""
-        return self._mnm.round
-
-    @property
     def changes_noticed(self) -> int:
         """Return how many changes led to a revision so far."""
-        return self._mnm.log.noticed
+        return self.mnm.log.noticed
 
     @property
     def changes_relearnt(self) -> int:
         """Noticed changes after which the checks found nothing to revise any more."""
-        return self._mnm.log.relearnt
-
-    @property
-    def notices(self) -> int:
-        """
-        How often anything was noticed, also what belongs to a change that is not relearnt yet.
-
-        It says something only compared with what it was before, in the same object.
-        """
-        return self._mnm.log.notices
-
-    @property
-    def runs(self) -> int:
-        """Return how many runs of the base algorithm have begun, to be compared likewise."""
-        return self._mnm.runs
+        return self.mnm.log.relearnt
 
     def on_event(self, hear: Callable[[Event], object]) -> Callable[[Event], object]:
         """
@@ -392,13 +351,13 @@ class Exploration(PausableTask):
 
     def next_action(self) -> int:
         if self._open is None:
-            self._open = self._mnm.next_action()
+            self._open = self.mnm.next_action()
         return self._open
 
     def may_plan(self, action: int, state: int) -> bool:
         """Return whether ``observe`` of this step may take long; nothing else depends on it."""
         slow = [listener.is_slow() for listener in self.listeners]    # each is to know its answer
-        return self._mnm.may_plan(action, state) or any(slow)
+        return self.mnm.may_plan(action, state) or any(slow)
 
     def observe(self, action: int, state: int, robot: str = '') -> Update:
         """
@@ -449,7 +408,7 @@ class Exploration(PausableTask):
     @property
     def closed(self) -> Mapping[Pair, int]:
         """Return the ways that are closed, and how often a test move has failed since."""
-        return self._mnm.closed
+        return self.mnm.pairs.closed
 
     def leave_closed(self) -> Update | None:
         """
@@ -457,7 +416,7 @@ class Exploration(PausableTask):
 
         For whoever has a clock: the exploration has none.
         """
-        return None if self._mnm.directives.looks_are_told else self.take(LookInput(None, RESET))
+        return None if self.mnm.directives.looks_are_told else self.take(LookInput(None, RESET))
 
     def look(self, state: int | None = None, action: int = 0) -> Update:
         """
@@ -494,7 +453,7 @@ class Exploration(PausableTask):
         self.hypothesis.policy_for(target)
         if target == self.home:
             raise InvalidValueError(f'state {target} is home, where RESET leads, expected another')
-        if not self._mnm.can_improve:
+        if not self.mnm.can_improve:
             raise InvalidValueError(
                 f"policies are not improved with checks '{self.settings.checks}', expected "
                 "'watch'")
@@ -503,11 +462,6 @@ class Exploration(PausableTask):
     def improve_no_more(self) -> Update:
         """Let go of all policies that are to be improved, and of what is proven of any."""
         return self.take(ImproveInput(None, 0.0))
-
-    @property
-    def nearly_best(self) -> Mapping[int, NearlyBest]:
-        """Return what is proven of policies that were to be improved, by target."""
-        return self._mnm.nearly_best
 
     def relocate(self, state: int) -> Update:
         return self.take(Relocation(as_state(state)))
@@ -527,7 +481,7 @@ class Exploration(PausableTask):
         """
         declared.check(self.problem.actions)
         declared = declared.audited()
-        if declared == self._mnm.support.declared:
+        if declared == self.mnm.support.declared:
             return None
         return self.take(DeclarationInput(declared))
 
@@ -543,18 +497,18 @@ class Exploration(PausableTask):
         """
         for action in (*times.actions, *(action for _, action in times.pairs)):
             as_action(action, self.problem.actions)
-        known = self._mnm.costs.times
+        known = self.mnm.costs.times
         return None if known.updated(times) == known else self.take(TimesInput(times))
 
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
-        mnm = self._mnm
+        mnm = self.mnm
         here = self.last_state
         before, relearnt, building = mnm.hypothesis, self.changes_relearnt, mnm.building
         if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
-            self.sources[made.source] += 1
+            self.sources[made.source] = self.sources.get(made.source, 0) + 1
         if isinstance(made, Observation):
-            self._take_step(made.action, made.state)
+            self._take_step(made)
         else:
             # Whether a step is broken off matters, so that a log of inputs has to say it.
             if made.asked is not None:
@@ -570,7 +524,7 @@ class Exploration(PausableTask):
                 building is not None and mnm.building is None) else ())
         if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
             self._happened(Event(self.steps, '', 'change', said=ChangeRelearnt(),
-                                 ways=self._estimator.relearnt(self._observed.next_states)))
+                                 ways=self._estimator.relearnt(self.history.next_states)))
         update = Update(
             made, tuple(self._decided_since), tuple(self._outdated_since), revision)
         self._decided_since.clear()
@@ -579,22 +533,22 @@ class Exploration(PausableTask):
             listener.hear(update)
         return update
 
-    def _take_step(self, action: int, state: int) -> None:
+    def _take_step(self, made: Observation) -> None:
+        action, state = made.action, made.state
         here, self.last_state = self.last_state, state
-        self._observed.add(here, action, state)
         self.steps += 1
-        self._last_pairs.add(here, action, state, self.steps)
-        if here is not None and self._mnm.support.refuted_by(here, action, state):
-            self._mnm.refute(here, action, state)
+        self._record(here, action, state, made.source)
+        if here is not None and self.mnm.support.refuted_by(here, action, state):
+            self.mnm.refute(here, action, state)
         if not self.homing.missed(action, state):
-            self._mnm.observe(action, state)
+            self.mnm.observe(action, state)
         self._audit.step(self.steps)
 
     def _take_other(self, made: Input) -> None:
         """Take what is no observation."""
-        mnm = self._mnm
+        mnm = self.mnm
         if isinstance(made, DeclarationInput):
-            mnm.declare(made.declaration, self._observed.next_states)
+            mnm.declare(made.declaration, self.history.next_states)
         elif isinstance(made, WorkObservation):
             self._take_work(made)
         elif isinstance(made, Preference):
@@ -602,33 +556,37 @@ class Exploration(PausableTask):
         elif isinstance(made, LookInput):
             mnm.direct(_wish_of(made))
         elif isinstance(made, TimesInput):
-            mnm.learn_times(made.times)
+            mnm.costs.learn(made.times)
         elif isinstance(made, ImproveInput):
             mnm.direct(Improve(made.state, made.within))
-        else:
+        elif isinstance(made, (Relocation, Interruption)):
+            if made.asked is not None:
+                self._record(self.last_state, made.asked, None, made.robot or ROBOT)
             self.last_state = made.state if isinstance(made, Relocation) else None
             mnm.interrupt()
 
+    def _record(self, before: int | None, action: int, after: int | None, source: str,
+                robot_side: bool = True) -> None:
+        """Record what a source, perhaps a robot side, has reported."""
+        compared = before is not None and action != RESET
+        self.history.add(before, action, after, self._watch.number(source, robot_side)
+                          if compared else 0, self.steps)
+
     def _weigh(self, made: Input, here: int | None) -> None:
         """Compare the source of a transition from ``here`` with the others."""
-        watch, found = self._watch, None
+        found = None
         if isinstance(made, WorkObservation):
-            if made.source not in watch.quarantined:
-                found = watch.record(made.state, made.action, made.after, made.source,
-                                     not made.node)
+            if made.after is not None and made.source not in self.quarantined:
+                found = self._watch.compare((made.state, made.action), made.after, made.source)
         elif here is not None and isinstance(made, Observation) and made.action != RESET:
-            found = watch.record(here, made.action, made.state, made.source, True)
-        elif isinstance(made, (Relocation, Interruption)):
-            if here is not None and made.asked not in (None, RESET):
-                assert made.asked is not None
-                watch.record(here, made.asked, None, made.robot or ROBOT, True)
+            found = self._watch.compare((here, made.action), made.state, made.source)
         if found is not None:
             self._contradicted(found)
-        epoch = self._mnm.log.notices, self._mnm.round
+        epoch = self.mnm.log.notices, self.mnm.round
         if epoch != self._epoch:    # as ``warm_start`` has it: the world may have changed
             self._epoch = epoch
             if found is None or not found.quarantined:
-                watch.clear_record()
+                self.history.begin_record()
 
     def _contradicted(self, found: Finding) -> None:
         """Say that a source contradicts another one, and begin again without it if need be."""
@@ -636,27 +594,23 @@ class Exploration(PausableTask):
         self._decided(SourceQuarantined(*what, self.sources[found.source]) if found.quarantined
                       else SourceContradicts(*what), 'source')
         if found.quarantined and self.home is not None:
-            self._watch.keep_counting()
-            steps = self.recorded
-            self._observed.keep_only(steps)
-            self._mnm.begin_again(Recollection(self.home, steps))
+            self.history.keep_only(self._watch.quarantined.values())
+            self.mnm.begin_again(Recollection(self.home, self.recorded))
 
     def _take_work(self, made: WorkObservation) -> None:
         state, action, after = made.state, made.action, made.after
         self.work += 1
         if made.source in self.quarantined:
             return
-        if after is not None:
-            self._observed.add(state, action, after)
-            self._last_pairs.add(state, action, after, self.steps)
-            if self._mnm.support.refuted_by(state, action, after):
-                self._mnm.refute(state, action, after)
-        if not self._mnm.support.forbids(state, action):    # where nothing is to be learnt
-            self._mnm.observe_work(state, action, after)
+        self._record(state, action, after, made.source, robot_side=not made.node)
+        if after is not None and self.mnm.support.refuted_by(state, action, after):
+            self.mnm.refute(state, action, after)
+        if not self.mnm.support.forbids(state, action):    # where nothing is to be learnt
+            self.mnm.observe_work(state, action, after)
 
     def diagnostics(self) -> dict[str, Union[str, int, float, Said]]:
         """Return the figures of the diagnostics message by name."""
-        mnm = self._mnm
+        mnm = self.mnm
         building, checking = mnm.building, mnm.checking
         return {
             'round': mnm.round,
@@ -678,7 +632,7 @@ class Exploration(PausableTask):
         }
 
     def _outdate(self, state: int | None, action: int | None) -> None:
-        self._observed.outdate(state, action)
+        self.history.outdate(state, action)
         self._watch.change(state, action)
         self._outdated_since.append((state, action))
 
@@ -689,8 +643,8 @@ class Exploration(PausableTask):
         pair = change if isinstance(change, PairChange) else None
         self._happened(Event(
             self.steps, '', kind, said=said,
-            change=pair and replace(pair, step=self._last_pairs.begun(pair)),
-            moves=moves and self._last_pairs.begun_together(moves)))
+            change=pair and replace(pair, step=begun(pair, self.history.latest())),
+            moves=moves and begun_together(moves, self.history.latest())))
 
     def _happened(self, event: Event) -> None:
         self.events.append(event)
@@ -702,7 +656,7 @@ def understudy(exploration: Exploration) -> Mnm | None:
     if not exploration.can_snapshot:
         return None
     return new_mnm(
-        exploration.settings, exploration.seed, resume=exploration._mnm.to_state())
+        exploration.settings, exploration.seed, resume=exploration.mnm.to_state())
 
 
 def _wish_of(made: LookInput) -> Wish:

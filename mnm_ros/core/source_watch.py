@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-Finds sources that contradict the others, and keeps the transitions that count without them.
+Finds sources that contradict the others.
 
 A robot side is quarantined if it contradicts more than half of the other robot sides, and two of
 them at least; of two, nobody knows which one is wrong. A node that reports work is quarantined
@@ -17,11 +17,8 @@ which end after ``WINDOW`` outcomes and where a change of the pair is noticed.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.contradiction import Contradiction, WINDOW
 import numpy as np
@@ -29,12 +26,7 @@ import numpy as np
 FALSE_ALARM = 0.01
 """The probability with which an honest source is ever quarantined, over all sources and time."""
 
-MOST_RECORDED = 20_000
-"""Transitions that are kept at most; those that are older are not counted after a quarantine."""
-
 _TEST_EVERY = 8    # outcomes of a pair: a test takes some 100 us
-_ROW = 4           # numbers of a transition: state, action, next state, source
-_LOST = -1         # minus the number of the source, for a step that was broken off
 
 
 class Finding(NamedTuple):
@@ -55,39 +47,25 @@ class SourceWatch:
     """
     Compares sources, pair by pair.
 
-    :ivar quarantined: the sources that do not count any more, in this order.
+    :ivar quarantined: the sources that do not count any more, in this order, with their numbers.
     """
 
     def __init__(self) -> None:
-        self.quarantined: dict[str, None] = {}
+        self.quarantined: dict[str, int] = {}
         self._names: list[str] = []
         self._numbers: dict[str, int] = {}
         self._robots: list[int] = []    # the sources that are robot sides
         self._windows: dict[Pair, list[tuple[int, int]]] = {}    # source and next state
         self._tests: dict[tuple[int, int], Contradiction] = {}    # by suspect and reference
         self._found: dict[tuple[int, int], None] = {}
-        self._record = array('q')
 
-    def record(self, state: int, action: int, after: int | None, source: str,
-               robot_side: bool) -> Finding | None:
-        """
-        Record a transition, no RESET; return what has come to light by it, if anything.
-
-        :param after: None if the step was broken off.
-        :param robot_side: whether the source is a robot side.
-        """
-        number = self._number(source, robot_side)
-        lost = after is None
-        self._record.extend((state, action, 0 if after is None else after,
-                             _LOST - number if lost else number))
-        if len(self._record) > _ROW * MOST_RECORDED:
-            del self._record[:_ROW * MOST_RECORDED // 4]
-        if after is None or len(self._names) < 2:
+    def compare(self, pair: Pair, after: int, source: str) -> Finding | None:
+        """Compare a transition, no RESET; return what has come to light by it, if anything."""
+        if len(self._names) < 2:
             return None
-        pair = (state, action)
         window = self._windows.setdefault(pair, [])
-        window.append((number, after))
-        finding = self._compare(pair, window) if len(window) % _TEST_EVERY == 0 else None
+        window.append((self._numbers[source], after))
+        finding = self._compare_all(pair, window) if len(window) % _TEST_EVERY == 0 else None
         if len(window) >= WINDOW:
             self._end(pair)
         return finding
@@ -98,31 +76,8 @@ class SourceWatch:
             if state in (None, pair[0]) and action in (None, pair[1]):
                 self._end(pair)
 
-    def clear_record(self) -> None:
-        """Drop the transitions so far, as the world may have changed since."""
-        del self._record[:]
-
-    def steps(self) -> Iterator[Step]:
-        """Yield the recorded transitions of the sources that count, in their order."""
-        for state, action, after, number in self._counting():
-            yield state, action, None if number < 0 else after
-
-    def keep_counting(self) -> None:
-        """Drop the recorded transitions of the sources that do not count."""
-        kept = array('q')
-        for row in self._counting():
-            kept.extend(row)
-        self._record = kept
-
-    def _counting(self) -> Iterator[array[int]]:
-        """Yield the rows of the record of which the source counts."""
-        counts = [name not in self.quarantined for name in self._names]
-        for place in range(0, len(self._record), _ROW):
-            row = self._record[place:place + _ROW]
-            if counts[row[-1] if row[-1] >= 0 else _LOST - row[-1]]:
-                yield row
-
-    def _number(self, source: str, robot_side: bool) -> int:
+    def number(self, source: str, robot_side: bool) -> int:
+        """Return the number of a source; the first call for a source says what it is."""
         number = self._numbers.get(source)
         if number is None:
             number = self._numbers[source] = len(self._names)
@@ -131,7 +86,7 @@ class SourceWatch:
                 self._robots.append(number)
         return number
 
-    def _compare(self, pair: Pair, window: list[tuple[int, int]]) -> Finding | None:
+    def _compare_all(self, pair: Pair, window: list[tuple[int, int]]) -> Finding | None:
         sources = np.array([number for number, _ in window])
         afters = np.array([after for _, after in window])
         here, found = {*sources.tolist()}, None
@@ -165,7 +120,7 @@ class SourceWatch:
         least = 2 if suspect in self._robots else 1
         wrong = against >= least and 2 * against > len(others)
         if wrong:
-            self.quarantined[self._names[suspect]] = None
+            self.quarantined[self._names[suspect]] = suspect
         return Finding(self._names[suspect], self._names[reference], pair, wrong)
 
     def _end(self, pair: Pair) -> None:

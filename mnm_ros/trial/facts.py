@@ -132,7 +132,7 @@ class Facts:
         if certified:
             yield (f'Certified, though it is open whether other states are within reach: '
                    f'{", ".join(certified)}.')
-        if exploration.under_revision:
+        if exploration.mnm.under_revision:
             yield 'These policies were refuted, and the next ones are still being built.'
         pending = exploration.changes_noticed - exploration.changes_relearnt
         if pending > 0:

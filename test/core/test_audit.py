@@ -96,10 +96,10 @@ def test_without_audits_nothing_tells_of_it() -> None:
 def test_a_declaration_is_audited_unless_it_says_otherwise() -> None:
     given, later = Run(0, None), Run(0, 0.0)
     given.step()
-    assert later.exploration.support.declared.audit == 0
+    assert later.exploration.mnm.support.declared.audit == 0
     later.exploration.declare(Declaration(FALSE))
     for run in (given, later):
-        assert run.exploration.support.declared.audit == AUDIT
+        assert run.exploration.mnm.support.declared.audit == AUDIT
 
 
 def test_ucb_explore_tries_what_is_declared_as_all_else() -> None:
@@ -116,7 +116,7 @@ def test_no_attempt_is_disturbed_and_no_more_is_asked_for_than_the_share(share: 
         state: lists for state, lists in FALSE.items() if state != WORLD.start}), 0
     exploration = run.exploration
     while exploration.hypothesis is None:
-        stream, here = exploration._mnm.active, exploration.last_state
+        stream, here = exploration.mnm.active, exploration.last_state
         assert stream is None or isinstance(stream, Disco)
         attempts = stream.certifier.attempts if stream is not None else None
         if attempts is not None and attempts.under_way and here is not None:

@@ -19,15 +19,15 @@ def test_a_missing_end_leaves_what_still_stands_and_lets_the_rest_go_on() -> Non
     while exploration.hypothesis is None and len(known) < 7:
         action = exploration.next_action()
         exploration.observe(action, simulator.step(action))
-        base = exploration._mnm.active
+        base = exploration.mnm.active
         known = tuple(policy.target for policy in base.policies) if base else ()
     assert base is not None and exploration.hypothesis is None, known
     certifier = base.certifier
     last = certifier.known[known[-1]]
-    pair = next(pair for pair in certifier._executed(last) if not any(
-        pair in certifier._executed(certifier.known[target]) for target in known[1:-1]))
+    pair = next(pair for pair in certifier.examiner.executed(last) if not any(
+        pair in certifier.examiner.executed(certifier.known[target]) for target in known[1:-1]))
     tests = {target: test for target, (_, test) in certifier._tests.items()}
-    exploration._mnm.refute(*pair, 1000)
+    exploration.mnm.refute(*pair, 1000)
     left = {policy.target for policy in base.policies}
     assert {*known[:-1]} <= left, (known, left)
     for target, test in tests.items():

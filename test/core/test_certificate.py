@@ -35,16 +35,15 @@ def random_cmp(rng: np.random.Generator, states: int) -> TableCmp:
 
 
 def sample(cmp: TableCmp, rng: np.random.Generator, known: range, delta: float, most: int
-           ) -> tuple[Counts, ConfidenceSets]:
+           ) -> ConfidenceSets:
     """Execute every pair of the known states up to ``most`` times."""
-    counts = Counts()
-    sets = ConfidenceSets(delta, counts)
+    sets = ConfidenceSets(delta)
     for state in known:
         for action in range(ACTIONS):
             after, chances = zip(*cmp.transitions(state, action))
             for number in rng.choice(len(after), size=rng.integers(1, most), p=chances):
                 sets.add(state, action, after[number])
-    return counts, sets
+    return sets
 
 
 def planned(counts: Counts, known: range, target: int) -> tuple[int, ...]:
@@ -78,23 +77,21 @@ def test_a_set_ever_misses_its_distribution_with_no_more_than_its_probability() 
     for seed in range(runs):
         rng = np.random.default_rng(seed)
         chances = rng.dirichlet(np.full(rng.integers(1, 6), 0.5))
-        counts = Counts()
-        sets = ConfidenceSets(delta, counts)
+        sets = ConfidenceSets(delta)
         outside = False
         for state in rng.choice(len(chances), size=150, p=chances):
             sets.add(0, 0, int(state))
             fractions, radius = sets.ball(0, 0)
             outside = outside or math.fsum(
                 f * math.log(f / chances[s])
-                for f, s in zip(fractions, counts.next_states(0, 0)) if f) > radius
+                for f, s in zip(fractions, sets.counts.next_states(0, 0)) if f) > radius
         missed += outside
     assert binomial_tail(runs, delta / 2, missed) > SIGNIFICANCE, missed
     assert missed > 0, 'the sets are needlessly large'
 
 
 def test_the_jth_pair_gets_its_part_of_the_delta() -> None:
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     for state in range(3):
         sets.add(state, 0, 7)
         sets.add(state, 0, 7)
@@ -112,13 +109,13 @@ def test_a_bound_is_below_the_truth_with_no_more_than_its_probability(most: int)
     for seed in range(runs):
         rng = np.random.default_rng([most, seed])
         cmp = random_cmp(rng, states)
-        counts, sets = sample(cmp, rng, known, delta, most)
+        sets = sample(cmp, rng, known, delta, most)
         wrong = False
         for target in (4, 5):
             other = tuple(int(a) for a in rng.integers(RESET, ACTIONS, size=len(known)))
-            for actions in (planned(counts, known, target), other):
+            for actions in (planned(sets.counts, known, target), other):
                 policy = Policy(target, HORIZON, tuple(known), (actions,))
-                model = PolicyModel(counts, sets, policy, LIMIT)
+                model = PolicyModel(sets, policy, LIMIT)
                 bound = model.certify().bound * (1 + 1e-9)
                 wrong |= model.lower_bound() > attempt_cost(cmp, policy) * (1 + 1e-9)
                 for published in (policy, policy.on(range(5)), policy.on(range(states))):
@@ -133,16 +130,15 @@ def test_with_many_samples_the_bound_comes_close_to_the_truth() -> None:
     cmp = TableCmp(0, ACTIONS, {
         (0, 0): ((1, 0.8), (0, 0.2)), (1, 0): ((4, 0.7), (2, 0.3)), (2, 0): ((1, 1.0),)})
     rng = np.random.default_rng(0)
-    counts, sets = Counts(), None
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     for state in range(3):
         for action in range(ACTIONS):
             after, chances = zip(*cmp.transitions(state, action))
             for number in rng.choice(len(after), size=30_000, p=chances):
                 sets.add(state, action, after[number])
-    actions = planned(counts, range(3), 4)
+    actions = planned(sets.counts, range(3), 4)
     policy = Policy(4, HORIZON, (0, 1, 2), (actions,))
-    model = PolicyModel(counts, sets, policy, LIMIT)
+    model = PolicyModel(sets, policy, LIMIT)
     certificate = model.certify()
     assert attempt_cost(cmp, policy) - 0.15 < model.lower_bound() < attempt_cost(cmp, policy)
     assert actions[:2] == (0, 0)
@@ -152,8 +148,7 @@ def test_with_many_samples_the_bound_comes_close_to_the_truth() -> None:
 
 
 def test_the_bound_of_one_sure_step_written_out() -> None:
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     for _ in range(50):
         sets.add(0, 0, 1)
     # Never *new*: the product of 1 - 1/(t+1)^2 for t = 1 .. 49 is 51/100.
@@ -161,7 +156,7 @@ def test_the_bound_of_one_sure_step_written_out() -> None:
     home = outside = 1 + LIMIT
     for _ in range(HORIZON):
         home, outside = 1 + (1 - arrives) * max(home, outside), max(1 + LIMIT, 1 + home)
-    certificate = PolicyModel(counts, sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
+    certificate = PolicyModel(sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
     assert certificate.bound == pytest.approx(home, rel=1e-9)
     assert certificate.empirical == pytest.approx(1.0)
     assert certificate.steps == 1.0
@@ -169,17 +164,15 @@ def test_the_bound_of_one_sure_step_written_out() -> None:
 
 
 def test_nothing_is_certified_without_samples() -> None:
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     sets.add(0, 0, 1)
-    certificate = PolicyModel(counts, sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
+    certificate = PolicyModel(sets, Policy(1, HORIZON, (0,), ((0,),)), LIMIT).certify()
     assert certificate.bound > 1 + LIMIT and certificate.weights
 
 
 def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
     """The lost steps of state 0 had led to the target, and state 1 is known well."""
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     policy = Policy(2, 12, (0, 1), ((0, 0),))
     for _ in range(400):
         sets.add(0, 0, 1)
@@ -187,7 +180,7 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere() -> None:
             sets.add_censored(0, 0)
         sets.add(1, 0, 1)
         sets.add(1, 0, 3)
-    model = PolicyModel(counts, sets, policy, 3.0)
+    model = PolicyModel(sets, policy, 3.0)
     arriving = 1 - 0.25
     assert model.lower_bound() < arriving + 0.25 * (2 + 4)
     assert model.certify().bound > 1 + (1 + 3.0) * arriving
@@ -198,14 +191,13 @@ def test_the_counts_as_the_truth_written_out() -> None:
     cmp = TableCmp(0, ACTIONS, {
         (0, 0): ((1, 0.5), (2, 0.3), (5, 0.2)), (1, 0): ((4, 0.8), (5, 0.2)),
         (2, 0): ((2, 1.0),)})
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     for state in range(3):
         for after, chance in cmp.transitions(state, 0):
             for _ in range(round(10 * chance)):
                 sets.add(state, 0, after)
     policy = Policy(4, 40, (0, 1, 2), ((0, 0, RESET),))
-    model = PolicyModel(counts, sets, policy, LIMIT)
+    model = PolicyModel(sets, policy, LIMIT)
     certificate = model.certify()
     assert certificate.empirical == pytest.approx(attempt_cost(cmp, policy))
     assert certificate.steps == pytest.approx(expected_steps(cmp, policy))
@@ -216,13 +208,12 @@ def test_the_counts_as_the_truth_written_out() -> None:
 @pytest.mark.parametrize('shown', [0, 3])
 def test_mass_never_seen_is_on_the_target_in_the_lower_bound(shown: int) -> None:
     """Without doubt the counts are the truth, but for what was never executed."""
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     for _ in range(shown):
         sets.add(0, 0, 1)
     for after in (0, 2, 2, 0, 5, 5):
         sets.add(1, 0, after)
-    model = PolicyModel(counts, sets, Policy(2, 60, (0, 1), ((0, 0),)), LIMIT)
+    model = PolicyModel(sets, Policy(2, 60, (0, 1), ((0, 0),)), LIMIT)
     sure, doubted = model.lower_bound(doubt=False), model.lower_bound()
     assert 1 <= doubted <= sure
     if not shown:
@@ -233,12 +224,11 @@ def test_mass_never_seen_is_on_the_target_in_the_lower_bound(shown: int) -> None
 
 def test_the_lower_bound_of_one_pair_written_out() -> None:
     """A third of the moves leaves the policy's states: that is over, or a RESET and a new try."""
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     for after, times in ((1, 21), (5, 11)):    # one execution each may have been chance
         for _ in range(times):
             sets.add(0, 0, after)
-    model = PolicyModel(counts, sets, Policy(1, 9, (0,), ((0,),)), LIMIT)
+    model = PolicyModel(sets, Policy(1, 9, (0,), ((0,),)), LIMIT)
     home = outside = 1 + LIMIT
     for _ in range(9):
         home, outside = 1 + outside / 3, min(1 + LIMIT, 1 + home)
@@ -250,14 +240,11 @@ class Exact:
     """Balls that hold the truth alone: a bound that rests on them has no room to be wrong."""
 
     def __init__(self, counts: Counts) -> None:
-        self._counts = counts
+        self.counts = counts
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
-        times = self._counts.next_states(state, action).values()
+        times = self.counts.next_states(state, action).values()
         return [*(each / sum(times) for each in times), 0.0], 0.0
-
-    def lost(self, pair: tuple[int, int]) -> int:
-        return 0
 
 
 def test_a_reset_that_is_published_later_is_no_free_step() -> None:
@@ -267,7 +254,7 @@ def test_a_reset_that_is_published_later_is_no_free_step() -> None:
     for pair, after in (((0, 0), 1), ((1, 0), 2), ((1, 0), 3)):
         counts.add(*pair, after)
     policy = Policy(2, 3, (0, 1), ((0, 0),))
-    bound = PolicyModel(counts, Exact(counts), policy, LIMIT).certify().bound
+    bound = PolicyModel(Exact(counts), policy, LIMIT).certify().bound
     failed_there, reset_there = attempt_cost(cmp, policy), attempt_cost(cmp, policy.on((0, 1, 3)))
     assert failed_there == 2 + (1 + LIMIT) / 2 and reset_there == failed_there + 1 / 2
     assert bound == pytest.approx(reset_there)
@@ -275,7 +262,7 @@ def test_a_reset_that_is_published_later_is_no_free_step() -> None:
 
 def test_the_price_of_each_prediction_written_out() -> None:
     """What is new costs more the later it comes; a step that was broken off is one more symbol."""
-    sets = ConfidenceSets(0.1, Counts())
+    sets = ConfidenceSets(0.1)
     for after in (1, 2, 1, 1, 2):
         sets.add(0, 0, after)
     sets.add_censored(0, 0)

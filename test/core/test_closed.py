@@ -264,7 +264,7 @@ def test_a_new_round_leaves_closed_ways_alone_as_well() -> None:
     exploration.observe(RESET, 0)
     while exploration.hypothesis is None:
         exploration.observe(exploration.next_action(), 0)
-    checking: Any = exploration._mnm.checking
+    checking: Any = exploration.mnm.checking
     assert checking.parts.pairs.scheduled and exploration.closed == {}
 
 
@@ -302,18 +302,18 @@ def test_a_closed_way_stays_closed_over_a_new_round_until_a_look_shows_it_open()
     exploration.leave_closed()
     simulator.change()
     drive(lambda: exploration.closed)
-    (closed, *_), round_ = exploration.closed, exploration.round
-    exploration._mnm.begin_again(Recollection(exploration.home, ()))    # nothing else counts
-    assert exploration.round > round_ and closed in exploration.closed
+    (closed, *_), round_ = exploration.closed, exploration.mnm.round
+    exploration.mnm.begin_again(Recollection(exploration.home, ()))    # nothing else counts
+    assert exploration.mnm.round > round_ and closed in exploration.closed
     tried.clear()
     exploration.look(*closed)
     drive(lambda: told('WayStillClosed'))
-    assert exploration.under_revision and tried.count(closed) == 2
+    assert exploration.mnm.under_revision and tried.count(closed) == 2
     tried.clear()
-    drive(lambda: not exploration.under_revision)
+    drive(lambda: not exploration.mnm.under_revision)
     assert closed in exploration.closed and tried.count(closed) <= 2
     assert exploration.hypothesis.targets and len(exploration.hypothesis.policies) == 6
-    exploration._mnm.begin_again(Recollection(exploration.home, ()))
+    exploration.mnm.begin_again(Recollection(exploration.home, ()))
     simulator.change()    # back to the first setting
     exploration.look()
     drive(lambda: told('WayOpen'))

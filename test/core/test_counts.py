@@ -3,10 +3,11 @@
 """Counting transitions, dealt into disjoint sets."""
 
 from mnm_ros.core import Counts
+from mnm_ros.core.paper.optimism import DealtCounts
 
 
 def test_transition_j_of_a_pair_goes_to_set_j_mod_sets() -> None:
-    counts = Counts(sets=3)
+    counts = DealtCounts(3)
     for next_state in (10, 11, 12, 13, 14):
         counts.add(5, 1, next_state)
     counts.add(5, 0, 99)
@@ -16,7 +17,7 @@ def test_transition_j_of_a_pair_goes_to_set_j_mod_sets() -> None:
 
 
 def test_what_was_never_tried_is_empty() -> None:
-    counts = Counts(sets=2)
+    counts = DealtCounts(2)
     assert counts.visits(2 ** 62, 0) == 0
     assert counts.next_states(2 ** 62, 0) == {}
     assert [dict(part) for part in counts.dealt(2 ** 62, 0)] == [{}, {}]

@@ -17,8 +17,8 @@ from mnm_ros.core import (
     StepsToGo,
     Support,
 )
-from mnm_ros.core.model.counts import TransitionRecord
 from mnm_ros.core.model.direct_way import direct_way, MOST_STATES
+from mnm_ros.core.model.history import History
 from mnm_ros.simulation.cmp import grid_cmp
 import numpy as np
 import pytest
@@ -32,8 +32,8 @@ POLICIES = [POLICY if target == TARGET else Policy(target, HORIZON, ROW, ((EAST,
             for target in ROW]
 
 
-def row(times: int = 1000, slipped: int = 0) -> TransitionRecord:
-    observed = TransitionRecord()
+def row(times: int = 1000, slipped: int = 0) -> History:
+    observed = History()
     for state in range(5):
         for action, after in ((EAST, min(4, state + 1)), (WEST, max(0, state - 1))):
             for number in range(times):
@@ -41,7 +41,7 @@ def row(times: int = 1000, slipped: int = 0) -> TransitionRecord:
     return observed
 
 
-def found(target: int, observed: TransitionRecord) -> DirectWay:
+def found(target: int, observed: History) -> DirectWay:
     way = direct_way(target, POLICIES, observed, PROBLEM, HORIZON)
     assert way is not None
     return way

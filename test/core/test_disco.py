@@ -93,7 +93,7 @@ def test_ruling_out_begins_anew_once_when_all_that_is_near_was_tried(mapped: boo
 
     def noted(states: Collection[int]) -> None:
         given.append(tuple(states))
-        counts = base.certifier.evidence[0].counts
+        counts = base.certifier.evidence[0].sets.counts
         assert all(counts.visits(state, action) for state in states for action in range(4))
         give(states)
         assert not EmpiricalModel.for_ruling_out(base._rows, states).visits.any()

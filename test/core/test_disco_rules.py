@@ -52,7 +52,7 @@ def test_other_policies_are_taken_over_and_what_was_deleted_is_forgotten() -> No
     assert set(run.sampling.sampled) == {0, 1, 5}
     # It may be found again, but not by what was seen of it before.
     assert set(run.candidates) == {2, 3}
-    counts = run.certifier.evidence[0].counts
+    counts = run.certifier.evidence[0].sets.counts
     assert counts.visits(2, 0) == 0 and counts.visits(0, 0) == counts.visits(1, 0) == 6
     assert run.certifier.evidence[0].sets.ball(2, 0)[0] == [0.0]
 
@@ -65,21 +65,21 @@ def test_what_was_forgotten_is_sampled_anew() -> None:
     assert not run.sampling.open
     run.forget(1, 0)
     assert list(run.sampling.open) == [1] and run.sampling.lacking(1) == 0
-    assert run.certifier.model((0, 1)).tally[1 * PROBLEM.actions].sum() == 0
+    assert run.certifier.examiner.model((0, 1)).tally[1 * PROBLEM.actions].sum() == 0
 
 
 def test_what_is_wanted_is_executed_before_all_else_and_only_where_it_is_sampled() -> None:
     run = disco(to(0), to(1))
     line(run, 5, 1)
     run.request_sample(77, 0)    # nobody samples there
-    before = run.certifier.evidence[0].counts.visits(1, 1)
+    before = run.certifier.evidence[0].sets.counts.visits(1, 1)
     run.request_sample(1, 1)
     assert run.sampling.heading(1) == (1, 1)
     for _ in range(9):
-        if run.certifier.evidence[0].counts.visits(1, 1) > before:
+        if run.certifier.evidence[0].sets.counts.visits(1, 1) > before:
             break
         run.observe(run.next_action(), 0 if run.next_action() == RESET else 1)
-    assert run.certifier.evidence[0].counts.visits(1, 1) == before + 1
+    assert run.certifier.evidence[0].sets.counts.visits(1, 1) == before + 1
 
 
 def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
@@ -89,15 +89,15 @@ def test_a_step_that_was_broken_off_is_counted_as_lost_but_no_reset() -> None:
     run.interrupt()    # a RESET
     run.observe(RESET, 0)
     action = run.next_action()
-    assert action != RESET and sets.lost((0, action)) == 0
+    assert action != RESET and sets.counts.lost(0, action) == 0
     run.interrupt()
-    assert sets.lost((0, action)) == 1 and run.next_action() == RESET
+    assert sets.counts.lost(0, action) == 1 and run.next_action() == RESET
     run.observe(RESET, 0)
     run.interrupt()    # nobody has asked for a step
-    assert sets.lost((0, 0)) + sets.lost((0, 1)) == 1
+    assert sets.counts.lost(0, 0) + sets.counts.lost(0, 1) == 1
     run.restart_confidence(0.01)
     run.add_censored(0, action)    # somebody else's counts for all that certifies
-    assert [evidence.sets.lost((0, action)) for evidence in run.certifier.evidence] == [2, 1]
+    assert [evidence.sets.counts.lost(0, action) for evidence in run.certifier.evidence] == [2, 1]
 
 
 @pytest.mark.parametrize('known', [True, False])

@@ -18,7 +18,8 @@ from mnm_ros.core import (
     settings,
     WaysChange,
 )
-from mnm_ros.core.progress.events import difference, LastPairs, ways
+from mnm_ros.core.model.history import History
+from mnm_ros.core.progress.events import begun, begun_together, difference, ways
 from mnm_ros.simulation.scenario import load
 from mnm_ros.simulation.simulator import Simulator
 from mnm_ros.view.sentences import sentence
@@ -48,32 +49,32 @@ def test_what_does_not_fit_is_refused(message: str, error: str) -> None:
 
 
 def test_when_a_change_began() -> None:
-    last = LastPairs()
+    last = History()
     for step in range(20_000):
-        last.add(None if step % 7 else 5, step % 2, 6, step + 1)
+        last.add(None if step % 7 else 5, step % 2, 6, step=step + 1)
     # State 5 is left by action 1 in every 14th step, and in the last one.
-    assert last.begun(PairChange(5, 1, {}, {5: 1})) == 20_000
-    assert last.begun(PairChange(5, 1, {}, {5: 2, 6: 1})) == 20_000 - 28
-    assert last.begun(PairChange(5, 1, {}, {5: 10_000})) is None    # too long ago
+    assert begun(PairChange(5, 1, {}, {5: 1}), last.latest()) == 20_000
+    assert begun(PairChange(5, 1, {}, {5: 2, 6: 1}), last.latest()) == 20_000 - 28
+    assert begun(PairChange(5, 1, {}, {5: 10_000}), last.latest()) is None    # too long ago
 
 
 def test_when_a_change_of_many_moves_began_is_told_with_its_uncertainty() -> None:
     covered, widths = 0, []
     for seed in range(100):
-        last, generator = LastPairs(), random.Random(seed)
+        last, generator = History(), random.Random(seed)
         for step in range(1, 3_001):
             state = generator.randrange(4)
             arrives = generator.random() < (0.95 if step < 2_500 else 0.6)
-            last.add(state, 0, state + 1 if arrives else state, step)
-        change = last.begun_together(MovesChange(
-            ((0, 0, 1), (1, 0, 2)), None, (95, 100), (60, 100)))
+            last.add(state, 0, state + 1 if arrives else state, step=step)
+        change = begun_together(MovesChange(
+            ((0, 0, 1), (1, 0, 2)), None, (95, 100), (60, 100)), last.latest())
         assert change.step is not None and change.latest is not None
         covered += change.step <= 2_500 <= change.latest
         widths.append(change.latest - change.step)
     assert covered >= 90 and max(widths) < 400, (covered, max(widths))
-    short = LastPairs()
-    short.add(0, 0, 0, 1)
-    assert short.begun_together(change).step == change.step    # nothing older is known
+    short = History()
+    short.add(0, 0, 0, step=1)
+    assert begun_together(change, short.latest()).step == change.step    # nothing older is known
 
 
 def test_other_ways_are_told_where_both_are_known() -> None:

@@ -208,9 +208,9 @@ def test_what_is_forgotten_is_evidence_no_more() -> None:
         for _ in range(5):
             evidence.sets.add(state, 0, 7)
     evidence.sets.add_censored(0, 0)
-    evidence.forget(0, 0)
-    assert evidence.counts.as_dict() == {(1, 0): {7: 5}}
-    assert evidence.sets.lost((0, 0)) == 0 and evidence.sets.ball(0, 0)[1] == math.inf
+    evidence.sets.forget(0, 0)
+    assert evidence.sets.counts.as_dict() == {(1, 0): {7: 5}}
+    assert evidence.sets.counts.lost(0, 0) == 0 and evidence.sets.ball(0, 0)[1] == math.inf
     evidence.sets.add(0, 0, 3)    # and it can be learnt anew
     evidence.sets.add(0, 0, 3)
     assert evidence.sets.ball(0, 0)[0] == [1.0, 0.0]

@@ -55,7 +55,7 @@ def test_it_waits_for_the_robot_and_begins_with_a_reset() -> None:
     assert exploration.next_action() == RESET
     exploration.observe(RESET, 5)
     assert exploration.phase is Phase.BUILDING_DISCOVERY
-    assert exploration.hypothesis is None and not exploration.under_revision
+    assert exploration.hypothesis is None and not exploration.mnm.under_revision
 
 
 def test_its_counts_are_what_the_simulator_recorded() -> None:
@@ -225,7 +225,7 @@ def test_the_figures_before_while_building_and_in_the_checks() -> None:
     assert sentence(checking['last_change']) == f'step {exploration.events[-1].step}: ' + (
         sentence(exploration.events[-1].said))
     assert exploration.status == exploration.events[-1].said
-    assert exploration.changes_noticed == exploration.notices == 0
+    assert exploration.changes_noticed == exploration.mnm.log.notices == 0
 
 
 def test_inputs_are_told_with_the_step_that_was_broken_off() -> None:

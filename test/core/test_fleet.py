@@ -149,11 +149,11 @@ def test_no_robot_does_what_is_declared_to_lead_nowhere() -> None:
     """Neither one that has nothing to do, nor one that had begun to go there before."""
     exploration = Exploration(settings(Problem(4, RADIUS, EPSILON, DELTA)))
     fleet = Fleet(exploration)
-    fleet.came_home(0)
-    assignments = fleet._assignments
+    assignments = fleet.assignments
+    assignments.home = 0
     for action, after in ((0, 1), (1, 0), (2, 3), (3, 0)):
         fleet._begin((0, action), 'r')
-        fleet.ended((0, action), after)
+        assignments.ended((0, action), after)
     assignments.want({(1, 2): [0]}, 1)
     assert fleet._choose('r', 0)[0] == 0    # the way to what is wanted
     assignments.want({(0, 0): [0, 1], (3, 1): [2]}, 1)

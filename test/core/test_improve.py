@@ -9,7 +9,6 @@ from pathlib import Path
 
 from binomial import binomial_tail
 from mnm_ros.core import (
-    Counts,
     Exploration,
     ImproveInput,
     InputListener,
@@ -117,8 +116,8 @@ def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
     for seed in seeds:
         cmp = random_cmp(seed)
         known, rng = (0, 1, 2), np.random.default_rng([seed, 8])
-        counts, told = Counts(), Support(support(cmp)) if declared else Support()
-        sets = ConfidenceSets(delta, counts)
+        told = Support(support(cmp)) if declared else Support()
+        sets = ConfidenceSets(delta)
         state, failed = 0, False
         least: dict[int, dict[int, float]] = {1: {}, 3: {}}
         for step in range(1, 513):
@@ -135,11 +134,11 @@ def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
                 continue
             for target, before in least.items():
                 best = best_time(cmp, known, target)
-                found = LeastSteps(counts, sets, known, 2, target, told, before=before)
+                found = LeastSteps(sets, known, 2, target, told, before=before)
                 least[target] = found.by_state
                 policy = Policy(target, 40, known, (tuple(
                     int(action) for action in rng.integers(0, 2, 3)),))
-                bound = PolicyModel(counts, sets, policy, 20.0, told).certify().bound
+                bound = PolicyModel(sets, policy, 20.0, told).certify().bound
                 failed |= found.steps > best + 1e-9
                 failed |= bound <= 20.0 < expected_steps(cmp, policy)
                 tight += found.steps > 0.8 * best
@@ -150,15 +149,14 @@ def test_no_bound_is_wrong_more_often_than_with_delta(declared: bool) -> None:
 
 def test_what_was_never_executed_may_lead_to_the_target_unless_that_is_declared() -> None:
     cmp = grid_cmp(ROOM, 0.0, ACTIONS)
-    counts = Counts()
-    sets = ConfidenceSets(0.1, counts)
+    sets = ConfidenceSets(0.1)
     known = tuple(range(6))
-    free = LeastSteps(counts, sets, known, 4, FAR, Support())
+    free = LeastSteps(sets, known, 4, FAR, Support())
     told = Support(support(cmp))
-    assert free.steps == 1 and LeastSteps(counts, sets, known, 4, FAR, told).steps == 3
-    barred = LeastSteps(counts, sets, known, 4, FAR, told, without=[(0, 0), (3, 0)])
+    assert free.steps == 1 and LeastSteps(sets, known, 4, FAR, told).steps == 3
+    barred = LeastSteps(sets, known, 4, FAR, told, without=[(0, 0), (3, 0)])
     assert barred.steps > 900    # no policy arrives
-    assert LeastSteps(counts, sets, known, 4, FAR, told, without=[(0, 0)]).steps == 3
+    assert LeastSteps(sets, known, 4, FAR, told, without=[(0, 0)]).steps == 3
     assert {*barred.moves} <= {RESET, 0, 1, 2, 3}
 
 
@@ -226,7 +224,7 @@ def test_others_have_their_steps_meanwhile() -> None:
     for _ in range(300):
         run.explore(1)
         assert not isinstance(run.exploration.activity().said, Improving)
-    assert run.exploration._mnm.directives == Directives()
+    assert run.exploration.mnm.directives == Directives()
 
 
 def test_what_goes_on_from_a_log_or_a_resume_point_does_the_same() -> None:
@@ -304,8 +302,8 @@ def test_several_robots_improve_a_policy_together() -> None:
     world = World(still('corridor'), 3).explore()
     within = strength(0.9, 0.1)
     world.exploration.improve(1, within)
-    world.go_on(lambda: 1 in world.exploration.nearly_best)
-    proof = world.exploration.nearly_best[1]
+    world.go_on(lambda: 1 in world.exploration.mnm.nearly_best)
+    proof = world.exploration.mnm.nearly_best[1]
     assert proof.at_least <= 10 / 9 <= proof.at_most <= (1 + within) * proof.at_least
     assert world.right
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import math
 
 from binomial import binomial_tail
-from mnm_ros.core import Counts, Declaration, Policy, Problem, Support
+from mnm_ros.core import Declaration, Policy, Problem, Support
 from mnm_ros.core.disco.evidence import CertificateEvidence, declared_pairs, DeclaredTest
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
@@ -43,11 +43,10 @@ def policy_of(states: int, horizon: int = HORIZON) -> Policy:
 
 
 def executed(cmp: TableCmp, rng: np.random.Generator, states: int, times: int,
-             nats: float) -> tuple[Counts, ConfidenceSets, JointEvidence, Support]:
+             nats: float) -> tuple[ConfidenceSets, JointEvidence, Support]:
     """Execute the pairs by turns; from a random moment on there is evidence for a policy."""
     declared = Support(support(cmp))
-    counts = Counts()
-    sets = ConfidenceSets(math.exp(-nats), counts, declared)
+    sets = ConfidenceSets(math.exp(-nats), declared)
     evidence = JointEvidence(sets, declared_pairs(policy_of(states), declared))
     begin = rng.integers(0, times)
     for number in range(times):
@@ -56,7 +55,7 @@ def executed(cmp: TableCmp, rng: np.random.Generator, states: int, times: int,
         for state in range(states):
             ends, chances = zip(*cmp.transitions(state, 0))
             sets.add(state, 0, int(rng.choice(ends, p=chances)))
-    return counts, sets, evidence, declared
+    return sets, evidence, declared
 
 
 @pytest.mark.parametrize(('most', 'floors'), [(4, False), (2, True), pytest.param(
@@ -77,8 +76,8 @@ def test_what_it_says_is_hardly_ever_wrong(most: int, floors: bool) -> None:
         states = int(rng.integers(1, strength(3, 4)))
         cmp, policy = ring(rng, states, most), policy_of(states)
         truth = expected_steps(cmp, policy)
-        declared, counts = Support(support(cmp)), Counts()
-        sets = ConfidenceSets(delta, counts, declared)
+        declared = Support(support(cmp))
+        sets = ConfidenceSets(delta, declared)
         evidence = JointEvidence(sets, declared_pairs(policy, declared), {
             (state, 0): Floor(state + 1, float(rng.uniform(0.2, 0.95)))
             for state in range(states) if floors})
@@ -100,10 +99,10 @@ def test_one_budget_takes_fewer_executions_than_one_for_each_pair() -> None:
     states, nats = 8, 8.0
     policy, cmp = policy_of(states), TableCmp(0, 1, {
         (state, 0): ((state + 1, 0.95), (state, 0.05)) for state in range(9)})
-    counts, sets, evidence, declared = executed(
+    sets, evidence, declared = executed(
         cmp, np.random.default_rng(0), states, 26, nats)
     evidence._before = dict.fromkeys(evidence._before)    # all of them count
-    alone = PolicyModel(counts, sets, policy, LIMIT, declared).certify().bound
+    alone = PolicyModel(sets, policy, LIMIT, declared).certify().bound
     joint = JointModel(evidence.balls(nats), policy, LIMIT, declared).bound()
     assert joint < LIMIT < alone, (joint, alone)
 
@@ -112,7 +111,7 @@ def test_more_evidence_and_a_larger_chance_to_err_never_raise_the_bound() -> Non
     for seed in range(strength(4, 10)):
         rng = np.random.default_rng(seed)
         cmp = ring(rng, 4, 4)
-        counts, _, evidence, declared = executed(cmp, rng, 4, 20, 3.0)
+        _, evidence, declared = executed(cmp, rng, 4, 20, 3.0)
         bounds = [JointModel(evidence.balls(nats), policy_of(4), LIMIT,
                              declared).bound() for nats in (1.0, 2.0, 4.0, 8.0)]
         assert bounds == sorted(bounds), (seed, bounds)
@@ -127,7 +126,7 @@ def test_the_short_way_to_refuse_a_policy_of_drives_refuses_no_other() -> None:
         cmp, policy = TableCmp(0, 1, {
             (state, 0): ((state + 1, 0.9), (state, 0.1)) for state in range(states + 1)
         }), policy_of(states)
-        _, _, evidence, declared = executed(cmp, rng, states, 4, 3.0)
+        _, evidence, declared = executed(cmp, rng, states, 4, 3.0)
         model = JointModel(evidence.balls(3.0), policy, LIMIT, declared)
         drives = model._drives()
         assert drives is not None
@@ -146,7 +145,7 @@ def test_whatever_the_nats_leave_plausible_with_floors_is_within_the_bound() -> 
     nats, chain = 2.0, Support(Declaration({state: ((state + 1, state),) for state in range(3)}))
     for seed in range(8):
         rng = np.random.default_rng(seed)
-        sets = ConfidenceSets(0.1, Counts(), chain)
+        sets = ConfidenceSets(0.1, chain)
         floors = {(state, 0): Floor(state + 1, float(rng.uniform(0.4, 0.9)))
                   for state in range(3)}
         evidence = JointEvidence(sets, [*floors], floors)
@@ -199,11 +198,11 @@ def test_predictions_are_probabilities_whatever_was_seen() -> None:
 def test_an_end_that_was_missing_counts_as_certain_when_it_comes_first() -> None:
     """The support knows it by then, and predictions must not."""
     declared = Support(Declaration({0: ((1,),)}))
-    sets = ConfidenceSets(0.1, Counts(), declared)
+    sets = ConfidenceSets(0.1, declared)
     evidence = JointEvidence(sets, [(0, 0)])
     declared.refute(0, 0, 5)
     sets.add(0, 0, 5)
-    record = sets.record((0, 0))
+    record = sets.predictions.record((0, 0))
     assert record is not None and record.paid > 1 and not sum(record.tally.values())
     sets.add(0, 0, 5)
     assert evidence.executions == (1,)
@@ -247,8 +246,7 @@ def test_a_step_that_was_broken_off_may_have_led_anywhere(
     declared = Support(Declaration({0: ((1, 0),)}))
     bounds = []
     for broken in (0, 3):
-        counts = Counts()
-        sets = ConfidenceSets(0.1, counts, declared)
+        sets = ConfidenceSets(0.1, declared)
         evidence = JointEvidence(sets, [(0, 0)], floors)
         for number in range(30):
             if number < broken:

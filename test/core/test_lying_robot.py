@@ -54,10 +54,10 @@ def test_a_quarantined_robot_stays_at_home_and_nothing_of_it_is_taken_any_more()
     while not exploration.quarantined:
         fleet.step()
         assert fleet.fleet.steps < 3000
-    assert [*exploration.quarantined] == ['r2'] and exploration.round > 1
+    assert [*exploration.quarantined] == ['r2'] and exploration.mnm.round > 1
     count = exploration.sources['r2']
     fleet.played.clear()
-    while exploration.hypothesis is None or exploration.under_revision:
+    while exploration.hypothesis is None or exploration.mnm.under_revision:
         fleet.step()
         assert fleet.fleet.steps < 6000
     assert exploration.sources['r2'] == count and {*fleet.played[1:]} == {RESET}

@@ -13,8 +13,8 @@ from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
 from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
 from mnm_ros.core.mnm.checking_phase import ChangeLog
-from mnm_ros.core.model.counts import TransitionRecord
 from mnm_ros.core.model.episode import Episode
+from mnm_ros.core.model.history import History
 from mnm_ros.core.paper.discovery import OnTheWayDiscovery
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
@@ -200,7 +200,7 @@ def test_streams_witness_and_miss_what_others_do_but_no_reset() -> None:
 
 
 def test_what_was_counted_before_a_change_is_told_no_more_but_kept() -> None:
-    observed = TransitionRecord()
+    observed = History()
     observed.add(None, 1, 5)    # nobody knows where it began
     for after in (1, 1, 2):
         observed.add(0, 3, after)

@@ -9,7 +9,7 @@ import math
 from binomial import binomial_tail
 from mnm_ros.core import Counts, Problem, RESET
 from mnm_ros.core.paper.kl_optimism import _Model, KlOptimism
-from mnm_ros.core.paper.optimism import SplitSamples
+from mnm_ros.core.paper.optimism import DealtCounts, SplitSamples
 from mnm_ros.core.statistics.kl_ball import least_mean
 import numpy as np
 import pytest
@@ -30,7 +30,7 @@ def test_sigma_k_as_printed() -> None:
     assert optimism.deviation(known=4, candidates=2) == pytest.approx(4.6101111743, rel=1e-9)
 
 
-def printed_recursion(counts: Counts, known: list[int], target: int, candidates: int,
+def printed_recursion(counts: DealtCounts, known: list[int], target: int, candidates: int,
                       optimism: SplitSamples) -> tuple[float, list[list[int]]]:
     """Return the equations of Lim & Auer, section 3.2, written out state by state."""
     horizon = optimism.sets
@@ -66,7 +66,7 @@ def test_the_printed_planner_agrees_with_its_equations() -> None:
     rng = np.random.default_rng(5)
     optimism = split_samples(horizon=9)
     known, candidates = [0, 4], (7, 8)
-    counts = Counts(sets=9)
+    counts = DealtCounts(9)
     # So many samples that the bonus does not drown the frequencies.
     for state, ends in ((0, (0, 4, 7)), (4, (0, 7, 8))):
         for action in range(2):
@@ -83,7 +83,7 @@ def test_the_printed_planner_agrees_with_its_equations() -> None:
 
 def test_what_is_neither_known_nor_a_candidate_is_no_way_to_a_candidate() -> None:
     """It has a column of its own, the last one."""
-    counts = Counts(sets=9)
+    counts = DealtCounts(9)
     for state, end, times in ((0, 7, 9), (0, 55, 27), (4, 56, 9), (4, 57, 9)):
         for _ in range(times):
             counts.add(state, 0, end)
@@ -95,7 +95,7 @@ def test_what_is_neither_known_nor_a_candidate_is_no_way_to_a_candidate() -> Non
 
 
 def test_the_printed_planner_stops_when_no_candidate_is_within_the_radius() -> None:
-    counts = Counts(sets=2)
+    counts = DealtCounts(2)
     optimism = SplitSamples(Problem(2, 1.0, 1.0, 0.1), 1 / 8, 2, np.random.default_rng(0))
     for action in range(2):
         for _ in range(2000):

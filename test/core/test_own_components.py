@@ -81,5 +81,5 @@ def test_what_checks_leave_out_promises_nothing() -> None:
     """Nobody can say how far they are, and they are not resumed."""
     machine = hypothesis_of((HOME, 3), lambda: ScriptedBase(6, (HOME, 3)))
     checking = checking_of(machine)
-    assert checking.cut_offs == 0 and not checking.can_snapshot
+    assert not checking.can_snapshot
     assert ProgressEstimator(machine, PROBLEM).progress(100, {}) is None

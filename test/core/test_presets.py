@@ -78,7 +78,7 @@ def test_the_counts_are_dealt_as_the_planner_asks_for_it(
     monkeypatch.setitem(
         plug_in.OPTIMISMS, 'kl', lambda settings, delta, rng: Planner(settings.problem, delta, 9))
     resolved = settings(PROBLEM, 'onboard', {'base': 'ucb_explore'})
-    assert new_base(resolved, home=0).parts.counts.sets == 5  # type: ignore[attr-defined]
+    assert new_base(resolved, home=0).parts.optimism.sets == 5  # type: ignore[attr-defined]
 
 
 def my_base(settings: object, home: int, rng: object, policies: tuple = ()) -> ScriptedBase:

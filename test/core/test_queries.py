@@ -30,7 +30,7 @@ COMMANDS = {
 """The methods that change something. Every other public name is a query, also a new one."""
 
 ARGUMENTS: dict[str, tuple[object, ...]] = {
-    'may_plan': (0, 0), 'has_met': (1,), 'policy_to': (1,), 'direct_way': (1,),
+    'may_plan': (0, 0), 'policy_to': (1,), 'direct_way': (1,),
     'play_on': (View(),)}
 
 

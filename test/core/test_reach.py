@@ -94,7 +94,7 @@ def test_steps_that_were_broken_off_may_have_led_anywhere() -> None:
         for _ in range(100):
             reach.add_transition(HOME, 5, 5)
         for _ in range(lost):
-            reach.add_censored(HOME, 5)
+            reach.sets.add_censored(HOME, 5)
         reach.enter((5,))
         found.append(reach.found((far(HOME), far(5))))
     assert found == [[5], []]
@@ -180,17 +180,17 @@ def test_a_notice_begins_the_sets_anew_and_an_alarm_forgets_its_pair() -> None:
     for _ in range(200):
         checking.observe(action := checking.next_action(), world.step(action))
     reach = checking.parts.reach
-    assert reach.counts.visits(HOME, 3) and not log.open
+    assert reach.sets.counts.visits(HOME, 3) and not log.open
     checking.doubts.notice(checking.policies)
-    assert log.open and not reach.counts.visits(HOME, 3)
+    assert log.open and not reach.sets.counts.visits(HOME, 3)
     for _ in range(50):
         checking.observe(action := checking.next_action(), world.step(action))
-    assert reach.counts.visits(HOME, 3)
+    assert reach.sets.counts.visits(HOME, 3)
     checking.doubts.notice(checking.policies)    # so that what is proven by them is since then
-    assert not reach.counts.visits(HOME, 3)
+    assert not reach.sets.counts.visits(HOME, 3)
     for _ in range(50):
         checking.observe(action := checking.next_action(), world.step(action))
-    assert reach.counts.visits(HOME, 3)
+    assert reach.sets.counts.visits(HOME, 3)
     checking.transitions.record = alarm    # type: ignore[method-assign]
     checking.doubts.observe(HOME, 3, 3, checking.policies)
-    assert not reach.counts.visits(HOME, 3)
+    assert not reach.sets.counts.visits(HOME, 3)

@@ -64,8 +64,9 @@ class Reports:
         after = (100 * (1 + changed), self._pair)[rare]    # to stay, if anything is rare
         if rng.random() < self._lies.get(self._source, 0.0):
             after = 4 + int(rng.integers(PAIRS))
-        found = self.watch.record(
-            self._pair, 0, after, f'r{self._source + 1}', True)
+        source = f'r{self._source + 1}'
+        self.watch.number(source, True)
+        found = self.watch.compare((self._pair, 0), after, source)
         if rare:
             self._source = int(rng.integers(self._sources))
         elif rng.random() < 0.3:
@@ -133,29 +134,22 @@ def test_a_node_is_compared_with_the_robot_side_which_is_never_quarantined() -> 
     for number in range(600):
         node = number % 2 == 1
         after = int(rng.random() < (0.5 if node else 0.05))
-        found += filter(None, [watch.record(
-            number // 2 % 6, 0, after, '/liar' if node else 'robot', not node)])
+        source = '/liar' if node else 'robot'
+        watch.number(source, not node)
+        found += filter(None, [watch.compare((number // 2 % 6, 0), after, source)])
     assert [*watch.quarantined] == ['/liar']
     assert [each.source for each in found] == ['/liar'] and found[0].quarantined
-    watch.keep_counting()
-    assert {after for _, _, after in watch.steps()} <= {0, 1}
-    assert len([*watch.steps()]) == 300
 
 
-def test_what_is_recorded_is_bounded_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_watch, 'MOST_RECORDED', 100)
+def test_what_is_compared_comes_back() -> None:
     reports = Reports(3, lies={1: 0.5})
-    reports.watch.record(5, 1, None, 'r1', True)
-    assert [*reports.watch.steps()] == [(5, 1, None)]
     for _ in range(700):
         reports.step()
-    assert 75 <= len([*reports.watch.steps()]) <= 100
     resumed = again(reports.watch)
-    assert [*resumed.steps()] == [*reports.watch.steps()]
     rng = np.random.default_rng(1)
     for _ in range(400):
-        step = int(rng.integers(PAIRS)), 0, int(rng.integers(3)), f'r{rng.integers(3) + 1}', True
-        assert resumed.record(*step) == reports.watch.record(*step)
+        step = (int(rng.integers(PAIRS)), 0), int(rng.integers(3)), f'r{rng.integers(3) + 1}'
+        assert resumed.compare(*step) == reports.watch.compare(*step)
     assert snapshot.take(resumed) == snapshot.take(reports.watch)
 
 

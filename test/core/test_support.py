@@ -11,7 +11,6 @@ from statistics import mean
 
 from binomial import binomial_tail
 from mnm_ros.core import (
-    Counts,
     Declaration,
     DeclarationInput,
     Exploration,
@@ -78,7 +77,7 @@ class Run:
     @property
     def widened(self) -> bool:
         """Return whether an end was added to what is declared."""
-        return bool(self.exploration.support._added)
+        return bool(self.exploration.mnm.support._added)
 
     @property
     def events(self) -> list[str]:
@@ -315,7 +314,7 @@ def test_chances_sharpen_sets_where_they_are_right() -> None:
     radius = []
     for chances in ((0.9, 0.1), (), (0.1, 0.9)):
         declared = Declaration({0: ((1, 0),)}, {0: (chances,)} if chances else {})
-        sets = ConfidenceSets(0.1, Counts(), Support(declared))
+        sets = ConfidenceSets(0.1, Support(declared))
         for number in range(40):
             sets.add(0, 0, int(number % 10 > 0))
         radius.append(sets.ball(0, 0)[1])

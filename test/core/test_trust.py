@@ -146,7 +146,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     assert proven[0].policy.target == run.exploration.home and not proven[0].at_most_steps
     assert {each.at_most_steps for each in proven[1:]} == {(1 + EPSILON) * RADIUS}
     run.simulator.change()
-    while not run.exploration._mnm.log.open:
+    while not run.exploration.mnm.log.open:
         run.step()
     told = run.exploration.trust(None, view)
     doubted = targets(told, Trust.DOUBTED)
@@ -156,7 +156,7 @@ def test_trust_grows_and_is_lost_with_a_change() -> None:
     run.step()
     told = run.exploration.trust(None, view)
     assert {each.policy.target: each.since_step for each in told} == since
-    while run.exploration._mnm.log.open:
+    while run.exploration.mnm.log.open:
         run.step()
     assert {each.trust for each in run.exploration.trust(None, view)} == {Trust.PROVEN}
 
@@ -237,7 +237,7 @@ def test_what_rests_on_what_was_forgotten_is_dropped() -> None:
         for _ in range(EVERY):
             run.step()
         certified = targets(run.exploration.trust(), Trust.CERTIFIED)
-    building, home = run.exploration._mnm.building, run.exploration.home
+    building, home = run.exploration.mnm.building, run.exploration.home
     assert building is not None and home is not None
     stream = building.streams[0]
     for state in certified:    # that other pairs have grown since does not hide it

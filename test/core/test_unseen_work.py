@@ -41,7 +41,7 @@ def test_a_broken_off_step_of_a_seen_state_counts_at_once() -> None:
 def test_a_flood_of_invented_states_leaves_nothing_but_the_name_of_its_node() -> None:
     exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1)))
     exploration.observe(RESET, 0)
-    work = UnseenWork(exploration.has_met)
+    work = UnseenWork(exploration.history.met.__contains__)
     assert work.offer(Execution(0, 0, 99, '/honest')) == []
     for number in range(12_660):
         origin = number - 1 if number % 3 == 0 else 0    # some as a walk through its own states

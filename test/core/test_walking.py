@@ -11,7 +11,6 @@ from statistics import fmean
 
 from mnm_ros.core.disco.evidence import CertificateEvidence, DeclaredTest
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -111,7 +110,7 @@ def test_what_a_test_leaves_out_costs_it_nothing() -> None:
     declared = Support(Declaration({0: ((1, 0),)}))
     budgets = []
     for left_out in (0, 30):
-        sets = ConfidenceSets(0.1, Counts(), declared)
+        sets = ConfidenceSets(0.1, declared)
         evidence = JointEvidence(sets, [(0, 0)])
         for end in (1, 1, 0):
             sets.add(0, 0, end)

@@ -373,7 +373,7 @@ def test_a_benign_change_does_not_make_the_robot_stay_at_home(
         here = 0 if action == RESET else action + 1 if arrives else here
         machine.observe(action, here)
     assert machine.checking is not None and machine.round == 1
-    assert machine.checking.cut_offs == 0 and idle < sampling / 20
+    assert machine.checking.parts.rediscovery.limit.cut_offs == 0 and idle < sampling / 20
     assert sampling > (steps - change) / 6
     assert machine.hypothesis is not None and len(machine.hypothesis.policies) == 5
 

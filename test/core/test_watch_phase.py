@@ -258,7 +258,7 @@ def test_rediscoveries_that_never_end_refute_the_round() -> None:
     # k cut-offs have probability at most (delta / 3)^k: two are enough so early. The first may
     # take 4 times the 30 steps of the building phase, the second twice that.
     assert [base.steps for base in script.runs] == [120, 240]
-    assert checking.cut_offs == 2
+    assert checking.parts.rediscovery.limit.cut_offs == 2
     assert log.noticed == 1 and '240 steps' in sentences[0]
 
 

@@ -139,12 +139,12 @@ def test_over_rediscoveries_restarts_and_the_same_map_again_each_end_is_told_onc
     for _ in range(strength(2, 3)):
         while not run.exploration.can_snapshot:
             run.step()
-        widened = snapshot.take(run.exploration.support)
+        widened = snapshot.take(run.exploration.mnm.support)
         point = json.loads(json.dumps(run.exploration.to_state()))
         run.exploration = Exploration(settings(Problem(4, RADIUS, 1.0, 0.1)), 0, point)
         run.exploration.lose_place()
         assert run.exploration.declare(Declaration(falsified())) is None
-        assert snapshot.take(run.exploration.support) == widened
+        assert snapshot.take(run.exploration.mnm.support) == widened
         run.explore(strength(300, 1500))
         # Another one and back again, as by a robot side that is started with another map.
         assert run.exploration.declare(Declaration()) is not None

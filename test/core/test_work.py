@@ -213,9 +213,9 @@ def test_what_is_declared_is_corrected_by_work_too() -> None:
     exploration.observe(RESET, 0)
     exploration.declare(Declaration({0: ((1,), ())}))
     exploration.observe_work(0, 0, 2)
-    assert 2 in (exploration.support.ends(0, 0) or ())
+    assert 2 in (exploration.mnm.support.ends(0, 0) or ())
     exploration.observe_work(0, 1, 3)    # which is never to be commanded: only recorded
-    assert exploration.counts[0, 1] == {3: 1} and exploration.support.ends(0, 1) == ()
+    assert exploration.counts[0, 1] == {3: 1} and exploration.mnm.support.ends(0, 1) == ()
 
 
 @pytest.mark.parametrize('action', [RESET, 2])

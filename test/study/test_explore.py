@@ -101,7 +101,7 @@ def test_what_is_declared_saves_steps_and_is_saved(tmp_path: Path) -> None:
     assert result.exploration.steps < without.exploration.steps / 2
     result.save(tmp_path / 'corridor.log.sqlite')
     again = Recording.load(tmp_path / 'corridor.log.sqlite')
-    assert again.exploration.support.declared == result.exploration.support.declared
+    assert again.exploration.mnm.support.declared == result.exploration.mnm.support.declared
 
 
 def test_what_was_learnt_before_the_recording_cannot_be_saved(tmp_path: Path) -> None:

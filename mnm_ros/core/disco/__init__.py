@@ -5,7 +5,7 @@ The base algorithm ``disco``, of the preset ``onboard``; see ``docs/explanation/
 
 Read ``disco``, which hands out the class, then what it asks, in the order of a state's life:
 ``sample`` (which pair next), ``rule_out`` (when a state needs no policy) and ``certify`` (when it
-has one), with ``evidence`` (what certifies a policy: transitions, and tests by attempts),
-``extensions`` (which policies share an attempt), and ``provisional`` (which have one before the
-run is over).
+has one), with ``examiner`` (the best policy and its bounds), ``evidence`` (what certifies a
+policy: transitions, and tests by attempts), ``extensions`` (which policies share an attempt), and
+``provisional`` (which have one before the run is over).
 """

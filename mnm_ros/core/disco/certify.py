@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 import math
-from typing import NamedTuple
 
 from mnm_ros.core.disco.evidence import (
     CertificateEvidence,
@@ -26,12 +25,12 @@ from mnm_ros.core.disco.evidence import (
     PolicyTests,
     rests_on,
 )
+from mnm_ros.core.disco.examiner import Examination, Examiner
 from mnm_ros.core.disco.extensions import PolicyExtensions
 from mnm_ros.core.disco.failed_certificates import FailedCertificates
-from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
 from mnm_ros.core.disco.sample import Sampling
 from mnm_ros.core.disco.walking import WalkingCertificates
-from mnm_ros.core.model.counts import Indices, Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.episode import Attempts, Episode
 from mnm_ros.core.model.policy import Policy
@@ -46,7 +45,6 @@ from mnm_ros.core.progress.said import (
     TestingAttempts,
     TestingPolicy,
 )
-from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, longest
 import numpy as np
 
@@ -58,8 +56,6 @@ _SAMPLES = 0.2    # of the steps of attempts for each target, as attempts do for
 _RELEVANT_PART = 0.1    # pairs with less of the largest weight hardly matter to a certificate
 
 _WITNESS_GROWTH = 1.5    # of the transitions of others, until the counts alone may certify
-
-_SHORTER = 0.8    # of the steps of a policy, for another one to take its place
 
 
 @dataclass(frozen=True)
@@ -77,22 +73,6 @@ class Certification:
     first: bool = False
 
 
-class Examination(NamedTuple):
-    """
-    The result of checking a target.
-
-    :ivar model: of the states that the policy goes through.
-    :ivar evidence: that the certificate rests on.
-    :ivar steps: that the policy seems to take by smoothed counts.
-    """
-
-    model: EmpiricalModel
-    policy: Policy
-    evidence: CertificateEvidence
-    certificate: Certificate
-    steps: float
-
-
 class Certifier:
     """
     The known states, and how others are added.
@@ -106,7 +86,8 @@ class Certifier:
     :param planner: lets go of what becomes known.
     :ivar known: one policy for each known state, by target, in the order in which they became so.
     :ivar estimates: the expected steps of policies when they were certified.
-    :ivar evidence: since the beginning, and perhaps since a renewal.
+    :ivar examiner: finds policies and bounds their steps.
+    :ivar evidence: since the beginning, and perhaps since a renewal, as the examiner has it.
     :ivar attempts: with the policy under test; None while none is tried.
     :ivar sampled: the samples that the last certificate has asked for.
     """
@@ -118,22 +99,21 @@ class Certifier:
                  reach: float, evidence: CertificateEvidence, planner: Planner) -> None:
         self._problem = problem
         self._horizon = horizon
-        self._rows = rows
         self._sampling = sampling
         self._reach = reach
         self._planner = planner
         self._tests = PolicyTests(horizon, problem)
         self._walking = WalkingCertificates(
-            problem, horizon, rows, self._tests, evidence.counts)
-        self._failed = FailedCertificates(evidence.counts)
+            problem, horizon, rows, self._tests, evidence.sets.counts)
+        self._failed = FailedCertificates(evidence.sets.counts)
         self.known: dict[int, Policy] = {}
         self.estimates: dict[int, float] = {}
-        self.evidence = [evidence]
+        self.examiner = Examiner(problem, horizon, rows, evidence)
+        self.evidence = self.examiner.evidence
         self._by_model: dict[int, None] = {}    # what was certified by the sets
         self._tested: dict[int, tuple[Policy, BettingEvaluation]] = {}    # those of _by_place
         self.attempts: Attempts | None = None
         self.sampled = Certification()
-        self._closed: tuple[Pair, ...] = ()    # that no policy is to play
         self._witnessed = self._due = 0    # transitions that others have made
 
     def begin(self) -> None:
@@ -159,19 +139,19 @@ class Certifier:
             if target in self.known or (
                     chosen is not None and not self._failed.due(target, len(self.known))):
                 continue
-            model = model or self.model(tuple(self.known))
-            planned = self._best_policy(model, target, self._failed.moves(target))
+            model = model or self.examiner.model(tuple(self.known))
+            planned = self.examiner.best_policy(model, target, self._failed.moves(target))
             if planned is None:
                 continue
             policy, moves = planned[0], np.array(planned[0].actions[0])
-            pairs = self._executed(policy)
+            pairs = self.examiner.executed(policy)
             if chosen is not None and self._failed.same(target, moves, pairs):
                 continue
-            found = self._looked(model, *planned)
+            found = self.examiner.examine(model, *planned)
             certificate = found.certificate
             if certificate.bound <= self._problem.limit:
                 self._make_known(policy, certificate.steps, found.evidence,
-                                 self._needs_map(policy))
+                                 self.examiner.needs_map(policy))
                 self._by_model[target] = None
                 model = None
                 continue
@@ -185,7 +165,7 @@ class Certifier:
 
     def leave_closed(self, pairs: Collection[Pair]) -> None:
         """Plan no policies through these pairs, and end the tests of those that use them."""
-        self._closed = tuple(pairs)
+        self.examiner.closed = tuple(pairs)
         for policy, _ in tuple(self._tests.values()):
             if policy.plays(frozenset(pairs)):
                 self._tests.end(policy.target)
@@ -198,56 +178,18 @@ class Certifier:
         """Make known what the counts alone certify: others may have made enough transitions."""
         left, found = [*near], True
         while found:
-            found, model = False, self.model(tuple(self.known))
+            found, model = False, self.examiner.model(tuple(self.known))
             for target in left:
-                planned = self._best_policy(model, target, None) if (
+                planned = self.examiner.best_policy(model, target, None) if (
                     target not in self.known) else None
                 if planned is None:
                     continue
-                looked = self._looked(model, *planned)
+                looked = self.examiner.examine(model, *planned)
                 if looked.certificate.bound <= self._problem.limit:
                     self._make_known(looked.policy, looked.certificate.steps, looked.evidence,
-                                     self._needs_map(looked.policy))
+                                     self.examiner.needs_map(looked.policy))
                     self._by_model[target] = None
                     found = True
-
-    def model(self, states: tuple[int, ...]) -> EmpiricalModel:
-        """Return the counts of states, to plan policies through them."""
-        return EmpiricalModel.of(self._rows, states).without(self._closed)
-
-    def look(self, target: int, model: EmpiricalModel) -> Examination | None:
-        """
-        Return the best policy through these states, and its certificate, which may not do.
-
-        :returns: None if the policy does not even seem to be within the limit.
-        """
-        planned = self._best_policy(model, target, None)
-        return None if planned is None else self._quickest(self._looked(model, *planned))
-
-    def bound(self, policy: Policy) -> float:
-        """Return the steps that a policy takes at most by its best certificate."""
-        return min(self._model(each, policy).certify().bound for each in self.evidence)
-
-    def _looked(self, model: EmpiricalModel, policy: Policy, steps: float) -> Examination:
-        """Return a policy with its best certificate."""
-        evidence, certificate = min(
-            ((each, self._model(each, policy).certify()) for each in self.evidence),
-            key=lambda found: found[1].bound)
-        return Examination(model, policy, evidence, certificate, steps)
-
-    def _quickest(self, found: Examination) -> Examination:
-        """Return the policy that takes fewest seconds instead, where both are certified."""
-        costs, limit = self._problem.costs, self._problem.limit
-        if not costs or found.certificate.bound > limit:
-            return found
-        target, model = found.policy.target, found.model
-        table = np.array(costs.table(model.states, model.actions))
-        moves, cost = model.smoothed_plan(target, limit, costs=table)
-        if cost >= model.smoothed_value(np.array(found.policy.actions[0]), target, limit, table):
-            return found
-        quick = self._looked(model, self._policy(model, target, moves),
-                             model.smoothed_value(moves, target, limit))
-        return quick if quick.certificate.bound <= limit else found
 
     def judge(self, episode: Episode) -> bool:
         """Record an attempt in its tests; return whether to check all targets again."""
@@ -290,7 +232,7 @@ class Certifier:
         if not self._problem.support:
             self._take_tested()
             return False
-        self._walking.begin(near, self.known, self.evidence[-1], self._closed)
+        self._walking.begin(near, self.known, self.evidence[-1], self.examiner.closed)
         found = True
         while found:
             left = [target for target in near if target not in self.known]
@@ -324,7 +266,7 @@ class Certifier:
                 given = test.lacking > 0 or self.evidence[-1].needs_map(test)
                 if test.lacking <= 0 or self._certified_by_pairs(policy, test):
                     steps = (test.mean_steps if test.arrived else
-                             self._model(self.evidence[-1], policy).certify().steps)
+                             self.examiner.certificate(self.evidence[-1], policy).steps)
                     self._make_known(policy, steps, self.evidence[-1], given)
                     if given:
                         self._by_place = (*self._by_place, policy.target)
@@ -370,8 +312,9 @@ class Certifier:
             wanting = attempts and pairs and target in self._by_place and target not in standing
             if target in self.estimates and (
                     through or wanting or not played.isdisjoint(pairs) and (
-                        self.bound(policy) > self._problem.limit if target in self._by_model else
-                        not attempts and not {*self._executed(policy)}.isdisjoint(pairs))):
+                        self.examiner.bound(policy) > self._problem.limit
+                        if target in self._by_model else
+                        not attempts and not {*self.examiner.executed(policy)}.isdisjoint(pairs))):
                 del self.known[target], self.estimates[target]
                 self._by_model.pop(target, None)
                 if attempts and target in self._tested:
@@ -397,25 +340,16 @@ class Certifier:
             evidence.restore(stands)
         return standing
 
-    def lower_bound(self, policy: Policy) -> float:
-        """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
-        bounds = []
-        for evidence in self.evidence:
-            model = self._model(evidence, policy)
-            likely = model.lower_bound(doubt=False)
-            bounds.append(model.lower_bound() if likely > self._problem.limit else likely)
-        return max(bounds)
-
     def better(self, policy: Policy) -> Policy | None:
         """Make another policy to a known state known if it is certified and seems shorter."""
         target = policy.target
         if target not in self.known:
             return None
-        found = self.look(
-            target, self.model(tuple(state for state in self.known if state != target)))
+        found = self.examiner.look(
+            target, self.examiner.model(tuple(state for state in self.known if state != target)))
         if found is None or found.certificate.bound > self._problem.limit:
             return None
-        if not self._is_shorter(found, policy):
+        if not self.examiner.is_shorter(found, policy):
             return None    # or ways that are equally short would take turns
         self.known[target] = replace(found.policy)
         self.estimates[target] = found.certificate.steps
@@ -427,16 +361,6 @@ class Certifier:
         if self._problem.costs:
             for policy in tuple(self.known.values())[1:]:
                 self.better(policy)
-
-    def _is_shorter(self, found: Examination, policy: Policy) -> bool:
-        """Return whether what was found takes clearly fewer seconds, or steps, than a policy."""
-        model, limit, target = found.model, self._problem.limit, policy.target
-        moves = np.array([policy.action(0, state) for state in model.states])
-        costs, cost = None, found.steps
-        if self._problem.costs:
-            costs = np.array(self._problem.costs.table(model.states, model.actions))
-            cost = model.smoothed_value(np.array(found.policy.actions[0]), target, limit, costs)
-        return cost <= _SHORTER * model.smoothed_value(moves, target, limit, costs)
 
     def activity(self, here: int | None) -> PhaseActivity:
         """Return what is tested, or sampled and for what, for display."""
@@ -458,51 +382,30 @@ class Certifier:
         for target, (_, test) in self._tests.items():
             yield Evidence('policy', target, None, *test.evidence)
         if self.sampled.target is not None and self.attempts is None:
-            counts, wanted = self.evidence[0].counts, self.sampled.wanted
+            counts, wanted = self.evidence[0].sets.counts, self.sampled.wanted
             made = sum(min(most, counts.visits(*pair)) for pair, most in wanted.items())
             yield Evidence('certificate', self.sampled.target, None, float(made),
                            float(sum(wanted.values())))
-
-    def _best_policy(self, model: EmpiricalModel, target: int,
-                     guess: Indices | None) -> tuple[Policy, float] | None:
-        """Return the policy that seems best and its steps, if these are within the limit."""
-        if not model.hits(target).any():
-            return None
-        moves, steps = model.smoothed_plan(target, self._problem.limit, guess=guess)
-        if steps > self._problem.limit:
-            # Perhaps only because there was no reason yet to try its pairs more often.
-            moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
-            if steps > self._problem.limit:
-                return None
-        return self._policy(model, target, moves), steps
-
-    def _policy(self, model: EmpiricalModel, target: int, moves: Indices) -> Policy:
-        return Policy(target, self._horizon, model.states, (tuple(int(move) for move in moves),))
-
-    def _executed(self, policy: Policy) -> tuple[Pair, ...]:
-        """Return the pairs that the policy has been seen to come to."""
-        return tuple(pair for pair in policy.may_play(
-            policy.states[0], self.evidence[0].counts.next_states) if pair[1] != RESET)
 
     def _pursue(self, chosen: Examination, near: Mapping[int, float], first: bool) -> None:
         """Sample or attempt, whichever seems to lead to a certificate in fewer steps."""
         model, policy, evidence, certificate, steps = chosen
         limit = self._problem.limit
-        self._tests.settle(self.evidence[-1], self._certifies, self._needs_map)
-        offer = self._tests.offer(policy, steps, self.model, self.evidence[-1])
+        self._tests.settle(self.evidence[-1], self.examiner.certifies, self.examiner.needs_map)
+        offer = self._tests.offer(policy, steps, self.examiner.model, self.evidence[-1])
         extensions = PolicyExtensions(
-            self._tests, self.evidence[0].counts, self.model, self._problem)
+            self._tests, self.evidence[0].sets.counts, self.examiner.model, self._problem)
         offers = extensions.lead_on(
             offer, tuple(self.known), near, self.evidence[-1].nats + NATS_TO_BEGIN)
         short = certificate.bound - certificate.empirical
         factor = short / max(1e-9, limit - certificate.empirical)
-        pairs = {pair: evidence.counts.visits(*pair)
+        pairs = {pair: evidence.sets.counts.visits(*pair)
                  for pair in most_relevant(certificate.weights, _RELEVANT_PART)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
         if pairs and samples * self._sampling.cost < _SAMPLES * offers[-1].steps / len(offers):
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
-                self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
+                self._sampling.want(pair, self.evidence[0].sets.counts.visits(*pair) + more)
                 if first:
                     self._sampling.prefer(pair[0])
             self.sampled = Certification(policy.target, {
@@ -530,21 +433,6 @@ class Certifier:
         if target in self._by_place:
             self._by_place = tuple(each for each in self._by_place if each != target)
         self._tested.pop(target, None)
-
-    def _certifies(self, policy: Policy) -> bool:
-        return self._model(self.evidence[-1], policy).certify().bound <= self._problem.limit
-
-    def _needs_map(self, policy: Policy) -> bool:
-        """Return whether the model would not certify a policy if nothing were declared."""
-        limit, support = self._problem.limit, self._problem.support
-        return bool(support) and all(PolicyModel(
-            each.counts, each.sets, policy, limit).certify().bound > limit
-            for each in self.evidence)
-
-    def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
-        return PolicyModel(evidence.counts, evidence.sets, policy, self._problem.limit,
-                           self._problem.support)
-
 
 def most_relevant(weights: Mapping[Pair, float], part: float) -> list[Pair]:
     """Return the pairs with at least this part of the largest weight."""

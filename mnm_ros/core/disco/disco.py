@@ -39,7 +39,7 @@ from mnm_ros.core.mnm.capabilities import (
     Step,
     TakesTurns,
 )
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.transition_rows import TransitionRows
@@ -76,14 +76,12 @@ class DiscoParts:
     The parts of a run for one problem.
 
     :ivar horizon: of every policy, in steps.
-    :ivar counts: transitions without RESET.
-    :ivar evidence: for certificates, over these counts.
+    :ivar evidence: for certificates; its counts are those of the run, without RESET.
     :ivar planner: rules out.
     :ivar step_bound: ``W`` from ``|K|``.
     """
 
     horizon: int
-    counts: Counts
     evidence: CertificateEvidence
     planner: Planner
     step_bound: Callable[[int], int]
@@ -100,6 +98,9 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
     :param policies: known from the start, home first; empty for home alone. With them, a state
         that is new is certified at once, as a check waits for it; without, all is certified in
         the end, when most of what certificates need is there.
+    :ivar sampling: says which pairs are sampled.
+    :ivar ruling_out: says which states need no policy.
+    :ivar certifier: has the policies, and finds others.
     """
 
     state: DiscoPhase
@@ -111,14 +112,15 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._problem = problem
         self._parts = parts
         self._at_once = bool(policies)
-        self._rows = TransitionRows(parts.counts, problem.actions, problem.support)
-        self._sampling = Sampling(
-            parts.counts, self._rows, parts.horizon, problem.costs)
-        self._homeward = Homeward(self._sampling, problem.costs)
-        self._ruling_out = Exclusion(
-            problem, home, self._rows, self._sampling, parts.planner, self._at_once)
-        self._certifier = Certifier(
-            problem, parts.horizon, self._rows, self._sampling, self._ruling_out.reach,
+        self._counts = parts.evidence.sets.counts
+        self._rows = TransitionRows(self._counts, problem.actions, problem.support)
+        self.sampling = Sampling(
+            self._counts, self._rows, parts.horizon, problem.costs)
+        self._homeward = Homeward(self.sampling, problem.costs)
+        self.ruling_out = Exclusion(
+            problem, home, self._rows, self.sampling, parts.planner, self._at_once)
+        self.certifier = Certifier(
+            problem, parts.horizon, self._rows, self.sampling, self.ruling_out.reach,
             parts.evidence, parts.planner)
         self._seen: dict[int, None] = {}
         self._preferred: tuple[int, ...] = ()
@@ -127,23 +129,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._asked: int | None = None
         self._start_machine(DISCO_TRANSITIONS, DiscoPhase.SAMPLING)
         for policy in policies or (Policy(home, parts.horizon, (home,), ((RESET,),)),):
-            self._certifier.known[policy.target] = policy
-            self._sampling.enter(policy.target, policy)
-
-    @property
-    def sampling(self) -> Sampling:
-        """Return which pairs are sampled."""
-        return self._sampling
-
-    @property
-    def ruling_out(self) -> Exclusion:
-        """Return what needs no policy."""
-        return self._ruling_out
-
-    @property
-    def certifier(self) -> Certifier:
-        """Return what has a policy, or may get one."""
-        return self._certifier
+            self.certifier.known[policy.target] = policy
+            self.sampling.enter(policy.target, policy)
 
     @property
     def replaceable(self) -> tuple[object, ...]:
@@ -160,37 +147,37 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     @property
     def between_attempts(self) -> bool:
-        attempts = self._certifier.attempts
+        attempts = self.certifier.attempts
         return attempts is None or not attempts.under_way
 
     @property
     def policies(self) -> tuple[Policy, ...]:
-        return tuple(self._certifier.known.values())
+        return tuple(self.certifier.known.values())
 
     @property
     def candidates(self) -> tuple[int, ...]:
-        return tuple(state for state in self._seen if state not in self._certifier.known)
+        return tuple(state for state in self._seen if state not in self.certifier.known)
 
     @property
     def estimates(self) -> Mapping[int, float]:
-        return self._certifier.estimates
+        return self.certifier.estimates
 
     def provisional(self, memory: CertificateMemory | None = None, at_most: int | None = None,
                     ) -> tuple[Sequence[ProvisionalPolicy], CertificateMemory]:
         """Return the policies on the way, each of which it examines again in its turn."""
-        found = ProvisionalPolicies(self._parts.counts, self._certifier, self._ruling_out,
+        found = ProvisionalPolicies(self._counts, self.certifier, self.ruling_out,
                                     self._problem, memory or CertificateMemory())
         return found.look(at_most), found.memory
 
     def activity(self) -> PhaseActivity:
-        return self._certifier.activity(self._here)
+        return self.certifier.activity(self._here)
 
     @property
     def outlook(self) -> Outlook:
-        sampling = self._sampling
-        return Outlook(len(sampling.sampled), len(self._certifier.known),
-                       sampling.executions_lacking * sampling.price, self._ruling_out.progress,
-                       self._ruling_out.distance.values())
+        sampling, ruling_out = self.sampling, self.ruling_out
+        return Outlook(len(sampling.sampled), len(self.certifier.known),
+                       sampling.executions_lacking * sampling.price, ruling_out.plan.ruled_out,
+                       ruling_out.distance.values())
 
     def step_bound(self, known: int) -> int:
         return STEP_BOUND_FACTOR * self._parts.step_bound(known)
@@ -212,12 +199,12 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         if self.evaluating:
             self._evaluate(here, action, state)
         else:
-            was_urgent = self._sampling.urgent
+            was_urgent = self.sampling.urgent
             if here is not None:
-                self._sampling.observe(here, action, state)
-            sampling = self._sampling
+                self.sampling.observe(here, action, state)
+            sampling = self.sampling
             if not sampling.open or sampling.walk_is_due() or self._outdated or (
-                    self._certifier.sampled.first and not sampling.preferring) or (
+                    self.certifier.sampled.first and not sampling.preferring) or (
                     self._at_once or self._preferred) and (
                     self._news or was_urgent and not sampling.urgent):
                 self.trigger('sampled')
@@ -228,107 +215,107 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         # All tests of declared policies begin with the first plan.
         states = max(len(self._rows.places), len(self._problem.support.declared.successors))
         return states > FEW_STATES and (
-            self._at_once or self.evaluating or len(self._sampling.open) <= 1
-            or self._sampling.walk_is_due(1) or self._outdated or bool(self._preferred)
-            or self._certifier.sampled.first)
+            self._at_once or self.evaluating or len(self.sampling.open) <= 1
+            or self.sampling.walk_is_due(1) or self._outdated or bool(self._preferred)
+            or self.certifier.sampled.first)
 
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
             self.add_censored(self._here, self._asked)
         self._here = self._asked = None
-        self._certifier.interrupt()
+        self.certifier.interrupt()
 
     def add_transition(self, state: int, action: int, next_state: int) -> None:
         self._refute(state, action, next_state)
         self._learn(state, action, next_state)
-        self._certifier.witness()
-        self._sampling.reopen(state)
-        self._ruling_out.look_on(self._certifier.known)
+        self.certifier.witness()
+        self.sampling.reopen(state)
+        self.ruling_out.look_on(self.certifier.known)
 
     def add_censored(self, state: int, action: int) -> None:
         """Count a step that was broken off, of any run: it may have led anywhere."""
-        for evidence in self._certifier.evidence:
+        for evidence in self.certifier.evidence:
             evidence.sets.add_censored(state, action)
 
     def load_transitions(self, steps: Sequence[Step]) -> None:
         """Learn from steps made before: all that is learnt from pairs holds for them, too."""
         if steps:
-            self._ruling_out.keep_all()
+            self.ruling_out.keep_all()
         for state, action, next_state in steps:
             if next_state is None:
                 self.add_censored(state, action)
             else:
                 self._refute(state, action, next_state)
                 self._learn(state, action, next_state)
-                self._certifier.witness()
-        for state in tuple(self._sampling.sampled):
-            self._sampling.reopen(state)
+                self.certifier.witness()
+        for state in tuple(self.sampling.sampled):
+            self.sampling.reopen(state)
 
     def carry(self, seen: Mapping[Pair, CarriedPair]) -> None:
         """Count them where all else is ruled out; certificates know nothing of it."""
         changed = self._rows.carry({pair: carried.tally for pair, carried in seen.items()})
         self._parts.planner.carry({pair: carried.delta for pair, carried in seen.items()})
-        self._sampling.want_anew(changed)
-        self._ruling_out.start_over()
+        self.sampling.want_anew(changed)
+        self.ruling_out.start_over()
 
     def forget(self, state: int, action: int) -> bool:
         """Forget all transitions of the pair, and sample it again."""
-        for evidence in self._certifier.evidence:
-            evidence.forget(state, action)
+        for evidence in self.certifier.evidence:
+            evidence.sets.forget(state, action)
         carried = self._rows.carried((state, action))
         self._rows.forget(state, action)
         if not self._at_once:    # else the caller says which of its policies to revise
-            self._certifier.check_again(((state, action),), attempts=False)
+            self.certifier.check_again(((state, action),), attempts=False)
             self._outdated = True    # a plan leaves what may not be reached any more
         if carried:
             self._parts.planner.forget_carried((state, action))
-            self._sampling.want_anew([(state, action)])
+            self.sampling.want_anew([(state, action)])
         self._start_over()
-        self._sampling.reopen(state)
+        self.sampling.reopen(state)
         return True
 
     def revise(self, policies: tuple[Policy, ...]) -> bool:
         """Take other policies as what is known; a target that was deleted may be found again."""
         kept = {policy.target: policy for policy in policies}
         # No detector watches the transitions of states that were deleted, so they may be stale.
-        for target in self._certifier.known:
+        for target in self.certifier.known:
             if target not in kept:
                 self._seen[target] = None
                 for action in range(self._problem.actions):
                     self.forget(target, action)
-        self._certifier.known = kept
+        self.certifier.known = kept
         self._start_over()
         for target, policy in kept.items():
-            if target not in self._sampling.sampled:
-                self._sampling.enter(target, policy)
-        for state in tuple(self._sampling.sampled):
+            if target not in self.sampling.sampled:
+                self.sampling.enter(target, policy)
+        for state in tuple(self.sampling.sampled):
             if state not in kept:
-                self._sampling.leave(state)
+                self.sampling.leave(state)
         return True
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Recompute what rests on where the pairs may lead; all that was counted stays."""
-        self._sampling.declare_anew()
-        self._certifier.check_again(pairs)
-        self._certifier.start_over(tests=False)
-        self._ruling_out.start_over()
+        self.sampling.declare_anew()
+        self.certifier.check_again(pairs)
+        self.certifier.start_over(tests=False)
+        self.ruling_out.start_over()
 
     def request_sample(self, state: int, action: int) -> None:
         if self._rows.number(state) is not None and not self.finished:
-            self._sampling.urge((state, action))
+            self.sampling.urge((state, action))
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
         if self.finished:
             return None
-        ends, away = self._problem.support.ends, self._sampling.distances()
+        ends, away = self._problem.support.ends, self.sampling.distances()
         pair = min(
-            ((state, action) for state in self._sampling.sampled if away[state] < math.inf
+            ((state, action) for state in self.sampling.sampled if away[state] < math.inf
              for action in range(self._problem.actions) if ends(state, action)),
             key=lambda each: ((1 + tries(*each)) * (1 + away[each[0]]), away[each[0]]),
             default=None)
         if pair is not None:
-            self._sampling.urge(pair)
+            self.sampling.urge(pair)
         return pair
 
     def prefer(self, states: Sequence[int]) -> None:
@@ -337,38 +324,38 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             self._outdated = True
 
     def avoid(self, pairs: Collection[Pair]) -> None:
-        self._sampling.avoid(pairs)
+        self.sampling.avoid(pairs)
 
     def leave_closed(self, pairs: Collection[Pair]) -> None:
-        self._sampling.leave_closed(pairs)
+        self.sampling.leave_closed(pairs)
         if not self._at_once:    # else a check has policies, and deletes those through them
-            self._certifier.leave_closed(pairs)
+            self.certifier.leave_closed(pairs)
             self._outdated = True
 
     def better(self, policy: Policy) -> Policy | None:
-        return self._certifier.better(policy)
+        return self.certifier.better(policy)
 
     def lower_bound(self, policy: Policy) -> float:
-        return self._certifier.lower_bound(policy)
+        return self.certifier.examiner.lower_bound(policy)
 
     def restart_confidence(self, delta: float) -> None:
-        self._certifier.restart_confidence(delta)
+        self.certifier.restart_confidence(delta)
 
     def _start_over(self) -> None:
         """Drop what was found out with counts or policies that are no more."""
-        self._certifier.start_over()
-        self._ruling_out.start_over()
+        self.certifier.start_over()
+        self.ruling_out.start_over()
 
     def _choose(self) -> int:
         if self._here is None:
             return RESET
-        attempts = self._certifier.attempts
-        if attempts is None or self._sampling.urgent and not attempts.under_way:
-            return self._sampling.action(self._here)
+        attempts = self.certifier.attempts
+        if attempts is None or self.sampling.urgent and not attempts.under_way:
+            return self.sampling.action(self._here)
         home = self._rows.states[0]
-        if not attempts.under_way and self._here != home and self._here in self._sampling.open:
+        if not attempts.under_way and self._here != home and self._here in self.sampling.open:
             # The way back home can wait for what is to be sampled here.
-            action = self._sampling.lacking(self._here)
+            action = self.sampling.lacking(self._here)
             if action is not None:
                 return action
         if not attempts.under_way and self._here != home:
@@ -383,13 +370,13 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             self.support_changed([(state, action)])
 
     def _learn(self, state: int, action: int, next_state: int) -> None:
-        for evidence in self._certifier.evidence:
+        for evidence in self.certifier.evidence:
             evidence.sets.add(state, action, next_state)
         self._rows.add(state, action, next_state)
-        self._sampling.arrive(next_state)
-        if next_state in self._certifier.known or self._rows.number(state) is None:
+        self.sampling.arrive(next_state)
+        if next_state in self.certifier.known or self._rows.number(state) is None:
             return
-        times = self._parts.counts.next_states(state, action)[next_state]
+        times = self._counts.next_states(state, action)[next_state]
         self._seen[next_state] = None
         # One sight may be chance, and counts nothing in the sets of certificates.
         if self._at_once and times <= 2:
@@ -398,24 +385,24 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def _evaluate(self, here: int | None, action: int, state: int) -> None:
         """Make a step of an attempt, or of what is sampled between two attempts."""
-        attempts = self._certifier.attempts
+        attempts = self.certifier.attempts
         assert attempts is not None
         if not attempts.under_way and here is not None and (
-                action != RESET or self._sampling.urgent):
+                action != RESET or self.sampling.urgent):
             self._walk(here, action, state)
             return
         self._homeward.begin()
         episode = attempts.observe(state)
         self.episode_over = episode is not None
-        if episode is not None and (self._certifier.judge(episode)
+        if episode is not None and (self.certifier.judge(episode)
                                     or not self._come_first([episode.policy.target])):
-            self._certifier.attempts = None
+            self.certifier.attempts = None
             self.trigger('attempted')
             self._plan()
 
     def _walk(self, here: int, action: int, state: int) -> None:
         """Make a step between two attempts: for a sample, or on the way home."""
-        attempts, sampling = self._certifier.attempts, self._sampling
+        attempts, sampling = self.certifier.attempts, self.sampling
         assert attempts is not None
         if here in sampling.open or sampling.urgent or not self._problem.costs:
             sampling.observe(here, action, state)
@@ -424,7 +411,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def _plan(self) -> None:
         """Find out what is left to do: to sample, to certify, or nothing."""
-        certifier, ruling_out = self._certifier, self._ruling_out
+        certifier, ruling_out = self.certifier, self.ruling_out
         self._news = self._outdated = False
         certifier.begin()
         while True:
@@ -435,12 +422,12 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
                 return
             if self._preferred and len(certifier.known) > before:
                 continue
-            if self._sampling.urgent:
+            if self.sampling.urgent:
                 self.trigger('undersampled')
                 return
             inside = (*certifier.known, *near)
             again = not ruling_out.has_ruled_out_all_but(inside)
-            if self._sampling.open or again and ruling_out.lacks(inside):
+            if self.sampling.open or again and ruling_out.lacks(inside):
                 self.trigger('undersampled')
                 return
             before = len(certifier.known)
@@ -454,8 +441,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def _come_first(self, states: Iterable[int]) -> list[int]:
         """Return which of these states may be certified now: what is urgent is before far ones."""
-        distance, radius = self._ruling_out.distance, self._problem.radius
-        return [state for state in states if not self._sampling.urgent
+        distance, radius = self.ruling_out.distance, self._problem.radius
+        return [state for state in states if not self.sampling.urgent
                 or distance.get(state, math.inf) <= radius]
 
     def _on_preferred_way(self, near: Mapping[int, float]) -> list[int]:
@@ -470,13 +457,13 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
                      key=near.__getitem__, default=None)
         if target is None:
             return []
-        unknown = [move for move in self._sampling.way_to(target) if move[2] in near]
+        unknown = [move for move in self.sampling.way_to(target) if move[2] in near]
         state, action, after = unknown[0]
-        if after not in self._parts.counts.next_states(state, action):
+        if after not in self._counts.next_states(state, action):
             self.request_sample(state, action)
         way = {state for _, _, state in unknown}
         # A test that has begun may go on another way, and waits for the states there.
-        way.update(*map(self._certifier.tested_through, tuple(way)))
+        way.update(*map(self.certifier.tested_through, tuple(way)))
         return [state for state in near if state in way]
 
     def _certify(self, near: Mapping[int, float], first: bool = False) -> bool:
@@ -485,7 +472,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
         :param first: whether what that lacks is sampled before all else.
         """
-        if not self._certifier.certify(near, first or self._at_once):
+        if not self.certifier.certify(near, first or self._at_once):
             return False
-        self.trigger('undersampled' if self._certifier.attempts is None else 'target_chosen')
+        self.trigger('undersampled' if self.certifier.attempts is None else 'target_chosen')
         return True

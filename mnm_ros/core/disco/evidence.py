@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Container, Iterator, Mapping, 
 from dataclasses import dataclass
 import math
 
-from mnm_ros.core.model.counts import Counts, Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.empirical_model import EmpiricalModel
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
@@ -43,6 +43,7 @@ class DeclaredTest(BettingEvaluation):
     :param nats: that attempts take.
     :param fewer: nats that pairs take fewer than attempts.
     :param pairs: what is seen of them.
+    :ivar pairs: the same.
     :ivar waits: whether executions lack (``walking.py``), so that no check is needed.
     """
 
@@ -51,19 +52,14 @@ class DeclaredTest(BettingEvaluation):
         super().__init__(horizon, limit, limit, math.exp(-nats))
         self.waits = False
         self._fewer = fewer
-        self._pairs = pairs
+        self.pairs = pairs
         self._looked = 0, 0    # executions, and changes of the support, at the last check
         self._enough, self._too_much = -math.inf, math.inf    # nats, by that check
 
     @property
     def executions(self) -> int:
         """Return those of the pair with the fewest that has any."""
-        return min(self._pairs.executions, default=0)
-
-    @property
-    def pairs(self) -> JointEvidence:
-        """Return what is seen of the pairs."""
-        return self._pairs
+        return min(self.pairs.executions, default=0)
 
     def certified_by_pairs(self, policy: Policy, problem: Problem) -> bool:
         """Return whether the pairs suffice."""
@@ -73,12 +69,12 @@ class DeclaredTest(BettingEvaluation):
         """Return whether the pairs would suffice if they took so many nats."""
         if nats > self.executions * math.log(problem.limit):
             return False    # a pair that fails all but this seldom is plausible
-        made, changes = sum(self._pairs.executions), problem.support.changes
+        made, changes = sum(self.pairs.executions), problem.support.changes
         if made > _LOOK_GROWTH * self._looked[0] or changes != self._looked[1]:
             self._looked = made, changes
             self._enough, self._too_much = -math.inf, math.inf
         if self._enough < nats < self._too_much:
-            if JointModel(self._pairs.balls(nats), policy, problem.limit,
+            if JointModel(self.pairs.balls(nats), policy, problem.limit,
                           problem.support).bound() <= problem.limit:
                 self._enough = nats
             else:
@@ -122,18 +118,15 @@ class CertificateEvidence:
     :param problem: with the limit.
     :param horizon: of every policy.
     :param delta: the probability with which any certificate that rests on it is wrong.
-    :param counts: of the run, empty yet; its own by default.
     :param by_model: the part for certificates by the model.
-    :ivar counts: of the transitions.
-    :ivar sets: over the counts.
+    :ivar sets: over the transitions.
     """
 
     _given: tuple[BettingEvaluation, ...] = ()
 
     def __init__(self, problem: Problem, horizon: int, delta: float,
-                 counts: Counts | None = None, by_model: float = 1 / 2) -> None:
-        self.counts = Counts() if counts is None else counts
-        self.sets = ConfidenceSets(delta * by_model, self.counts, problem.support)
+                 by_model: float = 1 / 2) -> None:
+        self.sets = ConfidenceSets(delta * by_model, problem.support)
         self._problem = problem
         self._longest = longest(horizon, problem)
         self._delta = delta * (1 - by_model)
@@ -204,11 +197,6 @@ class CertificateEvidence:
         for place, each in self._places.items():
             each.require(self._takes(each, place - before))
             before += each in self._given
-
-    def forget(self, state: int, action: int) -> None:
-        """Begin again with a pair."""
-        self.counts.forget(state, action)
-        self.sets.forget(state, action)
 
     def _free(self) -> int:
         """Return the place behind all tests that have not left theirs."""

@@ -105,13 +105,13 @@ class ProvisionalPolicies:
         memory = self.memory
         had = memory.certified.pop(target, None)
         if had is not None:
-            bound = self._certifier.bound(had.policy)
+            bound = self._certifier.examiner.bound(had.policy)
             if bound <= self._limit:
                 memory.certified[target] = replace(had, at_most_steps=bound)
                 return False
         memory.assumed.pop(target, None)
-        through = self._certifier.model((*self._certifier.known, *memory.certified))
-        found = self._certifier.look(target, through)
+        through = self._certifier.examiner.model((*self._certifier.known, *memory.certified))
+        found = self._certifier.examiner.look(target, through)
         if found is None:
             return False
         policy, steps, bound = found.policy, found.certificate.steps, found.certificate.bound

@@ -86,6 +86,7 @@ class Exclusion:
     :param at_once: whether a new state is sampled before all else.
     :ivar reach: the steps up to which a state is worth a certificate.
     :ivar distance: by state met, the estimated steps from home.
+    :ivar plan: is asked for samples.
     """
 
     def __init__(self, problem: Problem, home: int, rows: TransitionRows, sampling: Sampling,
@@ -97,7 +98,7 @@ class Exclusion:
         self._stays = problem.radius + (
             problem.limit - problem.radius) / 2 if problem.support else self.reach
         self.distance: dict[int, float] = {home: 0.0}
-        self._plan = SamplingPlan(problem, planner)
+        self.plan = SamplingPlan(problem, planner)
         self._planner = planner
         # Whether it counts what it counts in the end; decided before anything is seen.
         self._begun = at_once or bool(problem.support)
@@ -107,16 +108,6 @@ class Exclusion:
         self._at_once = at_once
         self._close: dict[int, None] = {}    # several ways lead there, no single one is short
         self._ruled_out: tuple[tuple[int, ...], int] | None = None    # all but these, of so many
-
-    @property
-    def plan(self) -> SamplingPlan:
-        """Return what is asked for samples."""
-        return self._plan
-
-    @property
-    def progress(self) -> float:
-        """How far all else is from being ruled out: 1 is enough."""
-        return self._plan.ruled_out
 
     @property
     def within_reach(self) -> list[int]:
@@ -152,10 +143,10 @@ class Exclusion:
         if not self._begun and self._starts_again(inside):
             return True
         model, known = EmpiricalModel.for_ruling_out(self._rows, inside), set(inside)
-        wanted = self._plan.samples(
+        wanted = self.plan.samples(
             model, [state for state in self._rows.places if state not in known], self.distance)
         self._close = {
-            state: None for state in (*self._close, *self._plan.open_targets)
+            state: None for state in (*self._close, *self.plan.open_targets)
             if model.hits(state).any()
             and model.smoothed_plan(state, self.reach, FAILURE_WEIGHT)[1] <= self.reach}
         for pair, executions in wanted.items():

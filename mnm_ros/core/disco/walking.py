@@ -129,7 +129,7 @@ class WalkingCertificates:
         :param targets: that lack a certificate.
         :param evidence: that the tests are part of.
         """
-        self._seen = {test: self._look(policy, test, evidence) for policy, test in (
+        self._seen = {test: self._look(policy, test) for policy, test in (
             self._tests[target] for target in targets if target in self._tests)
             if isinstance(test, DeclaredTest)}
         ways = {test: seen for test, seen in self._seen.items() if seen.way}
@@ -146,10 +146,10 @@ class WalkingCertificates:
                 found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
         return found
 
-    def _look(self, policy: Policy, test: DeclaredTest, evidence: CertificateEvidence) -> _Seen:
+    def _look(self, policy: Policy, test: DeclaredTest) -> _Seen:
         """Return what was found out of a test, unless its pairs were executed since."""
-        changes, sets = self._problem.support.changes, evidence.sets
-        made = sum(self._counts.visits(*pair) + sets.lost(pair) for pair in test.pairs.of)
+        changes = self._problem.support.changes
+        made = sum(self._counts.visits(*pair) + self._counts.lost(*pair) for pair in test.pairs.of)
         seen = self._seen.get(test)
         if seen is not None and (seen.made, seen.changes) == (made, changes):
             return seen

@@ -51,6 +51,7 @@ class Fleet:
     :param exploration: that of one robot, which does not exist.
     :param seed: of all random choices but those of the exploration.
     :ivar members: the robots by name; each joins when it is made.
+    :ivar assignments: the pairs that each robot samples.
     :ivar steps: that all robots have made, RESETs included, and those of the exploration before.
     """
 
@@ -59,7 +60,7 @@ class Fleet:
         self.members: dict[str, PausableTask] = {}
         self.steps = exploration.steps
         self._pool = SamplePool()
-        self._assignments = Assignments(exploration.home)
+        self.assignments = Assignments(exploration.home)
         self._rng = np.random.default_rng([seed, 1])
         self._looked_at = 0         # what was taken by then
         self._look = 1              # times the usual distance that is planned ahead
@@ -72,7 +73,7 @@ class Fleet:
     @property
     def home(self) -> int | None:
         """Where RESET leads; None before the first one."""
-        return self._assignments.home
+        return self.assignments.home
 
     @property
     def robots(self) -> int:
@@ -93,11 +94,11 @@ class Fleet:
             self._outdated = False    # last, as the exploration takes nothing until then
         if name in self.exploration.quarantined:
             return RESET, None
-        forbids = self.exploration.support.forbids
-        action = self._assignments.action(name, here)
+        forbids = self.exploration.mnm.support.forbids
+        action = self.assignments.action(name, here)
         while action is not None and forbids(here, action):    # declared since it was wanted
-            self._assignments.drop((here, action))
-            action = self._assignments.action(name, here)
+            self.assignments.drop((here, action))
+            action = self.assignments.action(name, here)
         if action is None:
             self._idle = True
             begun = {each: self._pool.begun[here, each]
@@ -106,18 +107,6 @@ class Fleet:
             # A pair that was wanted here may be wanted again, one day.
             action = min(begun, key=begun.__getitem__) if any(begun.values()) else RESET
         return action, None if action == RESET else self._begin((here, action), name)
-
-    def came_home(self, state: int) -> None:
-        """Record where the first RESET has led."""
-        self._assignments.home = state
-
-    def ended(self, pair: Pair, state: int) -> None:
-        """Record where a robot was led by a pair."""
-        self._assignments.ended(pair, state)
-
-    def leave(self, name: str) -> None:
-        """Record that a robot is on its way nowhere."""
-        self._assignments.leave(name)
 
     def advance(self) -> None:
         """Let the exploration go on as far as it can, and find out what it will want then."""
@@ -130,7 +119,7 @@ class Fleet:
         self._take()
         moved = self._pool.taken > before
         if self._surprised or moved and (
-                self._assignments.open <= self.robots and not self._ends_in_plan
+                self.assignments.open <= self.robots and not self._ends_in_plan
                 or self._pool.taken >= self._looked_at + STEPS_AHEAD * self.robots // 4):
             self._look = 1
             self._look_ahead()
@@ -141,7 +130,7 @@ class Fleet:
     @property
     def _present(self) -> tuple[int, int]:
         """Return what is another when a change was noticed, or a run of the base has begun."""
-        return self.exploration.notices, self.exploration.runs
+        return self.exploration.mnm.log.notices, self.exploration.mnm.runs
 
     @property
     def _next(self) -> Pair | None:
@@ -154,11 +143,11 @@ class Fleet:
         """Whether the exploration waits for what no robot is to find out."""
         pair = self._next
         return pair is not None and not (
-            self._pool.waiting(pair) or self._assignments.wanted(pair))
+            self._pool.waiting(pair) or self.assignments.wanted(pair))
 
     def _begin(self, pair: Pair, name: str) -> Ticket | None:
         spare = MOST_SPARE[self.exploration.hypothesis is not None]
-        if self._assignments.begun(pair) or self._pool.waiting(pair) < spare:
+        if self.assignments.begun(pair) or self._pool.waiting(pair) < spare:
             return self._pool.begin(pair, name)
         return None
 
@@ -194,7 +183,7 @@ class Fleet:
     def _heed(self, update: Update) -> None:
         """Forget what has followed the pairs that lead elsewhere by now."""
         for state, action in update.outdated:
-            self._assignments.outdate(state, action)
+            self.assignments.outdate(state, action)
 
     def _look_ahead(self) -> None:
         """Find out what is wanted soon and has not begun."""
@@ -206,12 +195,12 @@ class Fleet:
         else:
             asked, self._ends_in_plan = look_ahead(
                 mnm, self.exploration.last_state, self._look * STEPS_AHEAD * robots,
-                self._pool.outcomes(), self._assignments.recent, self._rng)
+                self._pool.outcomes(), self.assignments.recent, self._rng)
         if self._ends_in_plan:    # perhaps it will want more of what it has wanted lately
             later = self._look * STEPS_AHEAD * robots
             for pair, number in Counter(self._pool.lately).items():
                 asked.setdefault(pair, []).extend([later] * number)
-        self._assignments.want({
+        self.assignments.want({
             pair: steps[self._pool.waiting(pair):] for pair, steps in asked.items()
             if len(steps) > self._pool.waiting(pair)}, robots)
 
@@ -258,9 +247,9 @@ class Member(PausableTask):
             self.homing.home = self._fleet.home
         self._lost = self.homing.missed(action, state)
         if action == RESET and self._fleet.home is None:
-            self._fleet.came_home(state)
+            self._fleet.assignments.home = state
         elif action != RESET and here is not None:
-            self._fleet.ended((here, action), state)
+            self._fleet.assignments.ended((here, action), state)
             self._settle(state)
 
     def relocate(self, state: int) -> None:
@@ -295,7 +284,7 @@ class Member(PausableTask):
 
     def _give_up(self) -> None:
         self._settle(None)
-        self._fleet.leave(self._name)
+        self._fleet.assignments.leave(self._name)
 
     def _settle(self, state: int | None) -> None:
         if self._ticket is not None:

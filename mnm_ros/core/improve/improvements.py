@@ -170,7 +170,7 @@ class Improvements(BackgroundTask):
         if target is None:
             return None
         old, within = policies[1 + targets.index(target)], self.wanted[target]
-        least = LeastSteps(reach.counts, reach.sets, old.states, problem.actions, target,
+        least = LeastSteps(reach.sets, old.states, problem.actions, target,
                            problem.support, without=closed, before=self._least)
         self._least = least.by_state
         limit = min((1 + within) * least.steps, problem.limit)
@@ -178,7 +178,7 @@ class Improvements(BackgroundTask):
         # What goes by the step has no model: its first row takes its place.
         same = old if len(old.actions) == 1 else replace(old, actions=old.actions[:1])
         tried = [(policy, PolicyModel(
-            reach.counts, reach.sets, policy, limit, problem.support).certify())
+            reach.sets, policy, limit, problem.support).certify())
             for policy in ((same,) if best is None or best.same_as(same) else (same, best))]
         new, found = min(tried, key=lambda each: each[1].bound)    # the old one if that is as good
         before = tried[0][1]
@@ -205,7 +205,7 @@ class Improvements(BackgroundTask):
             self._steps[self.target] += 1
         if pair is not None:
             made = self._made[pair] = self._made.get(pair, 0) + 1
-            before = phase.parts.reach.counts.visits(*pair) - made
+            before = phase.parts.reach.sets.counts.visits(*pair) - made
             if made >= max(_FEWEST, _GROWTH * before):
                 self._look(phase)
         return self.target is not None and self.left > 0
@@ -226,7 +226,7 @@ def _closed(phase: WatchPhase) -> Collection[Pair]:
 def _best_by_counts(old: Policy, problem: Problem, reach: Reach) -> Policy | None:
     """Return the policy to the target of ``old`` that is best by the counted transitions."""
     model = EmpiricalModel.of_counts(
-        reach.counts, old.states, problem.actions, problem.support)
+        reach.sets.counts, old.states, problem.actions, problem.support)
     if not model.hits(old.target).any():
         return None
     moves, _ = model.smoothed_plan(old.target, problem.limit)

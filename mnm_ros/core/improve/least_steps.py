@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from mnm_ros.core.model.counts import Counts, Indices, Pair
+from mnm_ros.core.model.counts import Indices, Pair
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.certificate import Balls, columns, plausible_rows
@@ -33,7 +33,7 @@ class LeastSteps:
     """
     A lower bound on the expected steps to a state, over all policies on the known states.
 
-    :param counts, sets, support: as of ``PolicyModel``.
+    :param sets, support: as of ``PolicyModel``.
     :param known: states, home first.
     :param actions: number of actions without RESET.
     :param target: any state but home.
@@ -47,11 +47,11 @@ class LeastSteps:
     steps: float
     moves: Indices
 
-    def __init__(self, counts: Counts, sets: Balls, known: Sequence[int], actions: int,
+    def __init__(self, sets: Balls, known: Sequence[int], actions: int,
                  target: int, support: Support, *, without: Collection[Pair] = (),
                  before: Mapping[int, float] | None = None) -> None:
         pairs = [(state, action) for state in known for action in range(actions)]
-        self._rows = plausible_rows(counts, sets, pairs, columns(known, target), support)
+        self._rows = plausible_rows(sets, pairs, columns(known, target), support)
         self._barred = np.array([
             pair in without or support.forbids(*pair) for pair in pairs]).reshape(-1, actions)
         self._tilts = np.full(len(pairs), np.nan)

@@ -152,6 +152,7 @@ class BuildingPhase:
     :ivar streams: those that take turns, in the order of their start.
     :ivar replaced: the one that goes on learning without; none or one.
     :ivar active: the one that has the robot.
+    :ivar here: where the robot is; None if that is not known.
     :ivar steps_taken: steps of all streams.
     :ivar worked: whether they have learnt from what others had executed.
     :ivar withdrawn: states that were certified by a pair when it raised the alarm.
@@ -179,7 +180,7 @@ class BuildingPhase:
         self._closed: tuple[Pair, ...] = ()    # that are not tried; none was ever if empty
         self._executed: dict[Pair, int] = {}    # since the first of these began
         self._certificates = CertificateWatch()
-        self._here: int | None = None
+        self.here: int | None = None
         self._asked: int | None = None
         self._activate()
 
@@ -198,11 +199,6 @@ class BuildingPhase:
         """Return the same by number, which no two streams of the phase share."""
         taking_turns = self._numbers[len(self.replaced):]
         return dict(zip((*reversed(taking_turns), *self._numbers), self.learning))
-
-    @property
-    def here(self) -> int | None:
-        """Return where the robot is; None if that is not known."""
-        return self._here
 
     def transitions_of(self, stream: BaseAlgorithm) -> TransitionMonitor | None:
         """Return the watch, with what it saw of known states since the start of ``stream``."""
@@ -260,7 +256,7 @@ class BuildingPhase:
 
         :returns: what has changed, if the pair leads elsewhere than before.
         """
-        here, self._here, self._asked = self._here, state, None
+        here, self.here, self._asked = self.here, state, None
         self.active.observe(action, state)
         self._steps += 1
         self.steps_taken += 1
@@ -378,11 +374,11 @@ class BuildingPhase:
         The other streams are between two attempts. But a step that was broken off is none that
         they may leave out: what they learn from would be a choice of the steps that were made.
         """
-        if self._here is not None and self._asked not in (None, RESET):
+        if self.here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
             for stream in self._learners(self.active):
-                stream.add_censored(self._here, self._asked)
-        self._here = self._asked = None
+                stream.add_censored(self.here, self._asked)
+        self.here = self._asked = None
         self.active.interrupt()
 
     def _quantum_over(self) -> bool:

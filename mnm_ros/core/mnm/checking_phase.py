@@ -140,11 +140,6 @@ class CheckingPhase(ABC):
     check_steps: int
 
     @property
-    def cut_offs(self) -> int:
-        """How many rediscoveries took more than ``check_steps`` so far."""
-        return 0
-
-    @property
     def doubted(self) -> Mapping[int, Said]:
         """
         Return why a policy is doubted, by target.

@@ -32,7 +32,6 @@ from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_action
 from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
 from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.activity import PhaseActivity
 from mnm_ros.core.progress.events import PairChange
 from mnm_ros.core.progress.said import (
@@ -98,6 +97,7 @@ class Mnm(PhaseMachine):
     :ivar home: the state after the first RESET; None before.
     :ivar hypothesis: the one published; None before the first.
     :ivar directives: what people wish.
+    :ivar pairs: those that fail, are suspected or closed.
     :ivar building, checking: the phase under way; None for the other one.
     """
 
@@ -122,7 +122,7 @@ class Mnm(PhaseMachine):
         self._new_checking = new_checking
         self.log = ChangeLog(on_event)
         self._memory = Memory()
-        self._pairs = PairWatch()
+        self.pairs = PairWatch()
         self.round = 0
         self.runs = 0
         self.home: int | None = None
@@ -243,24 +243,24 @@ class Mnm(PhaseMachine):
 
     def _look(self, pair: Pair, next_state: int) -> None:
         """Record the try of a closed pair while a hypothesis is being built."""
-        news = self._pairs.executed(pair, next_state)
+        news = self.pairs.executed(pair, next_state)
         if news:
             self.log.tell_recheck(self.round, pair, news)
-        if news or pair in self._pairs.due:
+        if news or pair in self.pairs.due:
             self._leave_closed()
 
     def _leave_closed(self) -> None:
         """Let the streams not try what is closed, unless a try is due."""
-        if self.building is not None and self._pairs.scheduled:
-            self.building.leave_closed(self._pairs.shut)
-            for pair in self._pairs.due:
+        if self.building is not None and self.pairs.scheduled:
+            self.building.leave_closed(self.pairs.shut)
+            for pair in self.pairs.due:
                 self.building.request_sample(*pair)
 
     def _take_change(self, change: PairChange | None) -> None:
         if change is not None:
             self.log.notice()
             self._memory.note(change)
-            self._pairs.change(change)
+            self.pairs.change(change)
             self._leave_closed()
             self.log.tell_changed(self.round, change)
             self._revise(change)
@@ -314,14 +314,10 @@ class Mnm(PhaseMachine):
         if self._driver is not None:
             self._driver.heed(self.directives, wish)
         if self.building is not None and isinstance(wish, (LeaveClosed, Look)):
-            self._pairs.scheduled = True
+            self.pairs.scheduled = True
             if isinstance(wish, Look):
-                self._pairs.recheck(wish.pair)
+                self.pairs.recheck(wish.pair)
             self._leave_closed()
-
-    def learn_times(self, times: StepTimes) -> None:
-        """Choose what is executed by these times, too, from now on."""
-        self.costs.learn(times)
 
     def begin_again(self, recollection: Recollection) -> None:
         """Begin another round with these steps alone, as others were reported falsely."""
@@ -355,11 +351,6 @@ class Mnm(PhaseMachine):
     def nearly_best(self) -> Mapping[int, NearlyBest]:
         """Return what is proven of policies that were to be improved, by target."""
         return self.checking.nearly_best if self.checking else {}
-
-    @property
-    def closed(self) -> Mapping[Pair, int]:
-        """Return the pairs that are closed, and how often they were tried again in vain."""
-        return self._pairs.closed
 
     def declare(self, declared: Declaration,
                 following: Callable[[int, int], Iterable[int]]) -> None:
@@ -418,7 +409,7 @@ class Mnm(PhaseMachine):
             self._stream, self._new_schedule, self._settings.stream_data == 'shared',
             TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None)
-        self._pairs.keep_closed()
+        self.pairs.keep_closed()
         self._leave_closed()
         return self.building
 
@@ -470,7 +461,7 @@ class Mnm(PhaseMachine):
                         transitions: TransitionMonitor | None = None) -> CheckingPhase:
         return self._new_checking(
             Round(self.round, self._round_problem, self._base, self._settings.check_steps,
-                  self._steps_taken, self.log, transitions, self._memory, self._pairs,
+                  self._steps_taken, self.log, transitions, self._memory, self.pairs,
                   self._steps_taken + _FOR_PROOFS * self._round_problem.limit),
             policies)
 

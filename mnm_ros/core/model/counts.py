@@ -4,10 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
-from mnm_ros.core.model.problem import RESET
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,18 +45,12 @@ def in_a_row(failing: dict[Pair, int], pair: Pair, worked: bool) -> int:
 
 
 class Counts:
-    """
-    Transition counts of the pairs (state, action) met so far; nothing is sized in advance.
+    """Transition counts of the pairs (state, action) met so far; nothing is sized in advance."""
 
-    :param sets: into how many disjoint sets the transitions of each pair are dealt in turn; number
-        ``j`` of a pair goes to set ``j mod sets`` (Lim & Auer 2012, section 3.2).
-    """
-
-    def __init__(self, sets: int = 1) -> None:
-        self.sets = sets
+    def __init__(self) -> None:
         self._visits: dict[Pair, int] = {}
         self._next: dict[Pair, dict[int, int]] = {}
-        self._dealt: dict[Pair, list[dict[int, int]]] = {}
+        self._lost: dict[Pair, int] = {}
         self._forgotten: dict[Pair, int] = {}
 
     def add(self, state: int, action: int, next_state: int) -> tuple[int, int]:
@@ -76,17 +69,19 @@ class Counts:
             nexts[next_state] = count + 1
         else:
             self._next[pair] = {next_state: 1}
-        if self.sets > 1:
-            dealt = self._dealt.get(pair)
-            if dealt is None:
-                dealt = self._dealt[pair] = [{} for _ in range(self.sets)]
-            part = dealt[number % self.sets]
-            part[next_state] = part.get(next_state, 0) + 1
         return number, count
+
+    def lose(self, state: int, action: int) -> None:
+        """Count a step that was broken off, so that its next state is unknown."""
+        self._lost[state, action] = self.lost(state, action) + 1
+
+    def lost(self, state: int, action: int) -> int:
+        """Return how many steps of a pair were broken off; ``visits`` leaves them out."""
+        return self._lost.get((state, action), 0)
 
     def forget(self, state: int, action: int) -> None:
         """Forget all transitions of a pair."""
-        for counted in (self._visits, self._next, self._dealt):
+        for counted in (self._visits, self._next, self._lost):
             counted.pop((state, action), None)
         self._forgotten[state, action] = self.times_forgotten(state, action) + 1
 
@@ -111,64 +106,6 @@ class Counts:
         """Return how often each next state followed ``action`` in ``state``."""
         return self._next.get((state, action), _NOTHING)
 
-    def dealt(self, state: int, action: int) -> Iterable[Mapping[int, int]]:
-        """Return the ``sets`` disjoint parts of ``next_states``."""
-        return self._dealt.get((state, action)) or [_NOTHING] * self.sets
-
     def as_dict(self) -> dict[Pair, dict[int, int]]:
         """Return a copy: ``{(state, action): {next_state: count}}``."""
         return {pair: dict(nexts) for pair, nexts in self._next.items()}
-
-
-class TransitionRecord:
-    """
-    The transitions of an exploration, RESET included.
-
-    Nothing is forgotten, as it may be wanted for a record. What was counted before a change was
-    noticed is left out of what is drawn and published.
-
-    :ivar met: all states.
-    """
-
-    def __init__(self) -> None:
-        self.counts = Counts()
-        self.met: set[int] = set()
-        self._outdated: dict[Pair, dict[int, int]] = {}
-
-    def add(self, before: int | None, action: int, state: int) -> None:
-        """Record a step; None is a beginning that is not known."""
-        if before is not None:
-            self.counts.add(before, action, state)
-            self.met.add(before)
-        self.met.add(state)
-
-    def outdate(self, state: int | None, action: int | None) -> None:
-        """Leave out what was counted so far for a pair; None stands for any but RESET."""
-        for pair, nexts in self.counts.as_dict().items():
-            if pair[1] != RESET and state in (None, pair[0]) and action in (None, pair[1]):
-                self._outdated[pair] = nexts
-
-    def keep_only(self, steps: Iterable[tuple[int, int, int | None]]) -> None:
-        """Leave out all that was counted but for these steps, and but for RESETs."""
-        self.outdate(None, None)
-        for state, action, after in steps:
-            nexts = self._outdated.get((state, action), {})
-            if after is not None and nexts.get(after):
-                nexts[after] -= 1
-
-    def next_states(self, state: int, action: int) -> Mapping[int, int]:
-        """Return how often each next state has followed a pair, as far as that still holds."""
-        nexts = self.counts.next_states(state, action)
-        old = self._outdated.get((state, action))
-        if not old:
-            return nexts
-        return {after: count - old.get(after, 0) for after, count in nexts.items()
-                if count > old.get(after, 0)}
-
-    def rows(self) -> Iterator[Sequence[int]]:
-        """Yield state, action, next state and how often, as far as that still holds."""
-        for (state, action), nexts in sorted(self.counts.as_dict().items()):
-            old = self._outdated.get((state, action), {})
-            for after, count in sorted(nexts.items()):
-                if count > old.get(after, 0):
-                    yield state, action, after, count - old.get(after, 0)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mnm_ros.core.model.counts import TransitionRecord
 from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.history import History
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 import numpy as np
@@ -55,7 +55,7 @@ class _CautiousCounts:
     :ivar at_home: what follows at home on any action, once that is settled.
     """
 
-    def __init__(self, observed: TransitionRecord, problem: Problem, home: int) -> None:
+    def __init__(self, observed: History, problem: Problem, home: int) -> None:
         self.at_home: Mapping[int, float] | None = None
         self._observed = observed
         self._support = problem.support
@@ -71,7 +71,7 @@ class _CautiousCounts:
         return nexts
 
 
-def direct_way(target: int, policies: Sequence[Policy], observed: TransitionRecord,
+def direct_way(target: int, policies: Sequence[Policy], observed: History,
                problem: Problem, horizon: int) -> DirectWay | None:
     """
     Return the direct way to a state.

@@ -303,20 +303,10 @@ def _name(kind: type) -> str:
 
 
 def _class(name: str, of: type) -> Any:
-    """
-    Return a class of the core by its name; nothing is imported.
-
-    It, or its module, may have moved since the snapshot was taken.
-    """
+    """Return a class of the core by its name; nothing is imported."""
     module, _, named = name.partition(':')
-    found = _classes(named, of, [module]) or _classes(named, of, [*sys.modules])
-    if len(found) != 1 or not name.startswith(_CORE):
+    found = getattr(sys.modules.get(module), named, None)
+    if not (name.startswith(_CORE) and isinstance(found, type) and issubclass(found, of)
+            and found.__module__ == module):
         raise SnapshotError(f'a snapshot has the unknown class {name!r}')
-    return found.pop()
-
-
-def _classes(name: str, of: type, homes: Iterable[str]) -> set[type]:
-    """Return the classes with a name that are defined in these modules of the core."""
-    return {kind for home in homes if home.startswith(_CORE)
-            for kind in [getattr(sys.modules.get(home), name, None)]
-            if isinstance(kind, type) and issubclass(kind, of) and kind.__module__ == home}
+    return found

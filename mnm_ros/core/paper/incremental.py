@@ -31,7 +31,7 @@ class BaseParts:
     The parts of a run for one problem; all of them share ``counts``.
 
     :ivar horizon: of every policy, in steps.
-    :ivar counts: transitions without RESET, dealt into ``optimism.sets``.
+    :ivar counts: transitions without RESET, of the kind that ``optimism`` needs.
     :ivar optimism: plans for the next candidate.
     :ivar discovery: samples the known states.
     :ivar step_bound: ``W`` from ``|K|``.

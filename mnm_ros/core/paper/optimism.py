@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 import math
 
-from mnm_ros.core.model.counts import Bools, Counts, Floats
+from mnm_ros.core.model.counts import Bools, Counts, Floats, Pair
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import Problem, RESET
 import numpy as np
@@ -24,13 +24,11 @@ class OptimisticPolicy:
 
 
 class Optimism(ABC):
-    """
-    Plans for the candidate that seems most reachable.
+    """Plans for the candidate that seems most reachable."""
 
-    :ivar sets: into how many sets the planner needs the transitions dealt.
-    """
-
-    sets: int = 1
+    def new_counts(self) -> Counts:
+        """Return counts of the kind that the planner needs, empty yet."""
+        return Counts()
 
     @abstractmethod
     def plan(self, counts: Counts, known: Sequence[int],
@@ -38,13 +36,40 @@ class Optimism(ABC):
         """
         Return a plan, or None if no candidate can be within reach any more.
 
-        :param counts: dealt into ``sets``.
+        :param counts: of the kind of ``new_counts``.
         :param known: ``K``, home first.
         :param candidates: ``U``, not empty.
         """
 
     def round_failed(self) -> None:
         """Record that the last plan failed its evaluation; nothing by default."""
+
+
+class DealtCounts(Counts):
+    """
+    Counts whose transitions are dealt in turn into disjoint sets.
+
+    :param sets: how many; number ``j`` of a pair goes to set ``j mod sets``.
+
+    Source: Lim & Auer 2012, section 3.2.
+    """
+
+    def __init__(self, sets: int) -> None:
+        super().__init__()
+        self._dealt: dict[Pair, tuple[dict[int, int], ...]] = {}
+        self._sets = sets
+
+    def add(self, state: int, action: int, next_state: int) -> tuple[int, int]:
+        number, count = super().add(state, action, next_state)
+        if not number:
+            self._dealt[state, action] = tuple({} for _ in range(self._sets))
+        part = self._dealt[state, action][number % self._sets]
+        part[next_state] = part.get(next_state, 0) + 1
+        return number, count
+
+    def dealt(self, state: int, action: int) -> Sequence[Mapping[int, int]]:
+        """Return the disjoint parts of ``next_states``."""
+        return self._dealt[state, action] if self.visits(state, action) else [{}] * self._sets
 
 
 class SplitSamples(Optimism):
@@ -69,6 +94,9 @@ class SplitSamples(Optimism):
         self._accuracy = accuracy
         self._rng = rng
         self._failures = 1
+
+    def new_counts(self) -> Counts:
+        return DealtCounts(self.sets)
 
     def round_failed(self) -> None:
         """Raise ``k``, and with it every bonus."""
@@ -107,6 +135,7 @@ class SplitSamples(Optimism):
         The last column of `next` gathers what is neither known nor a candidate. A set without
         samples has frequency zero everywhere, its marker for a sure jump to the target.
         """
+        assert isinstance(counts, DealtCounts)
         column = {state: index for index, state in enumerate((*known, *candidates))}
         shape = (self.sets, len(known), self._problem.actions, len(column) + 1)
         tally = np.zeros(shape)

@@ -83,7 +83,7 @@ def ucb_explore(settings: Settings, home: int, rng: np.random.Generator,
     """Return a run of UcbExplore, see ``BaseFactory``."""
     third, options = settings.problem.delta / 3, PaperOptions.of(settings)
     optimism = OPTIMISMS[options.optimism](settings, third, rng)
-    counts = Counts(optimism.sets)
+    counts = optimism.new_counts()
     evaluation = EVALUATIONS[options.evaluation]
     return UcbExplore(settings.problem, home, UcbParts(
         horizon=settings.steps_horizon,

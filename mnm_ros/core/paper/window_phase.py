@@ -191,7 +191,7 @@ class WindowPhase(CheckingPhase):
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self._reach.add_censored(self._here, self._asked)
+            self._reach.sets.add_censored(self._here, self._asked)
         self._here = self._asked = None
         self.runner.interrupt()
 

@@ -9,8 +9,8 @@ that an older program understands a newer explorer.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 import math
@@ -31,9 +31,6 @@ from mnm_ros.core.progress.said import maybe_said, Said
 KINDS = ('decision', 'change', 'hint', 'pause', 'rest', 'restart', 'robot', 'fault', 'done',
          'stop', 'free', 'goal', 'command', 'setting', 'source')
 """The values of ``Event.kind``."""
-
-
-_REMEMBERED = 10_000    # steps, in which the beginning of a change is searched for
 
 
 _LIKELY = 3.0    # nats that a step may lack at which a change may have begun
@@ -196,42 +193,36 @@ class Event:
         return read_json(cls, 'event', told)
 
 
-class LastPairs:
-    """The states and actions of the last steps, to say when a change of one of them began."""
+_Steps = Iterable[tuple[int, int, int, int]]
+"""State, action, next state and number of the last steps, the latest first."""
 
-    def __init__(self) -> None:
-        self._last: deque[tuple[int | None, int, int, int]] = deque(maxlen=_REMEMBERED)
 
-    def add(self, state: int | None, action: int, end: int, step: int) -> None:
-        """Record where an execution has ended, by the steps; None is a state not known."""
-        self._last.append((state, action, end, step))
+def begun(change: PairChange, last: _Steps) -> int | None:
+    """Return the step of the first execution since a change; None if it is too long ago."""
+    steps = (step for state, action, _, step in last if (state, action) == change.pair)
+    return next(islice(steps, max(0, sum(change.after.values()) - 1), None), None)
 
-    def begun(self, change: PairChange) -> int | None:
-        """Return the step of the first execution since a change; None if it is too long ago."""
-        steps = (step for state, action, _, step in reversed(self._last)
-                 if (state, action) == change.pair)
-        return next(islice(steps, max(0, sum(change.after.values()) - 1), None), None)
 
-    def begun_together(self, change: MovesChange) -> MovesChange:
-        """
-        Return the change of many moves with the steps at which it may have begun.
+def begun_together(change: MovesChange, last: _Steps) -> MovesChange:
+    """
+    Return the change of many moves with the steps at which it may have begun.
 
-        It may have begun at any step after the last execution that is likely to be older.
-        """
-        ends = {(state, action): end for state, action, end in change.moves}
-        before, after = chance(*change.before), chance(*change.after)
-        speaks, found = 0.0, []
-        for state, action, end, step in reversed(self._last):
-            usual_end = ends.get((state, action))    # type: ignore[arg-type]
-            if usual_end is not None:
-                speaks += math.log(after / before if end == usual_end else
-                                   (1 - after) / (1 - before))
-                found.append((speaks, step))
-        most = max(found, default=(0.0, 0))[0]
-        likely = [place for place, (speaks, _) in enumerate(found) if speaks >= most - _LIKELY]
-        if not likely or likely[-1] + 1 == len(found):
-            return change    # it is too long ago
-        return replace(change, step=found[likely[-1] + 1][1] + 1, latest=found[likely[0]][1])
+    It may have begun at any step after the last execution that is likely to be older.
+    """
+    ends = {(state, action): end for state, action, end in change.moves}
+    before, after = chance(*change.before), chance(*change.after)
+    speaks, found = 0.0, []
+    for state, action, end, step in last:
+        usual_end = ends.get((state, action))
+        if usual_end is not None:
+            speaks += math.log(after / before if end == usual_end else
+                               (1 - after) / (1 - before))
+            found.append((speaks, step))
+    most = max(found, default=(0.0, 0))[0]
+    likely = [place for place, (speaks, _) in enumerate(found) if speaks >= most - _LIKELY]
+    if not likely or likely[-1] + 1 == len(found):
+        return change    # it is too long ago
+    return replace(change, step=found[likely[-1] + 1][1] + 1, latest=found[likely[0]][1])
 
 
 def ways(policies: tuple[Policy, ...], following: Callable[[int, int], Mapping[int, float]],

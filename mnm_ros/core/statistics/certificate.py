@@ -58,7 +58,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.statistics.delta_spending import EVEN_PARTS, share
 from mnm_ros.core.statistics.kl_ball import least_mean
-from mnm_ros.core.statistics.predictions import Predictions, Record
+from mnm_ros.core.statistics.predictions import Predictions
 import numpy as np
 
 
@@ -67,21 +67,18 @@ class ConfidenceSets:
     The distributions of each pair that the transitions in ``counts`` do not rule out.
 
     :param delta: the probability with which any set may ever miss its true distribution.
-    :param counts: of the run; transitions are added to them here.
     :param support: with the chances of pairs where they are declared.
+    :ivar counts: of the transitions that were added here.
+    :ivar predictions: of what follows pairs while they are declared (``joint.py``).
     """
 
-    _support: Support | None = None
-
-    def __init__(self, delta: float, counts: Counts, support: Support | None = None) -> None:
+    def __init__(self, delta: float, support: Support | None = None) -> None:
         self.delta = delta
-        self.counts = counts
-        if support is not None:    # without, a snapshot is as it was before there was any
-            self._support = support
-            self._bets: dict[Pair, tuple[float, float]] = {}
-            self._predictions = Predictions()
+        self.counts = Counts()
+        self.predictions = Predictions()
+        self._support = support
+        self._bets: dict[Pair, tuple[float, float]] = {}
         self._price: dict[Pair, float] = {}
-        self._lost: dict[Pair, int] = {}
         self._begun = 0
 
     def add(self, state: int, action: int, next_state: int) -> None:
@@ -89,44 +86,31 @@ class ConfidenceSets:
         pair = (state, action)
         if self._support is not None and state in self._support.declared.successors:
             self._foretell(pair, next_state)
-        if self._lost or self._support is not None and self._bets or pair not in self._price:
-            count = self.counts.next_states(state, action).get(next_state, 0)
-            self._predict(pair, count, next_state)
-            self.counts.add(state, action, next_state)
-        else:    # as _predict, by what is counted anyway
-            visits, count = self.counts.add(state, action, next_state)
-            self._price[pair] += _paid(visits, count)
+        visits, count = self.counts.add(state, action, next_state)
+        self._predict(pair, visits + self.counts.lost(state, action), count, next_state)
 
     def add_censored(self, state: int, action: int) -> None:
         """Record a step that was broken off: it led to a reserved place."""
         pair = (state, action)
         if self._support is not None and state in self._support.declared.successors:
             self._foretell(pair, None)
-        self._predict(pair, self._lost.get(pair, 0))
-        self._lost[pair] = self._lost.get(pair, 0) + 1
+        lost = self.counts.lost(state, action)
+        self._predict(pair, self.counts.visits(state, action) + lost, lost)
+        self.counts.lose(state, action)
 
     def forget(self, state: int, action: int) -> None:
-        """Begin again with a pair whose counts were emptied."""
+        """Begin again with a pair, and empty its counts."""
+        self.counts.forget(state, action)
         self._price.pop((state, action), None)
-        if self._support is not None:
-            self._bets.pop((state, action), None)
-            self._predictions.forget((state, action))
-        self._lost.pop((state, action), None)
-
-    def lost(self, pair: Pair) -> int:
-        """Return how many steps of the pair were broken off."""
-        return self._lost.get(pair, 0)
-
-    def record(self, pair: Pair) -> Record | None:
-        """Return what was predicted of a pair while it was declared (``joint.py``), if any."""
-        return None if self._support is None else self._predictions.record(pair)
+        self._bets.pop((state, action), None)
+        self.predictions.forget((state, action))
 
     def _foretell(self, pair: Pair, came: int | None) -> None:
         """Predict a transition of a pair that is declared, by what all of these did."""
         assert self._support is not None
         ends = self._support.declared.successors[pair[0]][pair[1]]
         if ends:
-            self._predictions.add(pair, ends, came)
+            self.predictions.add(pair, ends, came)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """
@@ -135,7 +119,7 @@ class ConfidenceSets:
         While nothing is known, ``f`` is all zero and the radius infinite.
         """
         pair = (state, action)
-        counts = [*self.counts.next_states(*pair).values(), self._lost.get(pair, 0)]
+        counts = [*self.counts.next_states(*pair).values(), self.counts.lost(*pair)]
         weights = [max(0, count - 1) for count in counts]
         total = sum(weights)
         if not total:
@@ -144,9 +128,13 @@ class ConfidenceSets:
         entropy = -math.fsum(f * math.log(f) for f in fractions if f)
         return fractions, max(0.0, self._price[pair] / total - entropy)
 
-    def _predict(self, pair: Pair, count: int, came: int | None = None) -> None:
-        """Pay for the prediction of what came, made before it came, ``count`` times seen."""
-        visits = self.counts.by_pair.get(pair, 0) + self._lost.get(pair, 0)
+    def _predict(self, pair: Pair, visits: int, count: int, came: int | None = None) -> None:
+        """
+        Pay for the prediction of what came.
+
+        :param visits: executions before it, and count: of these, those that led there, too.
+        :param came: None for a step that was broken off.
+        """
         if visits == 0:
             self._begun += 1
             self._price[pair] = -math.log(share(self._begun, EVEN_PARTS) * self.delta)
@@ -158,9 +146,9 @@ class ConfidenceSets:
             self._price[pair] += paid
             return
         chances = self._support.chances(*pair)
-        shown = self.counts.next_states(*pair)
         chance = (0.0 if came is None else chances.get(came, 0.0) if count else
-                  1 - math.fsum(chances.get(state, 0.0) for state in shown))
+                  1 - math.fsum(chances.get(state, 0.0)
+                                for state in self.counts.next_states(*pair) if state != came))
         learnt, bet = self._bets[pair]
         before = _mixed(learnt, bet)
         self._bets[pair] = learnt, bet = (
@@ -199,13 +187,16 @@ class Certificate:
 
 
 class Balls(Protocol):
-    """What is plausible of pairs, as far as a model asks for it."""
+    """
+    What is plausible of pairs, as far as a model asks for it.
+
+    :ivar counts: by which it is plausible.
+    """
+
+    counts: Counts
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """Return ``f`` in the order of the counts, the reserved place last, and the radius."""
-
-    def lost(self, pair: Pair) -> int:
-        """Return how many steps of the pair were broken off."""
 
 
 class PlausibleRows(NamedTuple):
@@ -234,17 +225,17 @@ def columns(known: Sequence[int], target: int) -> dict[int, int]:
     return {**{state: index for index, state in enumerate(known)}, target: len(known) + 1}
 
 
-def plausible_rows(counts: Counts, sets: Balls, pairs: Sequence[Pair], column: Mapping[int, int],
+def plausible_rows(sets: Balls, pairs: Sequence[Pair], column: Mapping[int, int],
                    support: Support | None) -> PlausibleRows:
     """
     Return what is plausible of these pairs; a RESET has an empty row.
 
     :param column: from ``columns``; the others are elsewhere.
     """
-    elsewhere = max(column.values()) - 1
+    counts, elsewhere = sets.counts, max(column.values()) - 1
     rows = [counts.next_states(*pair) for pair in pairs]
     # A step that was broken off may have led to where nothing leads otherwise.
-    declared = [support.ends(*pair) or () if support and not sets.lost(pair) else ()
+    declared = [support.ends(*pair) or () if support and not counts.lost(*pair) else ()
                 for pair in pairs]
     shape = (len(pairs), 1 + max(map(len, rows)))
     found = PlausibleRows(
@@ -259,7 +250,7 @@ def plausible_rows(counts: Counts, sets: Balls, pairs: Sequence[Pair], column: M
         if pair[1] == RESET:
             continue
         # The slot after the last is the reserved place.
-        size, lost = len(nexts), sets.lost(pair)
+        size, lost = len(nexts), counts.lost(*pair)
         found.reserved[row, size] = True
         found.following[row, :size] = [column.get(after, elsewhere) for after in nexts]
         found.frequencies[row, :size + 1] = np.array([*nexts.values(), lost]) / max(
@@ -272,14 +263,13 @@ class PolicyModel:
     """
     One stationary policy under the sets: what is certain about it, and what is not.
 
-    :param counts: of the run.
-    :param sets: over these counts.
+    :param sets: of the pairs.
     :param policy: its states are the known ones, home first.
     :param limit: ``m``, the steps to certify.
     :param support: where pairs may lead; mass on what was never seen is in there.
     """
 
-    def __init__(self, counts: Counts, sets: Balls, policy: Policy, limit: float,
+    def __init__(self, sets: Balls, policy: Policy, limit: float,
                  support: Support | None = None) -> None:
         self._policy = policy
         self._limit = limit
@@ -288,7 +278,7 @@ class PolicyModel:
         self._home_next = np.flatnonzero(self._resets)
         (self._following, self._frequencies, self._fractions, self._radius, self._reserved,
          self._closed, self._ends) = plausible_rows(
-            counts, sets, tuple(zip(known, moves)), columns(known, policy.target), support)
+            sets, tuple(zip(known, moves)), columns(known, policy.target), support)
 
     def certify(self) -> Certificate:
         """Return the certificate: what the policy takes at most."""

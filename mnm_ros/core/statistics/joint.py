@@ -99,7 +99,7 @@ class JointEvidence:
                  floors: Mapping[Pair, Floor] = NO_FLOORS) -> None:
         self._sets = sets
         self._floors = dict(floors)
-        self._before = {pair: sets.record(pair) for pair in pairs}
+        self._before = {pair: sets.predictions.record(pair) for pair in pairs}
         self._counted: dict[Pair, Record] = {}    # until the pair was left out
         self._left_out: dict[Pair, None] = {}
 
@@ -115,7 +115,7 @@ class JointEvidence:
 
     def record(self, pair: Pair) -> Record:
         """Return what counts of a pair."""
-        found = None if pair in self._left_out else self._sets.record(pair)
+        found = None if pair in self._left_out else self._sets.predictions.record(pair)
         since = NOTHING if found is None else found.since(self._before[pair])
         counted = self._counted.get(pair)    # of few pairs: asked for each test at each check
         return since if counted is None else counted.plus(since)
@@ -123,7 +123,7 @@ class JointEvidence:
     def count(self, pair: Pair, counts: bool) -> None:
         """Let the executions of a pair count from now on, or leave them out."""
         if counts and pair in self._left_out:
-            self._before[pair] = self._sets.record(pair)
+            self._before[pair] = self._sets.predictions.record(pair)
             del self._left_out[pair]
         elif not counts and pair not in self._left_out:
             self._counted[pair] = self.record(pair)
@@ -153,7 +153,7 @@ class JointBalls:
 
     def __init__(self, nats: float, sets: ConfidenceSets, records: dict[Pair, Record],
                  floors: Mapping[Pair, Floor]) -> None:
-        self.counts, self._sets, self._records = sets.counts, sets, records
+        self.counts, self._records = sets.counts, records
         self.floors = floors
         excess = {pair: _excess(record) for pair, record in records.items()}
         self._own = {pair: min(excess[pair], _least(records[pair], floor))
@@ -168,10 +168,6 @@ class JointBalls:
         """Return ``n_x``."""
         record = self._records.get(pair)
         return 0 if record is None else record.made
-
-    def lost(self, pair: Pair) -> int:
-        """Return how many steps of the pair were ever broken off."""
-        return self._sets.lost(pair)
 
     def ball(self, state: int, action: int) -> tuple[list[float], float]:
         """Return ``f`` in the order of the counts, the reserved place last, and the radius."""
@@ -211,7 +207,7 @@ class JointModel(PolicyModel):
 
     def __init__(self, balls: JointBalls, policy: Policy, limit: float,
                  support: Support) -> None:
-        super().__init__(balls.counts, balls, policy, limit, support)
+        super().__init__(balls, policy, limit, support)
         self._budget = balls.budget
         pairs = [*zip(policy.states, policy.actions[0])]
         self._made = np.array([balls.made(pair) for pair in pairs])

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mnm_ros.core.model.counts import Counts
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.statistics.certificate import ConfidenceSets, PolicyModel
 
@@ -36,7 +35,7 @@ class Reach:
     :param radius: ``L``.
     :param delta: the probability with which a state is ever found to be within and is not.
     :ivar begun: the number of the last of the moments.
-    :ivar counts: the transitions since then; sets: the confidence sets over them.
+    :ivar sets: the confidence sets over the transitions since then.
     """
 
     def __init__(self, radius: float, delta: float) -> None:
@@ -48,9 +47,7 @@ class Reach:
     def start_again(self) -> None:
         """Forget all, as it may be older than a change that was relearnt."""
         self.begun += 1
-        self.counts = Counts()
-        self.sets = ConfidenceSets(
-            self._delta / (self.begun * (self.begun + 1)), self.counts)
+        self.sets = ConfidenceSets(self._delta / (self.begun * (self.begun + 1)))
         self._within: dict[int, None] = {}
         self._new: dict[int, None] = {}
         self._seen = self._due = 0
@@ -59,10 +56,6 @@ class Reach:
         """Record a transition."""
         self.sets.add(state, action, next_state)
         self._seen += 1
-
-    def add_censored(self, state: int, action: int) -> None:
-        """Record a step that was broken off: it may have led anywhere."""
-        self.sets.add_censored(state, action)
 
     def enter(self, targets: Iterable[int]) -> None:
         """Record states that were added."""
@@ -88,11 +81,6 @@ class Reach:
                 if target not in self._within and self._bounded(policy.on(kept), self._radius)))
         return [target for target in self._new if target in self._within]
 
-    def forget(self, state: int, action: int) -> None:
-        """Forget all transitions of a pair, as it leads elsewhere than before."""
-        self.counts.forget(state, action)
-        self.sets.forget(state, action)
-
     def take_turn(self) -> bool:
         """Take a turn if the open change has shown enough to check again; return whether."""
         due = self._seen >= self._due
@@ -106,7 +94,7 @@ class Reach:
 
         Of one that goes by the step nothing is sure, as its first row alone has a model.
         """
-        model = PolicyModel(self.counts, self.sets, policy, limit)
+        model = PolicyModel(self.sets, policy, limit)
         likely = model.lower_bound(doubt=False)
         return (len(policy.actions) == 1 and likely > limit
                 and model.lower_bound() > limit), likely
@@ -116,8 +104,7 @@ class Reach:
         return len(policy.actions) == 1 and self._bounded(policy, limit)
 
     def _bounded(self, policy: Policy, limit: float) -> bool:
-        return PolicyModel(
-            self.counts, self.sets, policy, limit).certify().bound <= limit
+        return PolicyModel(self.sets, policy, limit).certify().bound <= limit
 
     def _concerned(self, policies: Sequence[Policy]) -> dict[int, Policy]:
         """Return the policies for new states and all on the way there that are not within yet."""
@@ -127,7 +114,7 @@ class Reach:
         todo = list(found)
         while todo:
             # The states that the policy has been seen to pass on its way from home.
-            for state, _ in known[todo.pop()].may_play(home, self.counts.next_states):
+            for state, _ in known[todo.pop()].may_play(home, self.sets.counts.next_states):
                 if state in known and state not in found and state not in self._within:
                     found[state] = known[state]
                     todo.append(state)

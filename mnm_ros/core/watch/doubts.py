@@ -126,7 +126,7 @@ class Doubts:
             parts.relearning.changed[pair] = change
         log.tell_changed(self._round.number, change)
         self._tell_action(pair[1])
-        parts.reach.forget(*pair)
+        parts.reach.sets.forget(*pair)
         if isinstance(base, Relearns):
             base.forget(*pair)
         self.sample(pair)
@@ -141,7 +141,7 @@ class Doubts:
         nothing that was learnt since rests on what has changed. The second alarm of a pair since
         then is another change.
         """
-        counts = self._parts.reach.counts
+        counts = self._parts.reach.sets.counts
         return (self._round.log.open and not counts.times_forgotten(*change.pair)
                 and sum(change.after.values()) >= counts.visits(*change.pair))
 

@@ -74,7 +74,7 @@ class SharedChange:
     @property
     def _others(self) -> list[_Move]:
         """Return the moves without an alarm that were executed since the notice."""
-        counts, found = self._reach.counts, []
+        counts, found = self._reach.sets.counts, []
         for pair, since in counts.by_pair.items():
             end, times, all_ = self._transitions.usual(pair)
             if (pair in self._relearning.changed or end == pair[0] or end is None

@@ -107,10 +107,6 @@ class WatchPhase(CheckingPhase):
         self._rediscover_again()
 
     @property
-    def cut_offs(self) -> int:
-        return self._rediscovery.limit.cut_offs
-
-    @property
     def doubted(self) -> Mapping[int, Said]:
         return self.doubts.doubted(self.policies)
 
@@ -185,7 +181,7 @@ class WatchPhase(CheckingPhase):
         """Learn from it as from a step of an attempt, but that it is part of none."""
         self._rediscovery.fresh = False
         if after is None:
-            self._reach.add_censored(state, action)
+            self._reach.sets.add_censored(state, action)
             if isinstance(self.base, Learns):
                 self.base.add_censored(state, action)
             return
@@ -224,7 +220,7 @@ class WatchPhase(CheckingPhase):
     def interrupt(self) -> None:
         if self._here is not None and self._asked not in (None, RESET):
             assert self._asked is not None
-            self._reach.add_censored(self._here, self._asked)
+            self._reach.sets.add_censored(self._here, self._asked)
             if not self.rediscovering:
                 self._rediscovery.fresh = False
                 if isinstance(self.base, Learns):

@@ -59,7 +59,7 @@ class WorkTopic:
         self._exploration = exploration
         self._link = link
         self._tell = tell
-        self._unseen = UnseenWork(lambda state: exploration().has_met(state))
+        self._unseen = UnseenWork(lambda state: state in exploration().history.met)
         self._guard = guard
         self._senders, self._commanders = (
             Endpoints(node, node.resolve_topic_name(topic), publishers=True)

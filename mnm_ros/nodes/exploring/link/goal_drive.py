@@ -196,8 +196,8 @@ class GoalDrive:
         way = self._way
         if way is None or self._loop is None:
             return
-        reason = way.objection(exploration.support.all_forbidden)
-        if reason and exploration.support.forbids(
+        reason = way.objection(exploration.mnm.support.all_forbidden)
+        if reason and exploration.mnm.support.forbids(
                 way.last_state if way.last_state is not None else RESET, way.next_action()):
             self.end(GoalStatus.CANCELLED, reason)    # the command is not sent again either
         elif reason:
@@ -263,7 +263,7 @@ class GoalDrive:
         here = self._whereabouts.here(self._host.numbers.last) if self._asked.direct else None
         direct = None if here in (None, exploration.home) else exploration.direct_way(goal.target)
         way = Navigation(policy, exploration.home, self._ways.by(policy), here, direct)
-        reason = (way.objection(exploration.support.all_forbidden)
+        reason = (way.objection(exploration.mnm.support.all_forbidden)
                   or policy.objection(exploration.closed, _CLOSED))
         if reason:
             self.end(GoalStatus.REFUSED, reason)

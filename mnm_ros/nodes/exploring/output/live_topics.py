@@ -225,7 +225,7 @@ class TrustTopics:
     def _said(self, exploration: Exploration,
               told: tuple[TrustedPolicy, ...]) -> tuple[int, bytes, bytes, str]:
         # It grows, also from one start of the node to the next, as the steps are kept.
-        version = exploration.round, max(self._revision + 1, exploration.steps)
+        version = exploration.mnm.round, max(self._revision + 1, exploration.steps)
         policies = [each.policy for each in told]
         few = messages.are_few(policies, self._up_to)
         return (version[1], pickle.dumps({each.policy.target: each for each in told}),

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""
+The policy to a state that seems best by the counts, and its certificate of the model.
+
+``Certifier`` and ``ProvisionalPolicies`` ask for both, and nothing that a run has learnt changes.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from mnm_ros.core.disco.evidence import CertificateEvidence
+from mnm_ros.core.disco.rule_out import FAILURE_WEIGHT
+from mnm_ros.core.model.counts import Indices, Pair
+from mnm_ros.core.model.empirical_model import EmpiricalModel
+from mnm_ros.core.model.policy import Policy
+from mnm_ros.core.model.problem import Problem, RESET
+from mnm_ros.core.model.transition_rows import TransitionRows
+from mnm_ros.core.statistics.certificate import Certificate, PolicyModel
+import numpy as np
+
+_SHORTER = 0.8    # of the steps of a policy, for another one to take its place
+
+
+class Examination(NamedTuple):
+    """
+    The result of checking a target.
+
+    :ivar model: of the states that the policy goes through.
+    :ivar evidence: that the certificate rests on.
+    :ivar steps: that the policy seems to take by smoothed counts.
+    """
+
+    model: EmpiricalModel
+    policy: Policy
+    evidence: CertificateEvidence
+    certificate: Certificate
+    steps: float
+
+
+class Examiner:
+    """
+    Finds policies through the counted transitions, and bounds the steps of policies.
+
+    :param problem: with the limit to certify.
+    :param horizon: of every policy.
+    :param rows: of the states that are sampled.
+    :param evidence: since the beginning of the run.
+    :ivar evidence: since the beginning, and perhaps since a renewal.
+    :ivar closed: pairs that no policy is to play.
+    """
+
+    def __init__(self, problem: Problem, horizon: int, rows: TransitionRows,
+                 evidence: CertificateEvidence) -> None:
+        self._problem = problem
+        self._horizon = horizon
+        self._rows = rows
+        self.evidence = [evidence]
+        self.closed: tuple[Pair, ...] = ()
+
+    def model(self, states: tuple[int, ...]) -> EmpiricalModel:
+        """Return the counts of states, to plan policies through them."""
+        return EmpiricalModel.of(self._rows, states).without(self.closed)
+
+    def look(self, target: int, model: EmpiricalModel) -> Examination | None:
+        """
+        Return the best policy through these states, and its certificate, which may not do.
+
+        :returns: None if the policy does not even seem to be within the limit.
+        """
+        planned = self.best_policy(model, target, None)
+        return None if planned is None else self._quickest(self.examine(model, *planned))
+
+    def bound(self, policy: Policy) -> float:
+        """Return the steps that a policy takes at most by its best certificate."""
+        return min(self.certificate(each, policy).bound for each in self.evidence)
+
+    def examine(self, model: EmpiricalModel, policy: Policy, steps: float) -> Examination:
+        """Return a policy with its best certificate."""
+        evidence, certificate = min(
+            ((each, self.certificate(each, policy)) for each in self.evidence),
+            key=lambda found: found[1].bound)
+        return Examination(model, policy, evidence, certificate, steps)
+
+    def _quickest(self, found: Examination) -> Examination:
+        """Return the policy that takes fewest seconds instead, where both are certified."""
+        costs, limit = self._problem.costs, self._problem.limit
+        if not costs or found.certificate.bound > limit:
+            return found
+        target, model = found.policy.target, found.model
+        table = np.array(costs.table(model.states, model.actions))
+        moves, cost = model.smoothed_plan(target, limit, costs=table)
+        if cost >= model.smoothed_value(np.array(found.policy.actions[0]), target, limit, table):
+            return found
+        quick = self.examine(model, self._policy(model, target, moves),
+                             model.smoothed_value(moves, target, limit))
+        return quick if quick.certificate.bound <= limit else found
+
+    def lower_bound(self, policy: Policy) -> float:
+        """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
+        bounds = []
+        for evidence in self.evidence:
+            model = self._model(evidence, policy)
+            likely = model.lower_bound(doubt=False)
+            bounds.append(model.lower_bound() if likely > self._problem.limit else likely)
+        return max(bounds)
+
+    def is_shorter(self, found: Examination, policy: Policy) -> bool:
+        """Return whether what was found takes clearly fewer seconds, or steps, than a policy."""
+        model, limit, target = found.model, self._problem.limit, policy.target
+        moves = np.array([policy.action(0, state) for state in model.states])
+        costs, cost = None, found.steps
+        if self._problem.costs:
+            costs = np.array(self._problem.costs.table(model.states, model.actions))
+            cost = model.smoothed_value(np.array(found.policy.actions[0]), target, limit, costs)
+        return cost <= _SHORTER * model.smoothed_value(moves, target, limit, costs)
+
+    def best_policy(self, model: EmpiricalModel, target: int,
+                    guess: Indices | None) -> tuple[Policy, float] | None:
+        """Return the policy that seems best and its steps, if these are within the limit."""
+        if not model.hits(target).any():
+            return None
+        moves, steps = model.smoothed_plan(target, self._problem.limit, guess=guess)
+        if steps > self._problem.limit:
+            # Perhaps only because there was no reason yet to try its pairs more often.
+            moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
+            if steps > self._problem.limit:
+                return None
+        return self._policy(model, target, moves), steps
+
+    def _policy(self, model: EmpiricalModel, target: int, moves: Indices) -> Policy:
+        return Policy(target, self._horizon, model.states, (tuple(int(move) for move in moves),))
+
+    def executed(self, policy: Policy) -> tuple[Pair, ...]:
+        """Return the pairs that the policy has been seen to come to."""
+        return tuple(pair for pair in policy.may_play(
+            policy.states[0], self.evidence[0].sets.counts.next_states) if pair[1] != RESET)
+
+    def certifies(self, policy: Policy) -> bool:
+        """Return whether the latest evidence certifies a policy."""
+        return self.certificate(self.evidence[-1], policy).bound <= self._problem.limit
+
+    def needs_map(self, policy: Policy) -> bool:
+        """Return whether the model would not certify a policy if nothing were declared."""
+        limit, support = self._problem.limit, self._problem.support
+        return bool(support) and all(PolicyModel(each.sets, policy, limit).certify().bound > limit
+                                     for each in self.evidence)
+
+    def certificate(self, evidence: CertificateEvidence, policy: Policy) -> Certificate:
+        """Return the certificate of a policy by some evidence."""
+        return self._model(evidence, policy).certify()
+
+    def _model(self, evidence: CertificateEvidence, policy: Policy) -> PolicyModel:
+        return PolicyModel(
+            evidence.sets, policy, self._problem.limit, self._problem.support)
