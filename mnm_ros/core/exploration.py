@@ -24,7 +24,6 @@ from mnm_ros.core.inputs import (
     Preference,
     Relocation,
     ROBOT,
-    TimesInput,
     Update,
     WorkObservation,
 )
@@ -44,7 +43,6 @@ from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
@@ -114,8 +112,7 @@ class Exploration(PausableTask):
         self.recollection = recollection
         self._mnm = new_mnm(settings, seed, self._decided, point and point['mnm'], recollection)
         self.homing = Homing(self._mnm.home)
-        self.problem = replace(
-            settings.problem, support=self._mnm.support, costs=self._mnm.costs)
+        self.problem = replace(settings.problem, support=self._mnm.support)
         self._observed = TransitionRecord()
         self._watch = SourceWatch()
         self._audit = Audit(self._mnm, self._observed.counts.visits)
@@ -531,21 +528,6 @@ class Exploration(PausableTask):
             return None
         return self.take(DeclarationInput(declared))
 
-    def learn_times(self, times: StepTimes) -> Update | None:
-        """
-        Choose by seconds from now on where steps do not take the same time.
-
-        They replace what was reported of the same pairs and actions before, at any time. The
-        promise is of steps, as ever.
-
-        :returns: What has come of it; None if just that is known already.
-        :raises ValueError: if one of the actions is none.
-        """
-        for action in (*times.actions, *(action for _, action in times.pairs)):
-            as_action(action, self.problem.actions)
-        known = self._mnm.costs.times
-        return None if known.updated(times) == known else self.take(TimesInput(times))
-
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self._mnm
@@ -601,8 +583,6 @@ class Exploration(PausableTask):
             mnm.direct(Prefer(made.state))
         elif isinstance(made, LookInput):
             mnm.direct(_wish_of(made))
-        elif isinstance(made, TimesInput):
-            mnm.learn_times(made.times)
         elif isinstance(made, ImproveInput):
             mnm.direct(Improve(made.state, made.within))
         else:

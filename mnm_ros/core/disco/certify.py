@@ -222,7 +222,7 @@ class Certifier:
         :returns: None if the policy does not even seem to be within the limit.
         """
         planned = self._best_policy(model, target, None)
-        return None if planned is None else self._quickest(self._looked(model, *planned))
+        return None if planned is None else self._looked(model, *planned)
 
     def bound(self, policy: Policy) -> float:
         """Return the steps that a policy takes at most by its best certificate."""
@@ -234,20 +234,6 @@ class Certifier:
             ((each, self._model(each, policy).certify()) for each in self.evidence),
             key=lambda found: found[1].bound)
         return Examination(model, policy, evidence, certificate, steps)
-
-    def _quickest(self, found: Examination) -> Examination:
-        """Return the policy that takes fewest seconds instead, where both are certified."""
-        costs, limit = self._problem.costs, self._problem.limit
-        if not costs or found.certificate.bound > limit:
-            return found
-        target, model = found.policy.target, found.model
-        table = np.array(costs.table(model.states, model.actions))
-        moves, cost = model.smoothed_plan(target, limit, costs=table)
-        if cost >= model.smoothed_value(np.array(found.policy.actions[0]), target, limit, table):
-            return found
-        quick = self._looked(model, self._policy(model, target, moves),
-                             model.smoothed_value(moves, target, limit))
-        return quick if quick.certificate.bound <= limit else found
 
     def judge(self, episode: Episode) -> bool:
         """Record an attempt in its tests; return whether to check all targets again."""
@@ -422,21 +408,11 @@ class Certifier:
         self._by_model[target] = None
         return found.policy
 
-    def quicken(self) -> None:
-        """Take for known states what takes clearly fewer seconds, if it is certified, too."""
-        if self._problem.costs:
-            for policy in tuple(self.known.values())[1:]:
-                self.better(policy)
-
     def _is_shorter(self, found: Examination, policy: Policy) -> bool:
-        """Return whether what was found takes clearly fewer seconds, or steps, than a policy."""
+        """Return whether what was found takes clearly fewer steps than a policy."""
         model, limit, target = found.model, self._problem.limit, policy.target
         moves = np.array([policy.action(0, state) for state in model.states])
-        costs, cost = None, found.steps
-        if self._problem.costs:
-            costs = np.array(self._problem.costs.table(model.states, model.actions))
-            cost = model.smoothed_value(np.array(found.policy.actions[0]), target, limit, costs)
-        return cost <= _SHORTER * model.smoothed_value(moves, target, limit, costs)
+        return found.steps <= _SHORTER * model.smoothed_value(moves, target, limit)
 
     def activity(self, here: int | None) -> PhaseActivity:
         """Return what is tested, or sampled and for what, for display."""
@@ -499,7 +475,7 @@ class Certifier:
         pairs = {pair: evidence.counts.visits(*pair)
                  for pair in most_relevant(certificate.weights, _RELEVANT_PART)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
-        if pairs and samples * self._sampling.cost < _SAMPLES * offers[-1].steps / len(offers):
+        if pairs and samples * self._sampling.price < _SAMPLES * offers[-1].steps / len(offers):
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
                 self._sampling.want(pair, self.evidence[0].counts.visits(*pair) + more)
