@@ -10,7 +10,7 @@ is explored to the first hypothesis with its door open. Then the door is closed 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 import math
 from pathlib import Path
@@ -32,7 +32,6 @@ from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
 from mnm_ros.driving.pose import Pose, Transform
 from mnm_ros.driving.sight import seen_points, Sight
 from mnm_ros.parameters import NODES
-from mnm_ros.protocol.exchange import PairTimes
 from mnm_ros.simulation.diff_drive import body_of, DiffDrive, occupancy
 from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import World
@@ -197,64 +196,31 @@ class Driver:
         return pose
 
 
-def explore(seed: int, timed: bool = False, door: bool = True) -> tuple[Tally, Tally]:
-    """
-    Return what the way to the first hypothesis took, and as many steps with a closed door.
-
-    :param timed: whether the exploration is told what steps take, as by ``by_seconds``.
-    :param door: whether there is anything to do after the first hypothesis.
-    """
+def explore(seed: int) -> tuple[Tally, Tally]:
+    """Return what the way to the first hypothesis took, and as many steps with a closed door."""
     driver = Driver(seed, shipped('grid_driver'), shipped('diff_drive_sim'))
     problem = Problem(len(ACTIONS), RADIUS, 1.0, 0.1)
     exploration = Exploration(settings(replace(problem, support=Support(Declaration(
         successors(driver.ways, ACTIONS))))), seed)
 
-    times = PairTimes()
-
     def step() -> None:
-        here, action, before = exploration.last_state, exploration.next_action(), (
-            driver.tally.seconds)
-        there = driver.order(action)
-        if timed and here is not None:
-            times.add(here, action, driver.tally.seconds - before)
-            news = times.news()
-            if news is not None:
-                exploration.learn_times(news)
-        exploration.observe(action, there)
+        action = exploration.next_action()
+        exploration.observe(action, driver.order(action))
 
     while exploration.hypothesis is None:
         step()
     first, driver.tally = driver.tally, Tally()
     driver.robot.change()
-    while door and driver.tally.seconds < first.seconds:
+    while driver.tally.seconds < first.seconds:
         step()
     return first, driver.tally
-
-
-def compare(seeds: Sequence[int]) -> None:
-    """Print what the first hypothesis takes without times and with them, and the ratio."""
-    print('| exploration | steps | ways home | s | told: steps | ways home | s | ratio |\n'
-          '|---|---|---|---|---|---|---|---|')
-    sums = [0.0, 0.0]
-    for seed in seeds:
-        found = [explore(seed, timed, door=False)[0] for timed in (False, True)]
-        sums = [total + each.seconds for total, each in zip(sums, found)]
-        cells = (f'{each.steps:,} | {len(each.home)} | {each.seconds:,.0f}' for each in found)
-        print(f'| {seed} | {" | ".join(cells)} | {found[1].seconds / found[0].seconds:.2f} |',
-              flush=True)
-    print(f'\nall: {sums[1] / sums[0]:.2f}')
 
 
 def main() -> int:
     """Print a row for each seed and phase."""
     parser = Arguments(__doc__)
     parser.seeds(3, 'explorations')
-    parser.add_argument('--told', action='store_true', help='compare the seconds to the first '
-                        'hypothesis with and without times that are told')
     given = parser.read()
-    if given.told:
-        compare(given.seeds)
-        return 0
     print('| exploration | steps | s a step | s a way home | share of time | failed moves | wrong '
           'cell | in contact |\n|---|---|---|---|---|---|---|---|')
     for seed in given.seeds:

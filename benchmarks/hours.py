@@ -6,9 +6,6 @@ Steps and hours to the first hypothesis, by places, L and pace, with and without
 With a map means that the successors of each place and action are declared, as a robot side does
 that has one. Slip is 0.1, home is S, or the middle of an open grid. At last, what the runs with a
 map took over what ``preflight`` predicts by a rehearsal with the map and 100 steps tried.
-
-With --told instead: the seconds of each exploration that is told what steps take, over those of
-one that is not. A move takes 3.5 s, one that fails 4 s, RESET 10 to 23 s by how far home is.
 """
 
 from __future__ import annotations
@@ -17,15 +14,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 import sys
 from typing import NamedTuple
 
 from arguments import Arguments
 from grids import grid, SLIP
 from mnm_ros.core.exploration import Exploration
-from mnm_ros.core.model.problem import Problem, RESET
-from mnm_ros.core.model.step_times import StepTimes
+from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
 from mnm_ros.core.progress.prediction import PROBE_STEPS
@@ -115,79 +111,6 @@ def line(place: Place, seeds: Sequence[int], pace: float,
             good, ratios)
 
 
-MOVE, FAILED, NEAREST, FARTHEST, AT_HOME = 3.5, 4.0, 10.0, 23.0, 2.0    # s
-_FAR = 12    # moves from home, from which on RESET takes longest
-
-
-def resets(place: Place) -> dict[int, float]:
-    """Return the seconds of RESET by state."""
-    simulator = Simulator(place.scenario, 0)
-    home, successors = simulator.step(RESET), support(simulator.cmp).successors
-    away, last = {home: 0}, [home]
-    while last:
-        last = [*dict.fromkeys(end for state in last for ends in successors[state]
-                               for end in ends if end not in away)]
-        away.update(dict.fromkeys(last, max(away.values()) + 1))
-    far = min(_FAR, max(away.values()))
-    return {state: NEAREST + (FARTHEST - NEAREST) * min(1.0, moves / far) if moves else AT_HOME
-            for state, moves in away.items()}
-
-
-def timed(place: Place, seed: int, mapped: bool, told: bool, limit: int,
-          ) -> tuple[float, int, int, bool]:
-    """Return seconds, steps, RESETs, and whether the promise was kept."""
-    simulator, by_state = Simulator(place.scenario, seed), resets(place)
-    problem = Problem(len(place.scenario.actions), place.radius, 1.0, 0.1)
-    if mapped:
-        problem = replace(problem, support=Support(support(simulator.cmp)))
-    exploration = Exploration(settings(problem), seed)
-    if told:
-        exploration.learn_times(StepTimes(
-            dict.fromkeys(range(problem.actions), MOVE),
-            {(state, RESET): seconds for state, seconds in by_state.items()}))
-    seconds, made = 0.0, 0
-    while exploration.hypothesis is None and simulator.steps < limit:
-        here, action = exploration.last_state, exploration.next_action()
-        there = simulator.step(action)
-        made += action == RESET
-        seconds += (AT_HOME if here is None else by_state[here]) if action == RESET else (
-            FAILED if there == here else MOVE)
-        exploration.observe(action, there)
-    found = exploration.hypothesis
-    return (seconds, simulator.steps, made,
-            found is not None and judge(simulator.cmp, found, place.radius, 1.0).ok)
-
-
-def seconds_line(place: Place, seeds: Sequence[int], mapped: bool, limit: int,
-                 ) -> tuple[str, bool]:
-    """Return a row of the table of --told, and whether each run ended and kept the promise."""
-    cells, good, sums = [], True, []
-    for told in (False, True):
-        runs = [timed(place, seed, mapped, told, limit) for seed in seeds]
-        seconds, steps, made, kept = zip(*runs)
-        sums.append(seconds)
-        good = good and all(kept)
-        cells.append(f'{mean(seconds):,.0f} | {mean(steps):,.0f} | {mean(made):,.0f}')
-    ratio = mean(sums[1]) / mean(sums[0])
-    error = ratio * sum((stdev(each) / mean(each)) ** 2 / len(each) for each in sums) ** 0.5 if (
-        len(seeds) > 1) else inf
-    return (f'| {place.name} | {place.radius:g} | {"with" if mapped else "without"} | '
-            f'{" | ".join(cells)} | {ratio:.2f} +- {error:.2f} |', good)
-
-
-def compare(places: Sequence[Place], seeds: Sequence[int], limit: int) -> bool:
-    """Print the table of --told; return whether each run ended and kept the promise."""
-    print('| world | `L` | map | seconds | steps | RESETs | told: seconds | steps | RESETs | '
-          'ratio |\n|---|---|---|---|---|---|---|---|---|---|')
-    well = True
-    for place in places:
-        for mapped in (True, False):
-            row, good = seconds_line(place, seeds, mapped, limit)
-            well = well and good
-            print(row, flush=True)
-    return well
-
-
 def main() -> int:
     """Print the table; the exit status is 1 if a run broke the promise or did not end."""
     parser = Arguments(__doc__)
@@ -195,16 +118,12 @@ def main() -> int:
     parser.number('pace', 0.3, 'steps a second')
     parser.number('limit', 300_000, 'steps after which a run is given up')
     parser.number('largest', 9, 'side of the largest open grid, at most 15')
-    parser.add_argument(
-        '--told', action='store_true', help='compare seconds, with and without')
     given = parser.read()
     places = [Place('two_rooms', load('two_rooms'), 4.0),
               *(Place(f'flat of {len("".join(FLAT).replace("#", ""))} cells', flat(), radius)
                 for radius in (6.0, 12.0)),
               *(Place(f'open grid {side} x {side}', grid(side), radius)
                 for side, radius in ((5, 4.0), (9, 6.0), (15, 9.0)) if side <= given.largest)]
-    if given.told:
-        return 0 if compare(places, given.seeds, given.limit) else 1
     print(f'At {given.pace:g} steps a second:\n\n'
           '| world | `L` | known | steps | time | steps with a map | time |\n'
           '|---|---|---|---|---|---|---|')

@@ -24,7 +24,6 @@ from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import check_state, Declaration, shown, state_of_key
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.json_values import load
 from mnm_ros.files import read_regular
 
@@ -60,7 +59,6 @@ class RobotDescription:
     :param declaration: where actions may lead; empty if nothing is said of that.
     :param doors: by the name of each, the states with the actions that lead through it.
     :param rooms: by the name of each, the states in it.
-    :param times: the seconds that steps take, as far as they are known; empty to measure them.
     :param moves: of some states the names that its actions have there, in the order of the
         actions; an empty name, or none, for one that is never commanded.
     :param zones: of some states the radius in m within which the robot counts as there.
@@ -78,7 +76,6 @@ class RobotDescription:
     declaration: Declaration = field(default_factory=Declaration)
     doors: Mapping[str, tuple[Pair, ...]] = field(default_factory=dict)
     rooms: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
-    times: StepTimes = field(default_factory=StepTimes)
     moves: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     zones: Mapping[int, float] = field(default_factory=dict)
     guarded: bool = False
@@ -109,7 +106,6 @@ class RobotDescription:
             _check_text(name, 'the name of a room')
             for state in room:
                 check_state(state, f'a state of room {shown(name)}')
-        _check_times(self.times, len(self.actions))
         _check_moves(self.moves, len(self.actions))
         _check_zones(self.zones)
         if not isinstance(self.guarded, bool):
@@ -203,20 +199,9 @@ class RobotDescription:
             **({'rooms': self.rooms} if self.rooms else {}),
             **({'moves': self.moves} if self.moves else {}),
             **({'zones': self.zones} if self.zones else {}),
-            **({'guarded': True} if self.guarded else {}),
-            **self._seconds()})
+            **({'guarded': True} if self.guarded else {})})
         _check_length(text)
         return text
-
-    def _seconds(self) -> dict[str, Any]:
-        """Return the times by the names of actions, and by state where they are of single ones."""
-        states: dict[str, dict[str, float]] = {}
-        for (state, action), seconds in self.times.pairs.items():
-            states.setdefault(str(state), {})[self.action_name(action)] = seconds
-        every = {self.action_name(action): seconds
-                 for action, seconds in self.times.actions.items()}
-        return {**({'seconds': every} if every else {}),
-                **({'seconds_in': states} if states else {})}
 
     @classmethod
     def from_text(cls, text: str) -> RobotDescription:
@@ -228,7 +213,7 @@ class RobotDescription:
         _check_length(text)
         found = _entries(load('the description', text, distinct=True), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors',
-            'rooms', 'seconds', 'seconds_in', 'moves', 'zones', 'guarded'))
+            'rooms', 'moves', 'zones', 'guarded'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found)
@@ -239,7 +224,6 @@ class RobotDescription:
             tuple(tuple(_list(wall, f'walls[{index}]', '[x1, y1, x2, y2]', 4))
                   for index, wall in enumerate(walls)), Declaration.from_json(found),
             _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})),
-            _times(actions, found),
             {state: tuple(_list(names, f'moves of state {state}', 'a list of names', MAX_ACTIONS))
              for state, names in _by_state(found, 'moves').items()},
             _by_state(found, 'zones'), found.get('guarded', False))
@@ -326,19 +310,6 @@ def _states(described: Mapping[str, Any]) -> tuple[dict[int, str], dict[int, Poi
     return names, positions
 
 
-def _times(actions: Sequence[Any], found: Mapping[str, Any]) -> StepTimes:
-    """Return what is said of how many seconds actions take, everywhere and in single states."""
-    numbers = {'RESET': RESET, **{name: number for number, name in enumerate(actions)
-                                  if isinstance(name, str)}}
-
-    def seconds_of(value: Any, what: str) -> dict[int, Any]:
-        return {numbers[name]: seconds
-                for name, seconds in _entries(value, what, tuple(numbers)).items()}
-    return StepTimes(seconds_of(found.get('seconds', {}), 'seconds'), {
-        (state, action): seconds for state, value in _by_state(found, 'seconds_in').items()
-        for action, seconds in seconds_of(value, f'seconds_in of state {state}').items()})
-
-
 def _by_state(found: Mapping[str, Any], name: str) -> dict[int, Any]:
     value = found.get(name, {})
     if not isinstance(value, dict):
@@ -364,14 +335,6 @@ def _check_zones(zones: Mapping[int, Any]) -> None:
         if radius <= 0:
             raise InvalidValueError(
                 f'the zone of state {state} is {radius}, expected a radius above 0 m')
-
-
-def _check_times(times: StepTimes, actions: int) -> None:
-    for state, _ in times.pairs:
-        check_state(state, 'a state of seconds')
-    if any(action >= actions for action in times.usual):
-        raise InvalidValueError(
-            f'seconds has an action beyond {actions - 1}, expected one of the actions')
 
 
 def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:

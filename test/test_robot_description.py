@@ -7,7 +7,6 @@ from __future__ import annotations
 import json
 
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.robot_description import (
     difference,
     MAX_ACTIONS,
@@ -25,7 +24,6 @@ WHOLE = RobotDescription(
 
 @pytest.mark.parametrize('description', [
     WHOLE, RobotDescription(('go',), rooms={'hall': (3, 4)}, doors={'d': ((3, 0),)}),
-    RobotDescription(('go', 'stay'), times=StepTimes({-1: 16.0, 1: 2.5}, {(7, -1): 20.0})),
     RobotDescription(('go',)), RobotDescription(('é "x"',), -2**63)])
 def test_there_and_back(description: RobotDescription) -> None:
     assert RobotDescription.from_text(description.to_text()) == description
@@ -60,10 +58,6 @@ def test_names_outlive_their_states_in_the_same_world() -> None:
     ({'rooms': {'hall': 3}}, 'room "hall" is 3, expected a list of states'),
     ({'rooms': {'hall': ['x']}}, 'a state of room "hall" is "x", expected a state'),
     ({'rooms': {'': [1]}}, 'the name of a room is ""'),
-    ({'seconds': {'down': 3.5}}, 'seconds has the entry "down", expected one of RESET, up'),
-    ({'seconds': {'up': 0}}, 'seconds of action 0 are 0, expected seconds above 0'),
-    ({'seconds_in': {'7': {'up': '3'}}}, "seconds of state 7, action 0 are '3', expected"),
-    ({'seconds_in': []}, 'seconds_in is [], expected a JSON object with an entry for each state'),
     ({'home': 1.0}, 'home is 1.0, expected a state, a 64-bit integer'),
     ({'home': True}, 'home is true, expected a state'),
     ({'home': 2**63}, 'expected a state, a 64-bit integer'),

@@ -9,7 +9,7 @@ any SQLite browser, pandas or R opens it. Its tables:
 - ``meta``: format, version, identity (what the exploration was asked for) and the resume point,
   as JSON with a SHA-256; an empty point is the very beginning.
 - ``inputs``: ``number`` (counts all inputs of the exploration from 1 on); ``kind`` (0 observed,
-  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred, 6 timed, 7 look, 8 improved) and
+  1 relocated, 2 interrupted, 3 declared, 4 worked, 5 preferred, 6 look, 7 improved) and
   ``state`` as passed to ``Exploration``; the ``action`` that led there (-1 is RESET), or, for the
   other kinds, the one that was open (-2 if it was RESET, -1 if there was none); and ``chain``, a
   CRC-32 over this row and all before it.
@@ -17,7 +17,7 @@ any SQLite browser, pandas or R opens it. Its tables:
   none of a RESET that the exploration has executed without any, and none of a single robot. Of a
   declaration it is what was declared, as JSON, and ``state`` its CRC-32; likewise of an execution
   that others have ordered it is ``[state, action, next state or null, robot, node]``, without the
-  node if the robot side has reported it, of seconds that steps take ``StepTimes`` as JSON, of a
+  node if the robot side has reported it, of a
   look ``[state or null, action]``, and of what is to be improved ``[state, within]``.
 - ``writes``: the inputs from number ``first`` on were written at ``time``, in s since 1970, or
   later, by the process that began at ``session``, in the same unit. There is one row in 10 s.

@@ -23,12 +23,10 @@ from mnm_ros.core.inputs import (
     Observation,
     Preference,
     Relocation,
-    TimesInput,
     WorkObservation,
 )
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepTimes
 
 _RESET_ASKED = -2    # in place of an action; RESET itself says that nothing was asked for
 
@@ -49,18 +47,16 @@ def encoded(made: Input) -> tuple[int, int, int, str]:
     return kind, zlib.crc32(text.encode()), action, text
 
 
-def _told(made: WorkObservation | DeclarationInput | TimesInput | LookInput | ImproveInput,
+def _told(made: WorkObservation | DeclarationInput | LookInput | ImproveInput,
           ) -> tuple[int, Any]:
     """Return the kind of an input that is more than a state, and what it says."""
     if isinstance(made, WorkObservation):
         return 4, [made.state, made.action, made.after, made.robot,
                    *([made.node] if made.node else [])]
-    if isinstance(made, TimesInput):
-        return 6, made.times.to_json()
     if isinstance(made, LookInput):
-        return 7, [made.state, made.action]
+        return 6, [made.state, made.action]
     if isinstance(made, ImproveInput):
-        return 8, [made.state, made.within]
+        return 7, [made.state, made.within]
     return 3, made.declaration.to_json()
 
 
@@ -75,8 +71,8 @@ def decoded(kind: int, state: int, action: int, text: str) -> Input:
         return Interruption(asked, sys.intern(text))
     if kind == 5:
         return Preference(state, asked)
-    if kind not in (3, 4, 6, 7, 8):
-        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 8')
+    if kind not in (3, 4, 6, 7):
+        raise InvalidValueError(f'an input is of kind {kind}, expected 0 to 7')
     if zlib.crc32(text.encode()) != state:
         raise InvalidValueError(f'the text of an input of kind {kind} has CRC-32 '
                                 f'{zlib.crc32(text.encode())}, expected {state}')
@@ -90,11 +86,9 @@ def _heard(kind: int, told: Any, asked: int | None) -> Input:
         robot, node = map(sys.intern, (*names, '')[:2])
         return WorkObservation(origin, played, after, asked, robot, node)
     if kind == 6:
-        return TimesInput(StepTimes.from_json(told), asked)
-    if kind == 7:
         state, action = told
         return LookInput(state, action, asked)
-    if kind == 8:
+    if kind == 7:
         state, within = told
         return ImproveInput(state, within, asked)
     return DeclarationInput(Declaration.from_json(told), asked)

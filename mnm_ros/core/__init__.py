@@ -54,7 +54,6 @@ if TYPE_CHECKING:
         Observation,
         Preference,
         Relocation,
-        TimesInput,
         Update,
         WorkObservation,
     )
@@ -86,7 +85,6 @@ if TYPE_CHECKING:
     from mnm_ros.core.model.empirical_model import EmpiricalModel, Equations
     from mnm_ros.core.model.policy import Hypothesis, over_own_targets, Policy
     from mnm_ros.core.model.problem import Problem, RESET
-    from mnm_ros.core.model.step_times import StepCosts, StepTimes
     from mnm_ros.core.model.support import Support
     from mnm_ros.core.model.transition_rows import TransitionRows
     from mnm_ros.core.paper.discovery import Discovery
@@ -119,8 +117,8 @@ __all__ = [
     'Policy', 'PolicyDetector', 'PolicyTrust', 'Preference', 'Problem', 'Progress',
     'ProtocolError', 'ProvisionalPolicy', 'RESET', 'Recollection', 'Recollects', 'Relearns',
     'Relocation', 'Reports', 'Round', 'RunState', 'Said', 'Samples', 'Settings', 'SnapshotError',
-    'StateKind', 'Steered', 'StepCosts', 'StepTask', 'StepTimes', 'StepsToGo', 'Support',
-    'TakesTurns', 'TimesInput', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy',
+    'StateKind', 'Steered', 'StepTask', 'StepsToGo', 'Support',
+    'TakesTurns', 'Transition', 'TransitionRows', 'Trust', 'TrustedPolicy',
     'UnknownStateError', 'Update', 'View', 'WaysChange', 'WorkObservation', 'new_base',
     'over_own_targets', 'play', 'settings']
 _NAMES = {
@@ -132,7 +130,7 @@ _NAMES = {
     'exploration': 'Exploration Phase',
     'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput ImproveInput InputListener Interruption LookInput Observation '
-              'Preference Relocation TimesInput Update WorkObservation',
+              'Preference Relocation Update WorkObservation',
     'knowledge.knowledge': 'Knowledge KnownOfState StateKind Transition',
     'mnm.base': 'BaseAlgorithm BaseFactory Recollection',
     'mnm.capabilities': 'CarriedPair Certifies Foresees Learns ProvisionalPolicy Recollects '
@@ -145,7 +143,6 @@ _NAMES = {
     'model.empirical_model': 'EmpiricalModel Equations',
     'model.policy': 'Hypothesis Policy over_own_targets',
     'model.problem': 'Problem RESET',
-    'model.step_times': 'StepCosts StepTimes',
     'model.support': 'Support',
     'model.transition_rows': 'TransitionRows',
     'paper.discovery': 'Discovery',

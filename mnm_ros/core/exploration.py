@@ -24,7 +24,6 @@ from mnm_ros.core.inputs import (
     Preference,
     Relocation,
     ROBOT,
-    TimesInput,
     Update,
     WorkObservation,
 )
@@ -44,7 +43,6 @@ from mnm_ros.core.model.history import History
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress.events import begun, begun_together, Event, MovesChange, PairChange
@@ -116,8 +114,7 @@ class Exploration(PausableTask):
         self.recollection = recollection
         self.mnm = new_mnm(settings, seed, self._decided, point and point['mnm'], recollection)
         self.homing = Homing(self.mnm.home)
-        self.problem = replace(
-            settings.problem, support=self.mnm.support, costs=self.mnm.costs)
+        self.problem = replace(settings.problem, support=self.mnm.support)
         self.history = History()
         self._watch = SourceWatch()
         self._audit = Audit(self.mnm, self.history.counts.visits)
@@ -485,21 +482,6 @@ class Exploration(PausableTask):
             return None
         return self.take(DeclarationInput(declared))
 
-    def learn_times(self, times: StepTimes) -> Update | None:
-        """
-        Choose by seconds from now on where steps do not take the same time.
-
-        They replace what was reported of the same pairs and actions before, at any time. The
-        promise is of steps, as ever.
-
-        :returns: What has come of it; None if just that is known already.
-        :raises ValueError: if one of the actions is none.
-        """
-        for action in (*times.actions, *(action for _, action in times.pairs)):
-            as_action(action, self.problem.actions)
-        known = self.mnm.costs.times
-        return None if known.updated(times) == known else self.take(TimesInput(times))
-
     def take(self, made: Input) -> Update:
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self.mnm
@@ -555,8 +537,6 @@ class Exploration(PausableTask):
             mnm.direct(Prefer(made.state))
         elif isinstance(made, LookInput):
             mnm.direct(_wish_of(made))
-        elif isinstance(made, TimesInput):
-            mnm.costs.learn(made.times)
         elif isinstance(made, ImproveInput):
             mnm.direct(Improve(made.state, made.within))
         elif isinstance(made, (Relocation, Interruption)):

@@ -15,7 +15,6 @@ from typing import ClassVar, NamedTuple, Union
 
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.events import Event
 
 ROBOT = 'robot'
@@ -140,22 +139,6 @@ class DeclarationInput:
 
 
 @dataclass(frozen=True, slots=True)
-class TimesInput:
-    """
-    The caller has stated how many seconds steps take.
-
-    What is executed from here on depends on it, and nothing of what holds: of ways, tests and
-    samples that serve as well, those are taken that take less time.
-
-    :ivar asked: the action that was asked for, and still is; None if none was.
-    """
-
-    times: StepTimes
-    asked: int | None = None
-    robot: ClassVar[str] = ''
-
-
-@dataclass(frozen=True, slots=True)
 class LookInput:
     """
     It is time for a test move at a closed way: ``action`` in ``state``.
@@ -193,7 +176,7 @@ class ImproveInput:
 
 
 Input = Union[Observation, Relocation, Interruption, WorkObservation, Preference,
-              DeclarationInput, TimesInput, LookInput, ImproveInput]
+              DeclarationInput, LookInput, ImproveInput]
 
 PLACING = (Observation, Relocation, Interruption)
 """Those that say where the robot is; with all others it stays, and so does what was asked for."""

@@ -79,7 +79,7 @@ class Recording:
         self._begun = exploration.steps, exploration.last_state
         self._point: Mapping[str, Any] | None = None
         self._whole = not (exploration.steps or exploration.work or exploration.recollection
-                           or exploration.mnm.support.declared or exploration.problem.costs)
+                           or exploration.mnm.support.declared)
         exploration.listeners.append(InputListener(self._hear))
 
     @classmethod

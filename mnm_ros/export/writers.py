@@ -36,7 +36,6 @@ from mnm_ros.core.inputs import (
     PLACING,
     Preference,
     Relocation,
-    TimesInput,
     WorkObservation,
 )
 from mnm_ros.core.knowledge.knowledge import StateKind, Transition
@@ -120,7 +119,7 @@ def states_csv(learnt: ExportContents) -> bytes:
 
 _KINDS = {Observation: 'observed', Relocation: 'relocated', Interruption: 'interrupted',
           DeclarationInput: 'declared', Preference: 'preferred', WorkObservation: 'worked',
-          TimesInput: 'timed', LookInput: 'look', ImproveInput: 'improved'}
+          LookInput: 'look', ImproveInput: 'improved'}
 
 
 def log_csv(learnt: ExportContents) -> bytes:
@@ -248,10 +247,6 @@ def log_mcap(learnt: ExportContents) -> bytes:
         if isinstance(made, DeclarationInput):
             writer.write_message(
                 '/status', text, {'data': json.dumps(made.declaration.to_json())}, now)
-            continue
-        if isinstance(made, TimesInput):
-            writer.write_message(
-                '/status', text, {'data': json.dumps({'seconds': made.times.to_json()})}, now)
             continue
         if isinstance(made, WorkObservation):
             writer.write_message(f'{before}work', numbers, {'data': [

@@ -103,8 +103,6 @@ EXPLORER: tuple[ParameterSpec, ...] = (
     ParameterSpec('explore_between', '', 'hours in which to explore, in local time, such as '
                   "22:00-06:00; otherwise the robot rests at home; '' for always", hours=True,
                   runtime=True),
-    ParameterSpec('by_seconds', False, 'choose policies by seconds, not by steps: by the times '
-                  'that the robot side publishes, else by measured times'),
     ParameterSpec('explore', 'always', 'effect of goals on exploration: none (always), on its '
                   'order (shared), or on its order and its hours (idle)',
                   choices=('idle', 'shared', 'always'), runtime=True),

@@ -12,7 +12,7 @@ from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import HomeFailed, Reason
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.protocol.command_numbers import SequenceNumbers
-from mnm_ros.protocol.exchange import AnswerTimes, PairTimes, REPORT, StateMeaning, StepClient
+from mnm_ros.protocol.exchange import AnswerTimes, REPORT, StateMeaning, StepClient
 from mnm_ros.protocol.loop import Loop, RobotLoop, StepLimits
 from mnm_ros.protocol.return_home import HomeProgress, ReturnHome
 
@@ -31,18 +31,16 @@ class StepLoop(RobotLoop):
     :param call_home: calls the service ``return_home`` and hands the attempt's number back to
         ``on_home_response``; None to send RESET as an action like any other.
     :param clock: by which ``seconds`` are measured; None for that of all times passed in.
-    :param timed: whether the task receives how long steps take.
     """
 
     def __init__(
             self, task: StepTask, limits: StepLimits, numbers: SequenceNumbers,
             send: Callable[[int, int], None], call_home: Callable[[int], object] | None,
-            clock: Callable[[], float] | None = None, timed: bool = False) -> None:
+            clock: Callable[[], float] | None = None) -> None:
         super().__init__(task, limits)
         self._client = StepClient(numbers, self.timer)
         self._return_home = ReturnHome(call_home, self.timer) if call_home else None
         self._answers = AnswerTimes(clock)
-        self._pair_times = PairTimes() if timed else None
         self._send = send
         self._yield_reason: Reason = ''
         self._lend_reason: Reason = ''
@@ -231,18 +229,8 @@ class StepLoop(RobotLoop):
         self._answers.end(None)
 
     def _observe(self, action: int, state: int, now: float) -> None:
-        self._time(action, self._answers.end(now))
+        self._answers.end(now)
         super()._observe(action, state, now)
-
-    def _time(self, action: int, seconds: float | None) -> None:
-        """Record how long a step has taken, and inform the task once that is news."""
-        here = self.task.last_state
-        if self._pair_times is None or here is None or seconds is None or self.over:
-            return
-        self._pair_times.add(here, action, seconds)
-        news = self._pair_times.news()
-        if news is not None:
-            self.task.learn_times(news)
 
     def _next_step(self, now: float) -> None:
         if self._yield_reason:

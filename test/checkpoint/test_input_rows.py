@@ -17,12 +17,10 @@ from mnm_ros.core.inputs import (
     Observation,
     Preference,
     Relocation,
-    TimesInput,
     WorkObservation,
 )
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepTimes
 import pytest
 
 
@@ -53,7 +51,6 @@ def test_a_file_has_the_rows_that_it_has_always_had(tmp_path: Path) -> None:
 def test_what_others_have_had_executed_is_kept_with_all_that_belongs_to_it(tmp_path: Path) -> None:
     inputs = [WorkObservation(-3, 1, 2**40), WorkObservation(5, 0, None, RESET),
               WorkObservation(5, 0, 5, 2, 'deck/r2'), Preference(-3), Preference(7, 1),
-              TimesInput(StepTimes({RESET: 20.5, 0: 3.0}, {(-3, RESET): 11.0}), RESET),
               LookInput(), LookInput(-3, 2, RESET), LookInput(None, RESET, 1),
               ImproveInput(2**40, 0.05, RESET), ImproveInput(None, 0.0)]
     log = InputLog.create(tmp_path / 'log.sqlite', {}, None)
@@ -62,8 +59,7 @@ def test_what_others_have_had_executed_is_kept_with_all_that_belongs_to_it(tmp_p
     assert SavedInputs(log.path).inputs == inputs
     with sqlite3.connect(log.path) as database:
         assert database.execute('SELECT kind, action FROM inputs').fetchall() == [
-            (4, -1), (4, -2), (4, 2), (5, -1), (5, 1), (6, -2), (7, -1), (7, -2), (7, 1), (8, -2),
-            (8, -1)]
+            (4, -1), (4, -2), (4, 2), (5, -1), (5, 1), (6, -1), (6, -2), (6, 1), (7, -2), (7, -1)]
         database.execute("UPDATE robots SET robot = replace(robot, '-3', '-4')")
     database.close()
     with pytest.raises(CheckpointError, match='has CRC-32'):

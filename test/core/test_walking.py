@@ -105,6 +105,29 @@ def test_it_takes_few_steps_and_seldom_goes_home() -> None:
     assert run.resets < 20
 
 
+def test_a_policy_near_the_limit_gives_way_to_one_that_is_far_from_it() -> None:
+    """
+    The direct move works with 0.2, so that the way takes 6 steps of 8; the way round takes 3.2.
+
+    To prove the direct way took more than 2,000 steps.
+    """
+    works = {(0, 0): (1, 1.0), (1, 0): (2, 0.2), (1, 1): (3, 0.9), (3, 0): (2, 0.9)}
+    declared = Declaration({
+        state: tuple((works[state, action][0], state) if (state, action) in works else ()
+                     for action in (0, 1)) for state in range(4)})
+    took = []
+    for seed in range(strength(5, 30)):
+        exploration = Exploration(settings(Problem(2, 4.0, 1.0, 0.1, Support(declared))), seed)
+        rng, here = random.Random(seed), 0
+        while exploration.hypothesis is None and exploration.steps < 2_000:
+            action = exploration.next_action()
+            end, chance = (0, 1.0) if action == RESET else works[here, action]
+            here = end if rng.random() < chance else here
+            exploration.observe(action, here)
+        took.append(exploration.steps)
+    assert fmean(took) < 300, took    # about 120
+
+
 def test_what_a_test_leaves_out_costs_it_nothing() -> None:
     """It has the record that it would have if the pair had not been executed meanwhile."""
     declared = Support(Declaration({0: ((1, 0),)}))

@@ -11,12 +11,9 @@ from signal import SIGINT
 
 from mnm_ros import messages
 from mnm_ros.checkpoint import world_log
-from mnm_ros.checkpoint.input_log import SavedInputs
-from mnm_ros.core.inputs import TimesInput
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.robot_description import RobotDescription
-from node_processes import NodeProcess, Peer, ScriptedRobot
+from node_processes import Peer
 from std_msgs.msg import Int64, Int64MultiArray, String
 from std_srvs.srv import Trigger
 from tiers import thorough
@@ -106,21 +103,3 @@ def test_a_fleet_takes_what_one_of_its_robots_declares(start: Callable, peer: Pe
     explorer = start('explorer', radius=2.0, robots=['r1', 'r2'])
     peer.wait_for(lambda: known and len(known[-1].data) > 3, 'a hypothesis')
     assert explorer.output.count('declared by the robot side') == 1
-
-
-def test_what_steps_take_is_told_once_and_kept(
-        explorer: Callable[..., NodeProcess], robot: ScriptedRobot, tmp_path: Path) -> None:
-    """The second explorer has it from the disk."""
-    times = StepTimes({-1: 16.0, 0: 3.5}, {(2, -1): 20.0})
-    robot.peer.node.create_publisher(String, 'robot_side', messages.LATCHED).publish(String(
-        data=RobotDescription(('east', 'west'), times=times).to_text()))
-    kept = {'checkpoint_dir': str(tmp_path / 'kept'), 'transition_log': True,
-            'by_seconds': True}
-    for _ in range(2):
-        process, made = explorer(**kept), len(robot.executed)
-        robot.peer.wait_for(lambda: len(robot.executed) > made + 10, 'steps')  # noqa: B023
-        process.send(SIGINT)
-        assert process.wait() == 0
-    log, = (tmp_path / 'kept').glob('*.log.sqlite')
-    told = [made.times for made in SavedInputs(log).inputs if isinstance(made, TimesInput)]
-    assert told == [times]

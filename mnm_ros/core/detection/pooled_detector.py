@@ -6,29 +6,38 @@ Detect at any time that many moves arrive less often, or more often, than before
 ``Doubts`` records the executions of all moves here. A wet floor changes each move a little, and
 the detector of one pair sees its own executions alone. Here the evidence of all moves is added up.
 
-The null hypothesis is that each move ``i`` arrives with one chance ``p_i``, whatever it is, since
+The null hypothesis is that each move ``i`` fails with one chance ``p_i``, whatever it is, since
 the detector was begun. A move arrives if it leads to the other state that was most frequent in its
-first ``_KNOWN`` executions, which do not count. The evidence is the logarithm of
+first ``_KNOWN`` executions, which do not count; otherwise it fails. To *tilt* an execution by
+``t`` is to multiply by ``exp(t y) / (1 + p_i (exp(t) - 1))``, where ``y`` is 1 if the move fails,
+else 0. The evidence is the logarithm of
 
-    E = sum over k < n of w_k first(y_1 .. y_k) after(y_{k+1} .. y_n) / max over all p_i of P(y)
+    E = sum over k, a, b of w_k / c  min over all p of M_kab(p)
+    M_kab(p) = (product over i of 1 - v + v (executions of i up to k, tilted by a))
+               (all executions after k, tilted by b)
 
-where ``y`` are the executions of all moves in their order. ``first`` predicts each move up to a
-change after ``k`` executions; ``after`` predicts all moves with one chance that they share.
-Conditional on the past, the choice of the next move does not depend on its outcome. So the
-numerator, divided by the true probability, is a nonnegative supermartingale that starts at 1, and
-the denominator is no smaller than the true probability. By Ville's inequality ``E`` ever reaches
-``1/d`` with probability at most ``d``. The past decides which executions count. To drop
-splits, or to work ``E`` out rarely, makes the alarm only later.
+where ``k`` counts the executions before a change, and ``c`` the pairs ``a``, ``b``.
+
+Conditional on the past, the choice of the next move does not depend on its outcome. So a tilt has
+the mean 1 if the chances are ``p``, and the sum of the ``M_kab(p)`` is a martingale that starts at
+1 or less. ``E`` is no larger than it, whatever ``p`` is. By Ville's inequality ``E`` ever reaches
+``1/d`` with probability at most ``d``. The past decides which executions count. To drop parts of
+the sum, or to work ``E`` out rarely, makes the alarm only later.
+
+The tilt ``a`` has the opposite sign of ``b``. Suppose that moves fail more often since ``k``. High
+chances ``p`` would explain that, too. Under such chances the executions before ``k`` have failed
+too rarely, and the tilt ``a`` of these executions grows. With the right ``a`` the minimum is where
+the moves fail as often as before and after ``k`` together. So the chances before the change cost
+hardly any evidence. Their likelihood ratio would cost more than half a nat for each move.
+
+The minimum is one for each move alone, of a convex function of ``p_i``.
 
 A move that has failed twice in a row does not count until it arrives: a door that has closed is no
 matter of all moves.
 
-The cost of not knowing the chances. ``first`` is a mixture over Beta distributions that all moves
-share, so that moves alike are predicted alike. With a predictor for each move alone, 24 moves
-whose chance falls from 0.95 to 0.6 need more than twice as many executions until the alarm.
-
-Source: Wasserman, Ramdas & Balakrishnan 2020, *Universal inference*, section 7; Shin, Ramdas &
-Rinaldo 2022, *E-detectors*, for the sum over beginnings.
+Sources: Turner, Ly & Grünwald 2024, *Generic E-variables for exact sequential k-sample tests that
+allow for optional stopping*, for a change whose time is known; Shin, Ramdas & Rinaldo 2022,
+*E-detectors*, for the sum over beginnings.
 """
 
 from __future__ import annotations
@@ -47,16 +56,16 @@ _KNOWN = 5    # executions of a move before it counts
 _LED_ON = 2    # of these that have led to one other state, or the pair is no move
 _IN_A_ROW = 2    # failures of a move after which it does not count until it arrives
 _EVERY, _SPLITS = 8, 64    # executions between two splits, and splits that are kept
-_LOOK_EVERY = 4    # executions
+_EVEN_SPLITS = 100    # splits with a part of delta that is hardly smaller than that of the first
 _PER_EXECUTION = 2.0    # nats that one execution adds at most, as a rule
+_ALIKE = 10    # executions of all moves in the guess of what one of them does
 _AGAINST = 2.0    # nats by which the moves with one action may contradict the change of all
 _MOST = 2 / 3    # of the evidence that a single move may have, or the change is its own
 
-_MEAN = np.repeat([0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 0.95], 5)
-_WEIGHT = np.tile([1.0, 4.0, 16.0, 64.0, 400.0], 10)
-_FAILED, _ARRIVED = _MEAN * _WEIGHT, (1 - _MEAN) * _WEIGHT    # parameters of the Betas
-_AFTER = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98])
-_LOG_ARRIVES, _LOG_FAILS = np.log(_AFTER), np.log1p(-_AFTER)
+_AFTER = np.array([-3.5, -2.5, -1.7, -1.0, 1.0, 1.7, 2.5, 3.5])    # the tilts b
+_BEFORE = np.array([0.15, 0.5])    # the tilts a, but for their sign
+_TILTED = 0.4    # v
+_HALVINGS = 25    # of the range in which the least evidence is looked for
 
 
 @dataclass
@@ -92,11 +101,10 @@ class PooledDetector:
         self._begun += 1
         self._threshold = -math.log(self._delta * share(self._begun))
         self._moves: dict[Pair, _Move] = {}
-        self._mixture: Floats = np.full(len(_MEAN), 1 / len(_MEAN))
-        self._log_first = self._log_likelihood = 0.0
         self._executed = self._arrived = self._look = 0
-        # The log of the weight and of ``first``, and the executions, of which arrived, before.
-        self._splits: deque[tuple[float, int, int]] = deque()
+        self._guessed: Floats = np.zeros(len(_AFTER))    # nats for each tilt since the beginning
+        # The log of the weight, ``_guessed`` and the executions before, by split.
+        self._splits: deque[tuple[float, Floats, int]] = deque()
         self._last: deque[tuple[Pair, bool]] = deque()    # executions since the first split
 
     def record(self, pair: Pair, end: int) -> MovesChange | None:
@@ -120,54 +128,62 @@ class PooledDetector:
         self._last.append((pair, end == move.end))
         if self._executed < self._look:
             return None
-        lacking = self._threshold - self._evidence()
-        self._look = self._executed + max(_LOOK_EVERY, math.ceil(lacking / _PER_EXECUTION))
-        return self._change() if lacking <= 0 else None
+        split, rises, lacking = self._likeliest()
+        if lacking <= 0:
+            lacking = self._threshold - self._evidence(split, rises)
+        self._look = self._executed + max(1, math.ceil(lacking / _PER_EXECUTION))
+        return self._change(split) if lacking <= 0 else None
 
     def _split(self) -> None:
         """Open a split before the next execution."""
-        weight = math.log(share(self._executed // _EVERY + 1))
-        self._splits.append((weight + self._log_first, self._executed, self._arrived))
+        weight = math.log(share(self._executed // _EVERY + 1, _EVEN_SPLITS))
+        self._splits.append((weight, self._guessed, self._executed))
         if len(self._splits) > _SPLITS:
             self._splits.popleft()
             for _ in range(_EVERY):
                 self._last.popleft()
 
     def _count(self, move: _Move, arrived: bool) -> None:
-        """Count an execution in ``first`` and in the largest likelihood."""
-        failed = move.executed - move.arrived
-        fails = (failed + _FAILED) / (move.executed + _WEIGHT)
-        self._mixture = self._mixture * (1 - fails if arrived else fails)
-        predicted = float(self._mixture.sum())
-        self._mixture /= predicted
-        self._log_first += math.log(predicted)
-        self._log_likelihood -= _largest(move)
+        """Count an execution, and guess what it adds to the evidence."""
+        failed = self._executed - self._arrived + 1
+        fails = ((move.executed - move.arrived + _ALIKE * failed / (self._executed + 2))
+                 / (move.executed + _ALIKE))
+        self._guessed = self._guessed + _AFTER * (not arrived) - np.log1p(fails * np.expm1(_AFTER))
         move.executed += 1
         move.arrived += arrived
-        self._log_likelihood += _largest(move)
         self._executed += 1
         self._arrived += arrived
 
-    @property
-    def _parts(self) -> Floats:
-        """Return the logs of the parts of the numerator, by split."""
-        first, executed, arrived = np.array(self._splits).T
-        arrives = self._arrived - arrived
-        fails = self._executed - executed - arrives
-        logs = np.outer(arrives, _LOG_ARRIVES) + np.outer(fails, _LOG_FAILS)
-        found: Floats = first + np.logaddexp.reduce(logs, axis=1) - math.log(len(_AFTER))
-        return found
+    def _likeliest(self) -> tuple[int, bool, float]:
+        """Return the likeliest split, whether moves fail more often, and what seems to lack."""
+        weights, guessed, executed = zip(*self._splits)
+        found = np.array(weights)[:, None] + self._guessed - np.array(guessed)
+        split, tilt = np.unravel_index(np.argmax(found), found.shape)
+        lacking = self._threshold + math.log(len(_AFTER)) - float(found[split, tilt])
+        return executed[split], bool(_AFTER[tilt] > 0), lacking
 
-    def _evidence(self) -> float:
-        return float(np.logaddexp.reduce(self._parts)) - self._log_likelihood
-
-    def _change(self) -> MovesChange | None:
-        """Return the change since the likeliest split; None if it is not one of all moves."""
-        executed = self._splits[int(np.argmax(self._parts))][1]
-        since: dict[Pair, tuple[int, int]] = {}    # arrived, and executed
-        for pair, arrived in [*self._last][executed - self._executed:]:
+    def _since(self, split: int) -> dict[Pair, tuple[int, int]]:
+        """Return how often each move arrived and was executed since a split."""
+        since: dict[Pair, tuple[int, int]] = {}
+        for pair, arrived in [*self._last][split - self._executed:]:
             times, all_ = since.get(pair, (0, 0))
             since[pair] = times + arrived, all_ + 1
+        return since
+
+    def _evidence(self, split: int, rises: bool) -> float:
+        """Return the log of the parts of the evidence with a split and one sign of the tilts."""
+        since = self._since(split)
+        moves = np.array([(*since.get(pair, (0, 0)), move.arrived, move.executed)
+                          for pair, move in self._moves.items() if move.executed])
+        arrived, after, all_arrived, executed = moves.T
+        failed = after - arrived
+        logs = _least(executed - all_arrived - failed, executed - after, failed, after, rises)
+        weight = math.log(share(split // _EVERY + 1, _EVEN_SPLITS) / (2 * len(logs)))
+        return weight + float(np.logaddexp.reduce(logs))
+
+    def _change(self, split: int) -> MovesChange | None:
+        """Return the change since a split; None if it is not one of all moves."""
+        since = self._since(split)
         after = sums(since.values())
         now = chance(*after)
         before = {pair: (self._moves[pair].arrived - times, self._moves[pair].executed - all_)
@@ -185,10 +201,33 @@ class PooledDetector:
             None, sums(before.values()), after)
 
 
-def _largest(move: _Move) -> float:
-    """Return the log of the largest probability that one chance gives what a move has done."""
-    return sum(times * math.log(times / move.executed)
-               for times in (move.arrived, move.executed - move.arrived) if times)
+def _least(failed: Floats, executed: Floats, failed_after: Floats, after: Floats,
+           rises: bool) -> Floats:
+    """
+    Return the least log of ``M_kab(p)`` for any chances to fail, by pairs of tilts ``a``, ``b``.
+
+    :param failed: of the executions ``executed`` before the split, by move.
+    :param failed_after: of the executions ``after`` since then.
+    :param rises: whether ``b`` is positive.
+    """
+    before, tilt = np.repeat(_BEFORE, len(_AFTER) // 2), np.tile(
+        _AFTER[(_AFTER > 0) == rises], len(_BEFORE))
+    before = (-before if rises else before)[:, None]
+    tilt = tilt[:, None]
+    to_before, to_tilt, odds = np.expm1(before), np.expm1(tilt), math.log(_TILTED / (1 - _TILTED))
+    low, high = np.zeros((len(tilt), len(after))), np.ones((len(tilt), len(after)))
+    for _ in range(_HALVINGS):
+        fails = (low + high) / 2
+        passed = 1 + fails * to_before
+        tilted = odds + before * failed - executed * np.log(passed)
+        slope = (-executed * to_before / passed / (1 + np.exp(np.minimum(-tilted, 700)))
+                 - after * to_tilt / (1 + fails * to_tilt))
+        falls = slope < 0
+        low, high = np.where(falls, fails, low), np.where(falls, high, fails)
+    logs = (math.log(1 - _TILTED) + np.logaddexp(0, tilted)
+            + tilt * failed_after - after * np.log1p(fails * to_tilt))
+    # A convex function is nowhere below its tangent.
+    return np.sum(logs - np.abs(slope) * (high - low), axis=1)
 
 
 def speaks(now: float, before: tuple[int, int], since: tuple[int, int]) -> float:

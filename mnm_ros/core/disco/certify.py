@@ -356,12 +356,6 @@ class Certifier:
         self._by_model[target] = None
         return found.policy
 
-    def quicken(self) -> None:
-        """Take for known states what takes clearly fewer seconds, if it is certified, too."""
-        if self._problem.costs:
-            for policy in tuple(self.known.values())[1:]:
-                self.better(policy)
-
     def activity(self, here: int | None) -> PhaseActivity:
         """Return what is tested, or sampled and for what, for display."""
         shown = tuple(self._evidence_shown())
@@ -402,7 +396,7 @@ class Certifier:
         pairs = {pair: evidence.sets.counts.visits(*pair)
                  for pair in most_relevant(certificate.weights, _RELEVANT_PART)}
         samples = sum(visits * (factor - 1) + 1 for visits in pairs.values())
-        if pairs and samples * self._sampling.cost < _SAMPLES * offers[-1].steps / len(offers):
+        if pairs and samples * self._sampling.price < _SAMPLES * offers[-1].steps / len(offers):
             for pair, visits in pairs.items():
                 more = math.ceil(visits * min(factor, SAMPLE_GROWTH)) + 1 - visits
                 self._sampling.want(pair, self.evidence[0].sets.counts.visits(*pair) + more)

@@ -19,7 +19,6 @@ import math
 
 from mnm_ros.core.disco.certify import Certifier
 from mnm_ros.core.disco.evidence import CertificateEvidence
-from mnm_ros.core.disco.homeward import Homeward
 from mnm_ros.core.disco.provisional import CertificateMemory, ProvisionalPolicies
 from mnm_ros.core.disco.rule_out import Exclusion
 from mnm_ros.core.disco.sample import Sampling
@@ -114,9 +113,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self._at_once = bool(policies)
         self._counts = parts.evidence.sets.counts
         self._rows = TransitionRows(self._counts, problem.actions, problem.support)
-        self.sampling = Sampling(
-            self._counts, self._rows, parts.horizon, problem.costs)
-        self._homeward = Homeward(self.sampling, problem.costs)
+        self.sampling = Sampling(self._counts, self._rows, parts.horizon)
         self.ruling_out = Exclusion(
             problem, home, self._rows, self.sampling, parts.planner, self._at_once)
         self.certifier = Certifier(
@@ -359,7 +356,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             if action is not None:
                 return action
         if not attempts.under_way and self._here != home:
-            return self._homeward.action(self._here)
+            return RESET
         return attempts.action(self._here)
 
     def _refute(self, state: int, action: int, next_state: int) -> None:
@@ -389,9 +386,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         assert attempts is not None
         if not attempts.under_way and here is not None and (
                 action != RESET or self.sampling.urgent):
-            self._walk(here, action, state)
+            self.sampling.observe(here, action, state)
             return
-        self._homeward.begin()
         episode = attempts.observe(state)
         self.episode_over = episode is not None
         if episode is not None and (self.certifier.judge(episode)
@@ -399,15 +395,6 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             self.certifier.attempts = None
             self.trigger('attempted')
             self._plan()
-
-    def _walk(self, here: int, action: int, state: int) -> None:
-        """Make a step between two attempts: for a sample, or on the way home."""
-        attempts, sampling = self.certifier.attempts, self.sampling
-        assert attempts is not None
-        if here in sampling.open or sampling.urgent or not self._problem.costs:
-            sampling.observe(here, action, state)
-        if self._problem.costs and state == self._rows.states[0] and not sampling.urgent:
-            attempts.observe(state)    # as after a RESET
 
     def _plan(self) -> None:
         """Find out what is left to do: to sample, to certify, or nothing."""
@@ -435,7 +422,6 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
                 return
             if len(certifier.known) == before and (again and not near or not ruling_out.lacks(
                     tuple(certifier.known))):
-                certifier.quicken()
                 self.trigger('nothing_left')
                 return
 

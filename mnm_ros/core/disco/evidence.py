@@ -243,7 +243,7 @@ class Offer:
     :ivar policy: that is attempted.
     :ivar test: that goes on; None for a new one.
     :ivar attempts: that lack.
-    :ivar steps: of these, with what the RESET before each costs.
+    :ivar steps: of these, with the RESET before each.
     """
 
     policy: Policy
@@ -267,7 +267,6 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         self._horizon = horizon
         self._limit = problem.limit
         self._support = problem.support
-        self._costs = problem.costs
         self._begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
         self._given_up: list[tuple[Policy, BettingEvaluation]] = []
 
@@ -366,5 +365,4 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
             made = test.executions if isinstance(test, DeclaredTest) else 0
             attempts = min(attempts, max(
                 1.0, (takes + _EXCESS * pairs) / math.log1p(margin) - made))
-        return Offer(policy, test, attempts, attempts * (
-            steps + self._costs.of(policy.target, RESET)))
+        return Offer(policy, test, attempts, attempts * (steps + 1))

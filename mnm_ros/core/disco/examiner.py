@@ -70,7 +70,7 @@ class Examiner:
         :returns: None if the policy does not even seem to be within the limit.
         """
         planned = self.best_policy(model, target, None)
-        return None if planned is None else self._quickest(self.examine(model, *planned))
+        return None if planned is None else self.examine(model, *planned)
 
     def bound(self, policy: Policy) -> float:
         """Return the steps that a policy takes at most by its best certificate."""
@@ -83,20 +83,6 @@ class Examiner:
             key=lambda found: found[1].bound)
         return Examination(model, policy, evidence, certificate, steps)
 
-    def _quickest(self, found: Examination) -> Examination:
-        """Return the policy that takes fewest seconds instead, where both are certified."""
-        costs, limit = self._problem.costs, self._problem.limit
-        if not costs or found.certificate.bound > limit:
-            return found
-        target, model = found.policy.target, found.model
-        table = np.array(costs.table(model.states, model.actions))
-        moves, cost = model.smoothed_plan(target, limit, costs=table)
-        if cost >= model.smoothed_value(np.array(found.policy.actions[0]), target, limit, table):
-            return found
-        quick = self.examine(model, self._policy(model, target, moves),
-                             model.smoothed_value(moves, target, limit))
-        return quick if quick.certificate.bound <= limit else found
-
     def lower_bound(self, policy: Policy) -> float:
         """Return steps above the limit only if ``policy`` takes more than the limit for sure."""
         bounds = []
@@ -107,14 +93,10 @@ class Examiner:
         return max(bounds)
 
     def is_shorter(self, found: Examination, policy: Policy) -> bool:
-        """Return whether what was found takes clearly fewer seconds, or steps, than a policy."""
+        """Return whether what was found takes clearly fewer steps than a policy."""
         model, limit, target = found.model, self._problem.limit, policy.target
         moves = np.array([policy.action(0, state) for state in model.states])
-        costs, cost = None, found.steps
-        if self._problem.costs:
-            costs = np.array(self._problem.costs.table(model.states, model.actions))
-            cost = model.smoothed_value(np.array(found.policy.actions[0]), target, limit, costs)
-        return cost <= _SHORTER * model.smoothed_value(moves, target, limit, costs)
+        return found.steps <= _SHORTER * model.smoothed_value(moves, target, limit)
 
     def best_policy(self, model: EmpiricalModel, target: int,
                     guess: Indices | None) -> tuple[Policy, float] | None:

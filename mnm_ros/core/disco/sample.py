@@ -9,13 +9,11 @@ What is to be sampled is decided by ``rule_out`` and ``certify``; this only make
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-import math
 from typing import Any
 
 from mnm_ros.core.model.counts import Counts, Floats, Indices, Pair, usual
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepCosts
 from mnm_ros.core.model.transition_rows import TransitionRows
 import numpy as np
 
@@ -43,22 +41,18 @@ class Sampling:
     :param counts: of the run; the caller adds each step to them, and to the rows.
     :param rows: of all states that are sampled.
     :param patience: steps after which new ways are searched for if none led to a sample.
-    :param costs: of steps, by which ways are short; None for one each.
     :ivar sampled: the states that are sampled.
     :ivar open: those with an action that lacks executions.
     :ivar samples, steps: executions that were wanted, and steps made for them.
     """
 
-    def __init__(self, counts: Counts, rows: TransitionRows, patience: int,
-                 costs: StepCosts | None = None) -> None:
+    def __init__(self, counts: Counts, rows: TransitionRows, patience: int) -> None:
         self.sampled: dict[int, None] = {}
         self.open: dict[int, None] = {}
         self.samples = self.steps = 0
         self._counts = counts
         self._rows = rows
         self._patience = patience
-        self._costs = StepCosts() if costs is None else costs
-        self._beyond = 0.0    # one for each step, what the steps have cost
         self._wanted: dict[Pair, int] = {}
         self._walked: Mapping[Pair, int] = {}    # wanted, too, but for certificates by walking
         self._walks = 0    # steps since that was planned
@@ -78,11 +72,6 @@ class Sampling:
     def price(self) -> float:
         """Return the steps that a sample has taken on average."""
         return (self.steps + 10) / (self.samples + 5)
-
-    @property
-    def cost(self) -> float:
-        """Return what a sample has cost on average: ``price`` where all steps cost the same."""
-        return (self.steps + self._beyond + 10) / (self.samples + 5)
 
     def walk_is_due(self, more: int = 0) -> bool:
         """Return whether to plan again what walking certificates lack, after more steps."""
@@ -279,7 +268,6 @@ class Sampling:
         """Record a step made for a sample."""
         self.steps += 1
         self._walks += 1
-        self._beyond += self._costs.of(here, action) - 1
         sampled = here in self.open
         self._since = 0 if sampled else self._since + 1
         self.samples += sampled
@@ -311,29 +299,6 @@ class Sampling:
             found.append((states[origin], int(actions[move]), states[place]))
             place = origin
         return found[::-1]
-
-    def way_home(self, here: int) -> tuple[int, float, int]:
-        """
-        Return how to walk home: the first action, what that costs, and in how many moves.
-
-        :returns: RESET at an infinite cost if no way is known.
-        """
-        place = self._rows.places.get(here)
-        if not place or self._rows.number(here) is None:    # home has place 0
-            return RESET, math.inf, 0
-        origins, ends, costs, actions = self._edges(costs_of=self._costs)
-        walked = actions != RESET
-        origins, ends, costs, actions = (
-            each[walked] for each in (origins, ends, costs, actions))
-        away, following = _dijkstra(len(self._rows.places), costs, ends, origins, indices=0,
-                                    return_predecessors=True)
-        if not math.isfinite(away[place]):
-            return RESET, math.inf, 0
-        first = np.flatnonzero((origins == place) & (ends == following[place]))[0]
-        moves, at = 0, place
-        while at > 0:
-            at, moves = int(following[at]), moves + 1
-        return int(actions[first]), float(away[place]), moves
 
     def _fallback(self, here: int) -> int:
         """
@@ -385,15 +350,13 @@ class Sampling:
                    if not self._rows.support.forbids(here, action)]
         return min(allowed, key=visits.__getitem__, default=RESET)
 
-    def _edges(self, avoided: Collection[Pair] = (), costs_of: StepCosts | None = None,
+    def _edges(self, avoided: Collection[Pair] = (),
                ) -> tuple[Indices, Indices, Floats, Indices]:
         """
         Return origin, end, cost and action of the cheapest move between two places.
 
         An observed transition costs the executions that it takes on average, so that of two that
         serve as well, one that has not failed is taken; and ``_DETOUR`` more if it is avoided.
-
-        :param costs_of: what an execution costs; None for one each.
         """
         rows = self._rows
         visits = rows.tally.sum(axis=1)
@@ -410,9 +373,6 @@ class Sampling:
                 1.0, rows.tally[found, slots] + more),
             resets + 1.0])
         actions = np.concatenate([found % rows.actions, resets + RESET])
-        if costs_of:
-            costs *= np.array(costs_of.table(rows.states, rows.actions))[
-                np.concatenate([found // rows.actions, np.arange(len(resets))]), actions]
         for state, action in avoided:
             costs[(origins == self._rows.places.get(state, -1)) & (actions == action)] += _DETOUR
         order = np.lexsort((costs, ends, origins))
@@ -431,7 +391,7 @@ class Sampling:
         targets = [self._rows.places[state] for state in wanted]
         if not targets:
             return
-        origins, ends, costs, actions = self._edges(self._avoided, self._costs)
+        origins, ends, costs, actions = self._edges(self._avoided)
         size = len(self._rows.places)
         _, following, _ = _dijkstra(
             size, costs, ends, origins, indices=targets, min_only=True, return_predecessors=True)

@@ -42,6 +42,7 @@ import numpy as np
 _PRIOR, _SUCCESS = 2.0, 0.95    # executions that a pair begins with, and how many of them succeed
 _EXCESS = 0.06    # nats that one more execution adds to the budget, as a rule
 _MORE, _MOST = 0.25, 5.0    # nats that are added if executions do not suffice, and in all
+_CLEARLY = 1.5    # times the margin of the policy under test that another one has to have
 
 
 class _Way(NamedTuple):
@@ -97,30 +98,55 @@ class WalkingCertificates:
         self._tests = tests
         self._counts = counts
         self._seen: Mapping[DeclaredTest, _Seen] = {}
+        self._due: dict[int, int] = {}    # executions, by target, until another look
 
     def begin(self, near: Collection[int], known: Collection[int],
               evidence: CertificateEvidence, closed: Collection[Pair] = ()) -> None:
         """
         Begin a test for each state that has none, if a declared policy seems to be within limits.
 
-        Where moves may lead to several states, attempts take fewer steps.
+        Another test begins if the policy under test has turned out to be near the limit, and
+        another one is clearly farther from it. Where moves may lead to several states, attempts
+        take fewer steps.
 
         :param near: states that lack a certificate, near ones first.
         :param known: states that have one, home first.
         :param evidence: that the tests are part of.
         :param closed: pairs that policies do not play.
         """
-        new = [target for target in near if target not in self._tests and target not in known]
+        new = [target for target in near if target not in known and self._is_due(target)]
         if not new:
             return
-        states = tuple(dict.fromkeys((*known, *near)))
+        states, limit = tuple(dict.fromkeys((*known, *near))), self._problem.limit
         model = as_declared(EmpiricalModel.of(self._rows, states).without(closed))
         for target in new:
-            moves, steps = model.smoothed_plan(target, self._problem.limit, FAILURE_WEIGHT)
+            moves, steps = model.smoothed_plan(target, limit, FAILURE_WEIGHT)
+            if target in self._tests and limit - steps < _CLEARLY * self._margin(target):
+                continue
             policy = self._through_nearer(Policy(
                 target, self._horizon, states, (tuple(moves.tolist()),)))
-            if steps <= self._problem.limit and self._leads_on(policy):
+            if steps <= limit and self._leads_on(policy):
                 self._tests.begin(Offer(policy, None, 0.0, 0.0), evidence)
+
+    def _is_due(self, target: int) -> bool:
+        """Return whether a state has no test, or the executions for its test have doubled."""
+        if target not in self._tests:
+            return True
+        _, test = self._tests[target]
+        if not isinstance(test, DeclaredTest):
+            return False
+        made = sum(test.pairs.executions)
+        due = made >= self._due.get(target, 0)
+        if due:
+            self._due[target] = 2 * made + 1
+        return due
+
+    def _margin(self, target: int) -> float:
+        """Return the steps by which the policy under test seems to be within the limit."""
+        policy, _ = self._tests[target]
+        model = as_declared(EmpiricalModel.of(self._rows, policy.states))
+        return self._problem.limit - float(model.smoothed_values(
+            np.array(policy.actions[0]), target, self._problem.limit, FAILURE_WEIGHT)[0])
 
     def wanted(self, targets: Sequence[int], evidence: CertificateEvidence) -> dict[Pair, int]:
         """

@@ -90,7 +90,6 @@ class Mnm(PhaseMachine):
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
     :param recollection: with which the first stream begins.
     :ivar support: what is declared of where pairs lead, and what was added to it.
-    :ivar costs: what steps take, as far as that is known.
     :ivar log: what was decided, and how many changes were noticed and relearnt.
     :ivar round: number of the round, 0 before the first RESET.
     :ivar runs: runs of the base algorithm so far.
@@ -113,9 +112,8 @@ class Mnm(PhaseMachine):
         self._recollected = 1    # the round whose first stream begins with it
         self.support = settings.problem.support.copy()
         self.support.declared = self.support.declared.audited()
-        self.costs = settings.problem.costs.copy()
         self._settings = replace(settings, problem=replace(
-            settings.problem, support=self.support, costs=self.costs))
+            settings.problem, support=self.support))
         self._seed = seed
         self._new_base = new_base
         self._new_schedule = new_schedule

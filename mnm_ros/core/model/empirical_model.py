@@ -149,8 +149,7 @@ class EmpiricalModel:
         return np.arange(len(moves)) * self.actions + np.maximum(moves, 0)
 
     def smoothed_plan(self, target: int, limit: float, smoothing: float = _SMOOTHING,
-                      guess: Indices | None = None,
-                      costs: Floats | None = None) -> tuple[Indices, float]:
+                      guess: Indices | None = None) -> tuple[Indices, float]:
         """
         Return a policy for ``target`` that also minds what has hardly been tried.
 
@@ -159,7 +158,6 @@ class EmpiricalModel:
         exactly when the expected steps with a RESET after each failure are.
 
         :param guess: an action for each of the first known states, to begin with.
-        :param costs: of steps as [state, action], RESET being the last; None for one each.
         :returns: The action by known state, and the value at home.
         """
         hits = self.hits(target)
@@ -169,51 +167,45 @@ class EmpiricalModel:
             first = np.full(len(self.states), RESET)
             first[:len(guess)] = guess[:len(first)]
             first[0] = max(0, first[0])
-            values = self._smoothed_values(first, hits, limit, smoothing, costs)
-        plays = 1 if costs is None else costs[:, :-1].ravel()
-        resets = 1 if costs is None else costs[:, -1]
+            values = self._smoothed_values(first, hits, limit, smoothing)
         for _ in range(_MOST_SWEEPS):
             ahead = np.where(hits, 0.0, np.where(self.columns < 0, 1 + limit,
                                                  values[self.columns]))
             total = self.visits + smoothing
-            steps = plays + ((self.tally * ahead).sum(axis=1) + smoothing * (1 + limit)) / total
+            steps = 1 + ((self.tally * ahead).sum(axis=1) + smoothing * (1 + limit)) / total
             steps[self.forbidden] = np.inf
             steps = steps.reshape(-1, self.actions)
             best = steps.argmin(axis=1)
             away = steps[np.arange(len(best)), best] > (
-                resets + steps[0, best[0]] + 1e-9)
+                1 + steps[0, best[0]] + 1e-9)
             away[0] = False
             before, moves = moves, np.where(away, RESET, best)
             if before is not None and np.array_equal(before, moves):
                 break
-            values = self._smoothed_values(moves, hits, limit, smoothing, costs)
+            values = self._smoothed_values(moves, hits, limit, smoothing)
         assert moves is not None
         return moves, float(values[0])
 
-    def smoothed_value(self, moves: Indices, target: int, limit: float,
-                       costs: Floats | None = None) -> float:
+    def smoothed_value(self, moves: Indices, target: int, limit: float) -> float:
         """Return the value of a policy at home under the same model; inf if it never ends."""
-        return float(self.smoothed_values(moves, target, limit, costs=costs)[0])
+        return float(self.smoothed_values(moves, target, limit)[0])
 
     def smoothed_values(self, moves: Indices, target: int, limit: float,
-                        smoothing: float = _SMOOTHING,
-                        costs: Floats | None = None) -> Floats:
+                        smoothing: float = _SMOOTHING) -> Floats:
         """Return the same in each known state."""
         try:
-            return self._smoothed_values(moves, self.hits(target), limit, smoothing, costs)
+            return self._smoothed_values(moves, self.hits(target), limit, smoothing)
         except np.linalg.LinAlgError:
             return np.full(len(self.states), math.inf)
 
     def _smoothed_values(self, moves: Indices, hits: Bools, limit: float,
-                         smoothing: float, of_steps: Floats | None = None) -> Floats:
+                         smoothing: float) -> Floats:
         rows, away = self.rows_of(moves), moves == RESET
         masses = self.tally[rows] / (self.visits[rows] + smoothing)[:, None]
         outside = self.columns[rows] < 0
         failing = (smoothing / (self.visits[rows] + smoothing)
                    + np.where(outside & ~hits[rows], masses, 0.0).sum(axis=1))
-        # RESET is both -1 and the last column.
-        each = 1 if of_steps is None else of_steps[np.arange(len(moves)), moves]
-        costs = each + np.where(away, 0.0, failing * (1 + limit))
+        costs = 1 + np.where(away, 0.0, failing * (1 + limit))
         masses = np.where(outside | hits[rows] | away[:, None], 0.0, masses)
         return self.equations(masses, rows, away).values(costs)
 

@@ -11,7 +11,6 @@ from typing import Any
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.integers import as_count
-from mnm_ros.core.model.step_times import StepCosts
 from mnm_ros.core.model.support import Support
 
 RESET = -1
@@ -38,8 +37,6 @@ class Problem:
     :ivar support: where actions may lead, as far as that is declared:
         ``Support(Declaration(...))``. An exploration takes a copy, to which it adds the
         ends that were not declared.
-    :ivar costs: what steps take, as far as that is known; of it, too, an exploration takes a
-        copy. The costs affect the choice of actions, and never what holds.
     :raises ValueError: with the field, its value and what was expected.
 
     Source: Lim & Auer 2012, section 2.
@@ -50,7 +47,6 @@ class Problem:
     epsilon: float
     delta: float
     support: Support = field(default_factory=Support, compare=False, repr=False)
-    costs: StepCosts = field(default_factory=StepCosts, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, 'actions', as_count(self.actions))    # as it may be of numpy

@@ -10,7 +10,6 @@ from enum import Enum
 
 from mnm_ros.core.model.integers import as_state
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.progress.said import Because, Reason, Said
 from transitions import Machine
 
@@ -102,9 +101,6 @@ class StepTask(ABC):
 
         :param after: where it has led; None if it was broken off.
         """
-
-    def learn_times(self, times: StepTimes) -> object:
-        """Record how long steps take, where that is of use; optional."""
 
     @abstractmethod
     def pause(self, reason: Reason) -> None:

@@ -13,7 +13,6 @@ import time
 from mnm_ros import messages
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.task.allowance import Allowance, PROBE
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.graph_watch import Endpoints
@@ -109,11 +108,6 @@ class RobotProfile:
     def declaration(self) -> Declaration:
         """Return where actions may lead, as the robot says that is expected; else nothing."""
         return Declaration() if self.mismatch else self.description.declaration
-
-    @property
-    def times(self) -> StepTimes:
-        """Return what steps take, as the robot says that is expected; else nothing."""
-        return StepTimes() if self.mismatch else self.description.times
 
     def objection(self, now: float) -> str:
         """Return why the robot must not be driven, or nothing."""

@@ -18,7 +18,6 @@ from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.inputs import InputListener, Update
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.policy import Hypothesis
-from mnm_ros.core.model.step_times import StepTimes
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import (
@@ -330,19 +329,12 @@ class ExplorationSession:
         if declared is not None and declared is not self._declared:
             self._declared = declared
             self._guard.call(self._rely_on, declared)
-        times = self._link.profile.times
-        if self._parameters['by_seconds'] and times.any_known and (
-                not self.exploration.problem.costs.times.any_known):    # else it has measured them
-            self._guard.call(self._learn_times, times)
 
     def _relied_on(self, described: Declaration) -> Declaration | None:
         """Return what is declared, if a robot side says this; None if nothing is."""
         if self._declared_in_file is not None:
             return self._declared_in_file
         return _NOTHING if self._parameters['ignore_declared'] else described or None
-
-    def _learn_times(self, times: StepTimes) -> None:
-        self.exploration.learn_times(times)    # as _look_at_all
 
     def _rely_on(self, declared: Declaration) -> None:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""

@@ -235,8 +235,7 @@ class CommandLink(RobotLink):
         self.loop = StepLoop(
             task, step_limits(parameters), self.numbers,
             lambda seq, action: self.send_command(seq, action, self.loop.task.last_state),
-            self._home.call if self._home else None, seconds_of(node),
-            parameters['by_seconds'])
+            self._home.call if self._home else None, seconds_of(node))
         self.loop.aside, self.loop.before_step = self._guard.aside, self._before_step
         states = self._subscribe('state', self._on_state)
         self.graph = GraphWatch(
