@@ -166,9 +166,9 @@ class Driver:
                 self._step()
                 if maneuver.is_decided(
                         self.place.cell, 0, self._pose, self._given['decided_at']):
-                    return
-            leg = maneuver.next(
-                self._drive.outcome, self.place.cell, self._ahead, self._time - begin)
+                    break
+            leg = maneuver.next(self._drive.outcome or Outcome.REACHED, self.place.cell,
+                                self._ahead, self._time - begin)
 
     def _step(self) -> None:
         if self._drive is None or self._drive.outcome:
