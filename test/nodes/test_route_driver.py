@@ -126,7 +126,7 @@ levels:
 """)
     process = start('route_driver', graph=str(path))
     assert process.wait() == 1
-    assert f'{path} has places on the levels L1, L2, expected one level' in process.output
+    assert f'{path}: places on the levels L1, L2, expected one level' in process.output
 
 
 def test_in_the_flat_of_a_plan_only_free_edges_are_driven(
