@@ -69,6 +69,8 @@ class MobileDriver(RobotSide):
         self._eyes = eyes_of(self, given, self._poses.mount_of)
         self._base_mover, self._home_mover = movers_of(self, given, terrain.size, self._eyes)
         self._mover = self._base_mover    # that of the last maneuver
+        if plan is not None:
+            self._base_mover.know(plan.driven_map, given['robot_radius'])
 
         self._action = RESET              # that of the last maneuver, and what people call it
         self._action_name = 'RESET'
@@ -364,6 +366,7 @@ class MobileDriver(RobotSide):
                 f'{message.info.width} x {message.info.height} values')
             return
         before, self._map_frame = self._map_frame, message.header.frame_id
+        self._base_mover.know(map_, self._given['robot_radius'])
         if self._take_map(map_) or self._map_frame != before:
             self.describe_again()
 
