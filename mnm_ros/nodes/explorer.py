@@ -250,7 +250,8 @@ class Explorer(LifecycleNode):
     def _begin(self, description: RobotDescription) -> str:
         """Make the session for what a robot side is; return why not, or nothing."""
         given = self._given
-        if self._keeps_graph and description.moves and not description.declaration:
+        if description.moves and not description.declaration and (
+                self._keeps_graph or not (given.is_set('radius') or file_declaration(given))):
             return 'it has not said yet where its moves lead, as it waits for a map'
         given.find('actions', list(description.actions))
         try:

@@ -365,9 +365,10 @@ class MobileDriver(RobotSide):
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{message.info.width} x {message.info.height} values')
             return
-        before, self._map_frame = self._map_frame, message.header.frame_id
+        before = self._has_map, self._map_frame
+        self._map_frame = message.header.frame_id
         self._base_mover.know(map_, self._given['robot_radius'])
-        if self._take_map(map_) or self._map_frame != before:
+        if self._take_map(map_) or (True, self._map_frame) != before:
             self.describe_again()
 
     def _take_map(self, map_: Map) -> bool:
