@@ -182,6 +182,11 @@ class DiffDrive:
             self.battery.tick(body.tick, (abs(left) + abs(right)) / 2, self._docked)
 
     @property
+    def touched(self) -> bool:
+        """Whether the robot touched something in the last tick."""
+        return self.bumped
+
+    @property
     def _docked(self) -> bool:
         x, y, _ = self.world.home_pose
         moves = self.speed or self.turn_rate
