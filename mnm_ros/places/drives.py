@@ -169,14 +169,15 @@ class EdgeMove(Maneuver):
     """
     A drive along an edge; if it fails, back to its start.
 
-    :param turns_back: whether a robot that has to go back far turns first, as it has no planner.
+    :param steers: whether the driver steers itself: the robot keeps to the edge, and turns before
+        it goes back far. A planner finds its own way.
     """
 
-    def __init__(self, routes: Routes, edge: Edge, turns_back: bool = True) -> None:
+    def __init__(self, routes: Routes, edge: Edge, steers: bool = True) -> None:
         super().__init__(2 * routes.graph.zone(edge.end))
         self.edge = edge
         self._routes = routes
-        self._turns_back = turns_back
+        self._steers = steers
         self._aligning = self._backing_off = self._retreating = False
 
     def next(    # noqa: A003
@@ -186,11 +187,11 @@ class EdgeMove(Maneuver):
             self.outcome = Outcome.BLOCKED
             return None
         if ended is None or self._aligning:
-            leg = None if self._aligning else self._routes.along(self.edge, pose)
-            self._aligning = ended is None and leg is None
-            if self._aligning:
-                return self._routes.leg(self.edge.start, pose)
-            return leg or self._routes.leg(self.edge.end, pose)._replace(direct=True)
+            straight = self._aligning or not self._steers
+            leg = self._routes.leg(self.edge.end, pose)._replace(direct=True) if straight else (
+                self._routes.along(self.edge, pose))
+            self._aligning = leg is None
+            return leg or self._routes.leg(self.edge.start, pose)
         if ended is Outcome.DETOUR:
             ended = after_detours(self._routes.detoured(self.edge))
         if ended is Outcome.BROKEN_OFF:    # on the way back, too: what was in the way is unknown
@@ -215,7 +216,7 @@ class EdgeMove(Maneuver):
         self._routes.failed(self.edge)
         x, y = self._routes.zones.centre(self.edge.start)
         far = math.dist((x, y), pose[:2])
-        if far <= _BACKWARDS or not self._turns_back:
+        if far <= _BACKWARDS or not self._steers:
             self._retreating = True
             return self._routes.leg(self.edge.start, pose)._replace(backwards=None, retreat=True)
         self._backing_off = True
@@ -249,12 +250,12 @@ class RouteHome(Homing):
         edges; 0 for edges.
     :param limit: as of ``Homing``.
     :param farthest: m from all zones and edges; farther away nothing is driven.
-    :param turns_back: as of ``EdgeMove``.
+    :param steers: as of ``EdgeMove``.
     """
 
     def __init__(self, routes: Routes, home: int, retries: int, in_one_go: float = 0.0,
                  limit: float = math.inf, farthest: float = math.inf,
-                 turns_back: bool = True) -> None:
+                 steers: bool = True) -> None:
         super().__init__(2 * routes.graph.zone(home), limit)
         self.legs: list[tuple[int, int, int]] = []
         self._routes = routes
@@ -262,7 +263,7 @@ class RouteHome(Homing):
         self._retries = retries
         self._in_one_go = in_one_go
         self._farthest = farthest
-        self._turns_back = turns_back
+        self._steers = steers
         self._blocked: set[Ends] = set()
         self._move: EdgeMove | None = None    # under way,
         self._target = home                   # or else the place to which the robot drives
@@ -322,7 +323,7 @@ class RouteHome(Homing):
                 self._target = entry
                 return routes.leg(entry, pose)
         elif cell in (ways := routes.towards(self._home, self._blocked)):
-            self._move = EdgeMove(routes, ways[cell].edge, self._turns_back)
+            self._move = EdgeMove(routes, ways[cell].edge, self._steers)
             return self._move.next(None, cell, pose)
         self._give_up(Outcome.BLOCKED, 'no way leads home from ' + (
             'outside of all places' if cell is None else routes.graph.name(cell)))

@@ -191,6 +191,8 @@ def test_it_drives_from_where_it_is_or_round_the_corner_or_from_the_centre() -> 
         assert leg[:2] == (first, 0.0) and len(leg.via) == via, begin
         assert not any(dist(point, (0, 0)) > 0.36 for point in leg.via)
         assert first or move.next(REACHED, 1, begin)[:2] == (4.0, 0.0)
+        planned = EdgeMove(routes, LINE.outgoing(1)[0], steers=False).next(None, 1, begin)
+        assert planned[:2] == (4.0, 0.0) and not planned.via and planned.direct
 
 
 def test_an_arc_is_as_wide_as_the_map_allows_and_else_keeps_to_the_edges() -> None:
@@ -210,8 +212,8 @@ def test_an_arc_is_as_wide_as_the_map_allows_and_else_keeps_to_the_edges() -> No
 
 def test_it_backs_off_before_it_turns_to_go_back_far_and_a_planner_need_not() -> None:
     routes = Routes(Zones(LINE), 1.0, 20.0)
-    for far, turns_back, backs in ((0.9, True, 1), (3.0, True, 2), (3.0, False, 1)):
-        move = EdgeMove(routes, LINE.outgoing(1)[0], turns_back)
+    for far, steers, backs in ((0.9, True, 1), (3.0, True, 2), (3.0, False, 1)):
+        move = EdgeMove(routes, LINE.outgoing(1)[0], steers)
         move.next(None, 1, Pose(0.0, 0.0, 0.0))
         leg = move.next(BUMPED, None, Pose(far, 0.0, 0.0))
         assert leg.retreat and leg.backwards is None
