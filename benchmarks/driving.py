@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-import math
 from pathlib import Path
 from statistics import mean
 import sys
@@ -20,26 +19,23 @@ from typing import Any
 
 from arguments import Arguments
 from code_version import ROOT
+from driven import DrivenRobot
 from hours import FLAT
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import Problem, RESET
 from mnm_ros.core.model.support import Support
 from mnm_ros.core.presets import settings
-from mnm_ros.driving.drive import Drive, Lag, limits_of, Outcome, STILL, Velocity
+from mnm_ros.driving.drive import limits_of, Outcome
 from mnm_ros.driving.grid import Place, Ways
-from mnm_ros.driving.maneuvers import Maneuver, Move, MOVES, successors, WayHome
-from mnm_ros.driving.pose import Pose, Transform
-from mnm_ros.driving.sight import seen_points, Sight
+from mnm_ros.driving.maneuvers import Move, MOVES, successors, WayHome
+from mnm_ros.driving.pose import Pose
 from mnm_ros.parameters import NODES
 from mnm_ros.simulation.diff_drive import body_of, DiffDrive, occupancy
-from mnm_ros.simulation.scanner import Scanner
 from mnm_ros.simulation.world import World
 import yaml
 
 RADIUS = 6.0
-SCANS, RAYS = 4, 120    # ticks from one scan to the next, and its rays
-THINKING = 1         # ticks from an answer to the next order
 JUMPING = 0.02       # share of poses that jump
 ACTIONS = MOVES['compass']
 DOOR = (2, 3)        # column and row of the gap between the rooms in the west
@@ -90,59 +86,42 @@ class Tally:
                 f'{self.wrong} | {self.contact / self.seconds:.2%} |')
 
 
-class Driver:
+class Driver(DrivenRobot):
     """Drives the simulated robot as ``grid_driver`` does, one order after the other."""
 
     def __init__(self, seed: int, given: Mapping[str, Any], simulated: Mapping[str, Any]) -> None:
-        self.world = flat()
+        self.world = world = flat()
+        self.ways = Ways(world.grid)
+        self.ways.read(occupancy(world, world.walls), given['robot_radius'])
         self._given = given
-        self.robot = DiffDrive(
-            self.world, replace(body_of(simulated), pose_jumps=JUMPING), seed)
-        self.ways = Ways(self.world.grid)
-        self.ways.read(occupancy(self.world, self.world.walls), given['robot_radius'])
-        self.limits = limits_of(given)
-        self.sight = Sight(given['robot_radius'], given['scan_margin'])
-        self._scanner = Scanner(self.world, RAYS, simulated['scan_range'],
-                                simulated['scan_noise'], seed)
-        self.place = Place(self.ways.grid, given['hysteresis'])
-        self.home = self.world.home_pose
+        self.home = world.home_pose
         self.tally = Tally()
-        self._lag = Lag(self.limits.latency)
         self._at_home = True
-        self._drive: Drive | None = None    # the last one, which may still roll
-        self._pose = self._seen()
+        super().__init__(
+            DiffDrive(world, replace(body_of(simulated), pose_jumps=JUMPING), seed),
+            Place(world.grid, given['hysteresis']), limits_of(given), given, simulated, seed)
 
     def order(self, action: int) -> int:
         """Execute an action; return the state that is answered."""
-        begin, cell = self._time, self.place.cell
+        begin, cell, contact = self.time, self.place.cell, self.contact
         if action == RESET and not self._at_home:
-            self._play(WayHome(self.ways, self.home, self._given['home_retries'],
-                               self._given['move_timeout'], False))
+            self.play(WayHome(self.ways, self.home, self._given['home_retries'],
+                              self._given['move_timeout'], False))
             if cell != self._cell(self.home):
-                self.tally.home.append(self._time - begin)
+                self.tally.home.append(self.time - begin)
         elif action != RESET:
-            rolling = (self._drive is not None and not self._drive.outcome
-                       and self._drive.velocity.forward > 0)
             move = Move(
-                self.ways, ACTIONS[action], cell, 0, self._given['move_timeout'], rolling)
-            self._play(move)
+                self.ways, ACTIONS[action], cell, 0, self._given['move_timeout'], self.rolls)
+            self.play(move)
             self._count(move, cell)
         state = self.place.state
         self._at_home = action == RESET and state == self._cell(self.home)
         self.tally.wrong += state != self._cell(self.robot.pose)
-        for _ in range(THINKING):
-            self._step()
+        self.think()
         self.tally.steps += 1
-        self.tally.seconds += self._time - begin
+        self.tally.seconds += self.time - begin
+        self.tally.contact += self.contact - contact
         return state
-
-    @property
-    def _time(self) -> float:
-        return self.robot.ticks * self.robot.body.tick
-
-    @property
-    def _ahead(self) -> Pose:
-        return self._lag.ahead(self._time, self._pose)
 
     def _cell(self, pose: Pose) -> int | None:
         return self.ways.grid.cell_at(pose.x, pose.y)
@@ -153,47 +132,6 @@ class Driver:
         if there is not None and door not in (cell, there):
             self.tally.moves += 1
             self.tally.failed += move.outcome is not Outcome.REACHED
-
-    def _play(self, maneuver: Maneuver) -> None:
-        begin = self._time
-        leg = maneuver.next(None, self.place.cell, self._ahead)
-        while leg is not None:
-            drive = self._drive
-            self._drive = Drive(self.limits, leg, self._time, self._ahead, 0.0,
-                                drive.velocity if drive and not drive.outcome else STILL)
-            while self._drive.outcome is None:
-                self._step()
-                if maneuver.is_decided(
-                        self.place.cell, 0, self._pose, self._given['decided_at']):
-                    return
-            leg = maneuver.next(
-                self._drive.outcome, self.place.cell, self._ahead, self._time - begin)
-
-    def _step(self) -> None:
-        if self._drive is None or self._drive.outcome:
-            self._pose = self._tick(STILL)
-            return
-        place, room, aside = self._ahead, math.inf, 0.0
-        if self._given['use_scan']:
-            aside = self.sight.aside(*self._drive.way(place)[:2])
-            room = self.sight.room(self._drive.way(place, aside))
-        self._pose = self._tick(self._drive.step(self._time, place, 0.0, room, aside))
-
-    def _tick(self, velocity: Velocity) -> Pose:
-        self._lag.send(self._time, velocity)
-        self.robot.command(*velocity)
-        self.robot.tick()
-        self.tally.contact += self.robot.bumped * self.robot.body.tick
-        return self._seen()
-
-    def _seen(self) -> Pose:
-        pose = self.robot.localised()
-        self.place.update(pose)
-        if self._given['use_scan'] and self.robot.ticks % SCANS == 0:
-            ranges = self._scanner.scan(self.robot.pose, self.robot.closed)
-            self.sight.look(seen_points(
-                ranges, 0.0, math.tau / RAYS, (0.0, self._scanner.farthest), Transform()), pose)
-        return pose
 
 
 def explore(seed: int) -> tuple[Tally, Tally]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mnm_ros.checkpoint.forget import files_of
+from mnm_ros.checkpoint.forget import FILE, files_of
 from mnm_ros.checkpoint.generations import Generations
 from mnm_ros.checkpoint.input_log import refusing, SavedInputs, set_aside
 from mnm_ros.checkpoint.warm_start import begun
@@ -30,9 +30,9 @@ from mnm_ros.core.inputs import Input, InputListener
 from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.model.declaration import Declaration
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.files import write_whole
+from mnm_ros.files import read_own, write_whole
 from mnm_ros.places.graph_change import GraphChange
-from mnm_ros.robot_description import KEPT, RobotDescription
+from mnm_ros.robot_description import KEPT, RobotDescription, UNDESCRIBED
 
 TRUSTED = '.trusted'
 """After the name of an explorer, of the file that says since when policies are trusted."""
@@ -130,6 +130,59 @@ class OtherGraph:
             exploration.observe_work(*step)
         exploration.lose_place()
         return exploration, inputs
+
+
+def described_in(path: Path) -> RobotDescription:
+    """
+    Return the description that is kept in a file.
+
+    :raises OSError: if the file cannot be read.
+    :raises ValueError: if it holds no description.
+    """
+    return RobotDescription.from_text(read_own(path).decode('utf-8'))
+
+
+def described_beside(log: Path) -> RobotDescription:
+    """
+    Return the description that is kept beside a transition log or a checkpoint.
+
+    :return: ``UNDESCRIBED`` if there is none.
+    :raises CheckpointError: if it cannot be read.
+    """
+    path = _beside(log)
+    try:
+        return described_in(path)
+    except FileNotFoundError:
+        return UNDESCRIBED
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f'{path} cannot be read: {error}') from None
+
+
+def check_same_graph(log: Path, described: RobotDescription) -> None:
+    """
+    Check that the places and ways of a log have the same numbers in a description.
+
+    :raises CheckpointError: if they do not, or if that is not known.
+    """
+    before = described_beside(log)
+    if not (before.moves or described.moves):
+        return
+    change = GraphChange.between(before, described)
+    if change is None:
+        graph, other = (log, 'the robot side') if before.moves else ('the robot side', log)
+        raise CheckpointError(
+            f'{graph} has the ways of a graph and {other} has none, expected one graph'
+            + ('' if before.moves else f', of which {_beside(log)} tells'))
+    if not change.keeps_numbers:
+        raise CheckpointError(
+            f'{log} is of another graph than the robot side ({change.text}), expected the same '
+            'graph; what is the same counts on if checkpoint_dir is a copy of the folder of the '
+            'log')
+
+
+def _beside(log: Path) -> Path:
+    found = FILE(log.name)
+    return log.parent / f'{found["name"] if found else log.name.partition(".")[0]}{KEPT}'
 
 
 def _recorded(folder: Path, name: str, identity: Mapping[str, Any],

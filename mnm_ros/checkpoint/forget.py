@@ -39,7 +39,7 @@ from mnm_ros.core.inputs import (
 from mnm_ros.core.model.problem import RESET
 
 _STEPS = re.compile('[0-9]{1,18}').fullmatch
-_FILE = re.compile(r'(?P<name>.+?)\.(\d{8,}|log)\.sqlite').fullmatch
+FILE = re.compile(r'(?P<name>.+?)\.(\d{8,}|log)\.sqlite').fullmatch
 
 
 class Forgotten(NamedTuple):
@@ -118,13 +118,13 @@ def forget(folder: Path, source: str, since: str = '', name: str = '') -> Forgot
 def files_of(folder: Path, name: str) -> list[Path]:
     """Return the generations of an explorer, the oldest first, and the transition log."""
     return [path for path in sorted(folder.glob(f'{name}.*.sqlite'), key=lambda path: path.name)
-            if (found := _FILE(path.name)) and found['name'] == name]
+            if (found := FILE(path.name)) and found['name'] == name]
 
 
 def _named(folder: Path, name: str) -> str:
     """Return the name of the explorer whose files are in a folder."""
     names = sorted({found['name'] for path in folder.glob('*.sqlite')
-                    if (found := _FILE(path.name))})
+                    if (found := FILE(path.name))})
     if not names or name and name not in names:
         raise CheckpointError(f'{folder} holds files of {", ".join(names) or "no explorer"}, '
                               f'expected those of {name or "one"}')

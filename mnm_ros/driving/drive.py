@@ -334,21 +334,24 @@ class Drive:
                 distance / self._limits.speed)
 
     def _following(self, pose: Pose) -> tuple[Velocity, float]:
-        """Drive on the arc that leads to a point ahead on the path: pure pursuit."""
+        """Drive to the end of the straight part, and on the arc that leads round a corner."""
         assert self._path is not None
-        if self._path.left <= self._leg.ahead or self._is_there(pose):
+        if self._path.is_last or self._is_there(pose):
             return self._enter(self._going, pose)
         error = self._off_course(pose)
         if abs(error) > _LOST:
             return self._enter(self._turning, pose)
+        speed, remaining = self._speed(max(0.0, min(self._path.left, self._room))), (
+            self._path.left / self._limits.speed)
+        if not self._path.turns:
+            return Velocity(math.cos(error) * speed, self._turn(error)[0].turn), remaining
         curvature = 2 * math.sin(error) / max(math.dist(pose[:2], self._path.aim), _SHORTEST)
-        speed = self._speed(max(0.0, min(self._path.left, self._room)))
         speed = min(speed, self._leg.ahead / _EARLY,
                     _SWAY * self._limits.turn / max(abs(curvature), _SHORTEST))
-        return Velocity(speed, curvature * speed), self._path.left / self._limits.speed
+        return Velocity(speed, curvature * speed), remaining
 
     def _is_there(self, pose: Pose) -> bool:
-        arriving = self._path is None or self._path.left <= self._leg.ahead
+        arriving = self._path is None or self._path.is_last
         return arriving and self._distance(pose) <= self._limits.tolerance
 
     def _facing(self, pose: Pose) -> tuple[Velocity, float]:

@@ -58,7 +58,7 @@ class Maneuver(ABC):
 
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
         """
-        Take a pose on the way; return whether the robot has arrived, though it still rolls.
+        Take a pose on the way; return whether the leg has reached its end, though the robot rolls.
 
         :param depth: how far within the last cell poses have to be, as a part of its size.
         """
@@ -192,11 +192,7 @@ class Move(Maneuver):
         there = self._there
         inside = (there == cell != self._start and not self._retreating and not self._aligning
                   and (heading == self._facing or not self._ways.grid.with_heading))
-        deep = inside and self._ways.grid.is_deep(cell, pose, depth)
-        if not self._agreed(deep, pose) or self._start is None or there is None:
-            return False
-        self._ways.succeeded(self._start, there)
-        return True
+        return self._agreed(inside and self._ways.grid.is_deep(cell, pose, depth), pose)
 
     def _after_a_detour(self) -> Outcome:
         if self._start is None or self._there is None:
@@ -274,10 +270,7 @@ class WayHome(Homing):
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
         inside = (self._last and not self._retreating and cell == self._home_cell
                   and not self._ways.grid.with_heading)
-        if not self._agreed(inside and self._ways.grid.is_deep(cell, pose, depth), pose):
-            return False
-        self._passed(len(self._route) - 1)
-        return True
+        return self._agreed(inside and self._ways.grid.is_deep(cell, pose, depth), pose)
 
     def _passed(self, moves: int) -> None:
         """Record moves of the leg that have succeeded."""

@@ -88,6 +88,15 @@ class Map:
         before = float(_apart(pixels, first, first).min())
         return nearest <= 0 or nearest < min(reach, before) * _NEARER
 
+    def corners(self, place: Point, reach: float) -> Points:
+        """Return the corners in m of the occupied pixels in a square of twice the reach in m."""
+        centre, pixels = self.pixels([place])[0], reach / self.resolution
+        low, high = (np.clip(np.floor(centre + side), 0, (self.width, self.height)).astype(
+            np.int64) for side in (-pixels, pixels + 1))
+        walls = self.pixel_rows[low[1]:high[1], low[0]:high[0]] >= OCCUPIED
+        found = np.argwhere(walls)[:, ::-1] + low
+        return self.points(np.concatenate([found + corner for corner in product((0, 1), (0, 1))]))
+
     @cached_property
     def pixel_rows(self) -> NDArray[np.int8]:
         """Return the values, shape (height, width), the lowest row first."""

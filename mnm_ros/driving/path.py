@@ -14,7 +14,7 @@ from mnm_ros.driving.pose import wrapped
 _ARC = 4           # straight parts of a rounded corner
 _SLIGHT = 0.3      # rad; a smaller turn needs no arc
 _CUT = 1 / 8       # of an arc's radius, by which a robot that aims as far ahead cuts it
-_SHARPEST = 1.7    # rad, that are rounded; a quarter turn is 1.57
+_SHARPEST = 2.5    # rad, that are rounded; half a turn is 3.14
 
 IsFree = Callable[[Sequence[Point]], bool]
 """Whether a way may be driven."""
@@ -95,8 +95,12 @@ class Path:
     """
     How far a robot is on a way; it may be beside it, but does not go back.
 
+    The robot aims at the end of the straight part that it is on, or some way ahead round a corner,
+    as pure pursuit does (Coulter 1992, *Implementation of the pure pursuit path tracking
+    algorithm*): a jump of the localisation turns a robot that aims far ahead the least.
+
     :param points: of the way in m.
-    :param ahead: how far to aim ahead in m.
+    :param ahead: how far to aim ahead in m, at least.
     :ivar driven: the m of it that are driven.
     """
 
@@ -116,7 +120,26 @@ class Path:
     @property
     def aim(self) -> Point:
         """Return the point of the way to drive to."""
-        return self._point(self.driven + self._ahead)
+        return self._point(self._aim)
+
+    @property
+    def turns(self) -> bool:
+        """Whether it aims round a corner."""
+        return self._aim > self._straight
+
+    @property
+    def is_last(self) -> bool:
+        """Whether it aims at the end."""
+        return self._aim >= self._at[-1]
+
+    @property
+    def _straight(self) -> float:
+        """Return where the straight part ends that the robot is on."""
+        return next((at for at in self._at if at > self.driven), self._at[-1])
+
+    @property
+    def _aim(self) -> float:
+        return max(self.driven + self._ahead, self._straight)
 
     def lap(self, place: Point) -> None:
         """Record where the robot is: at the nearest point that is not far ahead."""
@@ -125,7 +148,7 @@ class Path:
 
     def ahead(self, length: float) -> list[Point]:
         """Return the points from the aim on, over a length in m."""
-        begin = self.driven + self._ahead
+        begin = self._aim
         return [self.aim, *(point for point, at in zip(self._points, self._at)
                             if begin < at <= begin + length),
                 self._point(begin + length)]

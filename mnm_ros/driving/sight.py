@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""What a laser scanner sees, how far a robot may drive before contact, and what bumpers say."""
+"""
+The obstacles that a laser scanner sees or a map shows, and what bumpers say.
+
+How far a robot may drive before contact, and how it keeps from what is beside its way.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from collections.abc import Sequence
 import math
 from typing import Any
 
-from mnm_ros.driving.occupancy import Point, Points
+from mnm_ros.driving.occupancy import Map, Point, Points
 from mnm_ros.driving.pose import Pose, Transform
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +30,8 @@ BACKED_UP = ('BACKUP_LIMIT (HazardDetection type 0): the base reverses no furthe
 
 _FEWEST = 2     # points that are something; a single one may be noise
 _EDGE = 0.6     # of the radius; obstacles farther aside may be passed
+_BESIDE = 0.1   # m, that a robot keeps from the walls of a map beside its way, if it can
+_NEAR = 2.0     # m of the way, on which it does
 _OWN = 0.9      # of the radius, within which a scanner sees the robot itself
 
 
@@ -104,25 +110,8 @@ class Sight:
         return float(np.partition(nearest, _FEWEST - 1)[_FEWEST - 1]) - self._margin
 
     def aside(self, start: Point, end: Point) -> float:
-        """
-        Return how far to the left of a straight way the middle of its free strip is, in m.
-
-        Only within the margin, by which a pose may be wrong: it does not lead round an obstacle.
-        """
-        length = math.dist(start, end)
-        if not length:
-            return 0.0
-        direction = np.subtract(end, start) / length
-        seen = self._points - start
-        along = seen @ direction
-        beside = seen @ (-direction[1], direction[0])
-        far, reach = np.abs(beside), self._radius + self._margin
-        near = (along > -self._radius / 2) & (along < length) & (far < reach) & (
-            far > _EDGE * self._radius)
-        left, right = (
-            float(np.clip(np.min(far[near & side], initial=reach) - self._radius,
-                          -self._margin, self._margin)) for side in (beside > 0, beside < 0))
-        return (left - right) / 2
+        """Return ``aside`` of what was seen."""
+        return aside(self._points, start, end, self._radius, self._margin)
 
     def _contact(self, start: Point, end: Point, length: float) -> NDArray[np.float64]:
         """Return after which part of a way in m each point is touched; infinite for never."""
@@ -134,3 +123,45 @@ class Sight:
         touched = along - np.sqrt(np.maximum(room, 0.0))
         in_the_way = (room > 0) & (along > 0) & (touched <= length)
         return np.where(in_the_way, touched, math.inf)
+
+
+class MapSight:
+    """
+    The walls of a map beside the way of a robot that sees nothing.
+
+    :param radius: of the robot in m.
+    """
+
+    def __init__(self, map_: Map, radius: float) -> None:
+        self._map = map_
+        self._radius = radius
+
+    def aside(self, start: Point, end: Point) -> float:
+        """Return ``aside`` of the walls on the next metres of a way."""
+        length = math.dist(start, end)
+        if length > _NEAR:
+            end = (start[0] + (end[0] - start[0]) * _NEAR / length,
+                   start[1] + (end[1] - start[1]) * _NEAR / length)
+        walls = self._map.corners(start, min(length, _NEAR) + self._radius + _BESIDE)
+        return aside(walls, start, end, self._radius, _BESIDE)
+
+
+def aside(points: Points, start: Point, end: Point, radius: float, margin: float) -> float:
+    """
+    Return how far to the left of a straight way the middle of its free strip is, in m.
+
+    Only within the margin, by which a pose may be wrong: it does not lead round an obstacle.
+    """
+    length = math.dist(start, end)
+    if not length:
+        return 0.0
+    direction = np.subtract(end, start) / length
+    seen = points - start
+    along = seen @ direction
+    beside = seen @ (-direction[1], direction[0])
+    far, reach = np.abs(beside), radius + margin
+    near = (along > -radius / 2) & (along < length) & (far < reach) & (far > _EDGE * radius)
+    left, right = (
+        float(np.clip(np.min(far[near & side], initial=reach) - radius, -margin, margin))
+        for side in (beside > 0, beside < 0))
+    return (left - right) / 2

@@ -22,7 +22,7 @@ from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.node_scope import NodeScope
 from mnm_ros.nodes.common.robot_profile import AwaitedDescription
 from mnm_ros.nodes.common.spin import run
-from mnm_ros.nodes.exploring.exploration_store import keeps_graph
+from mnm_ros.nodes.exploring.exploration_store import concerns_graph
 from mnm_ros.nodes.exploring.services import Services
 from mnm_ros.nodes.exploring.session import ExplorationSession, file_declaration
 from mnm_ros.parameters import NODES, Parameters
@@ -233,7 +233,8 @@ class Explorer(LifecycleNode):
         """
         if self._session or self._awaited:
             return
-        self._keeps_graph = keeps_graph(self, self._given['checkpoint_dir'])
+        self._keeps_graph = concerns_graph(
+            self, self._given['checkpoint_dir'], self._given['warm_start'])
         if self._all_set():
             self._begin_session()
         else:
@@ -249,7 +250,8 @@ class Explorer(LifecycleNode):
     def _begin(self, description: RobotDescription) -> str:
         """Make the session for what a robot side is; return why not, or nothing."""
         given = self._given
-        if self._keeps_graph and description.moves and not description.declaration:
+        if description.moves and not description.declaration and (
+                self._keeps_graph or not (given.is_set('radius') or file_declaration(given))):
             return 'it has not said yet where its moves lead, as it waits for a map'
         given.find('actions', list(description.actions))
         try:

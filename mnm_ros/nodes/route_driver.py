@@ -60,7 +60,7 @@ class RouteDriver(MobileDriver):
 
     def _move(self, action: int) -> Maneuver:
         edges = self._graph.outgoing(self._tracker.place.state)
-        return EdgeMove(self._routes, edges[action], self._turns_back) if (
+        return EdgeMove(self._routes, edges[action], self._steers) if (
             action < len(edges)) else Stay(0.0)
 
     def _way_home(self) -> Maneuver:
@@ -68,10 +68,10 @@ class RouteDriver(MobileDriver):
         if self._home_mover is not self._base_mover:    # the platform knows the way
             return RouteHome(self._routes, home, given['home_retries'], given['home_timeout'])
         return RouteHome(self._routes, home, given['home_retries'], 0.0, given['home_timeout'],
-                         _ASTRAY, self._turns_back)
+                         _ASTRAY, self._steers)
 
     @property
-    def _turns_back(self) -> bool:
+    def _steers(self) -> bool:
         return isinstance(self._base_mover, VelocityMover)
 
     def describe(self) -> RobotDescription:

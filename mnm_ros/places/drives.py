@@ -4,19 +4,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from heapq import heappop, heappush
 import math
 from typing import NamedTuple
 
 from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.maneuvers import after_detours, Homing, Maneuver
-from mnm_ros.driving.occupancy import Map
+from mnm_ros.driving.occupancy import Map, Point
+from mnm_ros.driving.path import smooth_part
 from mnm_ros.driving.pose import Pose
 from mnm_ros.places.place_graph import Edge
-from mnm_ros.places.zones import state_of, Zones
+from mnm_ros.places.zones import state_of, to_lines, Zones
+import numpy as np
 
 _OFF = 1 / 8     # of a zone, beside an edge, up to which it is driven from where the robot is
+_ROOMS = 0.5, 0.35, 0.25, 0.15, 0.1, 0.06    # m before and after a centre, that an arc may take
 _BACKWARDS = 1.0    # m, that a robot drives back without a turn
 _CLEAR = 0.3     # m, that it backs off from an obstacle before it turns to drive back
 _NEAREST = 16    # places to which a robot outside of all is driven, if the way there is free
@@ -69,6 +72,43 @@ class Routes:
         x, y = self.zones.centre(place)
         far = math.dist((x, y), pose[:2])
         return Leg(x, y, None, self._timeout + 2 * self._pace * far)
+
+    def along(self, edge: Edge, pose: Pose) -> Leg | None:
+        """
+        Return the leg along an edge, round the corner at its start if the robot is not there yet.
+
+        :return: None if the robot has to stop at the start, as there is no room for an arc.
+        """
+        start, end = self.zones.centre(edge.start), self.zones.centre(edge.end)
+        leg = self.leg(edge.end, pose)._replace(direct=True)
+        if self._is_near(edge, pose[:2]):
+            return leg
+        far = math.dist(pose[:2], start)
+        rooms = [min(room, far / 2) for room in _ROOMS]
+        part = smooth_part([pose[:2], start, end], rooms, lambda way: self._may_blend(
+            edge, way, pose[:2]))
+        return leg._replace(via=tuple(part.points[1:-1]), ahead=part.room) if (
+            part.last > 1) else None
+
+    def _is_near(self, edge: Edge, place: Point) -> bool:
+        """Whether the robot is neither beside an edge nor behind it."""
+        (x, y), (end_x, end_y) = map(self.zones.centre, (edge.start, edge.end))
+        along, up, far = end_x - x, end_y - y, self.graph.length(edge)
+        if not far:
+            return True
+        beside = abs((place[0] - x) * up - (place[1] - y) * along) / far
+        behind = ((x - place[0]) * along + (y - place[1]) * up) / far
+        return max(beside, behind) <= _OFF * self.graph.zone(edge.start)
+
+    def _may_blend(self, edge: Edge, way: Sequence[Point], before: Point) -> bool:
+        """Whether an arc from a point to an edge is free on the map, or else close to both."""
+        if self._map is not None:
+            return bool(self._map.is_free(way[:-1], way[1:], self._radius).all())
+        start, end = (np.array([self.zones.centre(place)]) for place in (edge.start, edge.end))
+        points = np.array(way)
+        apart = np.minimum(to_lines(points, np.array([before]), start),
+                           to_lines(points, start, end))
+        return float(apart.max()) <= _OFF * self.graph.zone(edge.start)
 
     def succeeded(self, edge: Edge) -> None:
         """Remember that an edge is open, and hence the one back."""
@@ -129,20 +169,16 @@ class EdgeMove(Maneuver):
     """
     A drive along an edge; if it fails, back to its start.
 
-    :param turns_back: whether a robot that has to go back far turns first, as it has no planner.
+    :param steers: whether the driver steers itself: the robot keeps to the edge, and turns before
+        it goes back far. A planner finds its own way.
     """
 
-    def __init__(self, routes: Routes, edge: Edge, turns_back: bool = True) -> None:
+    def __init__(self, routes: Routes, edge: Edge, steers: bool = True) -> None:
         super().__init__(2 * routes.graph.zone(edge.end))
         self.edge = edge
         self._routes = routes
-        self._turns_back = turns_back
+        self._steers = steers
         self._aligning = self._backing_off = self._retreating = False
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether the robot is on its way to the end."""
-        return not (self._aligning or self._backing_off or self._retreating)
 
     def next(    # noqa: A003
             self, ended: Outcome | None, cell: int | None, pose: Pose,
@@ -150,12 +186,12 @@ class EdgeMove(Maneuver):
         if ended is None and self.edge in self._routes.closed:
             self.outcome = Outcome.BLOCKED
             return None
-        if ended is None and self._is_off(pose):
-            self._aligning = True
-            return self._routes.leg(self.edge.start, pose)
         if ended is None or self._aligning:
-            self._aligning = False
-            return self._routes.leg(self.edge.end, pose)._replace(direct=True)
+            straight = self._aligning or not self._steers
+            leg = self._routes.leg(self.edge.end, pose)._replace(direct=True) if straight else (
+                self._routes.along(self.edge, pose))
+            self._aligning = leg is None
+            return leg or self._routes.leg(self.edge.start, pose)
         if ended is Outcome.DETOUR:
             ended = after_detours(self._routes.detoured(self.edge))
         if ended is Outcome.BROKEN_OFF:    # on the way back, too: what was in the way is unknown
@@ -167,22 +203,9 @@ class EdgeMove(Maneuver):
         return None
 
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
-        deep = (self.goes_on and cell == self.edge.end
-                and self._routes.zones.is_deep(cell, pose, depth))
-        if not self._agreed(deep, pose):
-            return False
-        self._routes.succeeded(self.edge)
-        return True
-
-    def _is_off(self, pose: Pose) -> bool:
-        """Whether the robot has to go to the centre of its place before it drives on."""
-        (x, y), (end_x, end_y) = map(self._routes.zones.centre, (self.edge.start, self.edge.end))
-        along, up, far = end_x - x, end_y - y, self._routes.graph.length(self.edge)
-        if not far:
-            return False
-        beside = abs((pose.x - x) * up - (pose.y - y) * along) / far
-        behind = ((x - pose.x) * along + (y - pose.y) * up) / far
-        return max(beside, behind) > _OFF * self._routes.graph.zone(self.edge.start)
+        goes_on = not (self._aligning or self._backing_off or self._retreating)
+        return self._agreed(goes_on and cell == self.edge.end
+                            and self._routes.zones.is_deep(cell, pose, depth), pose)
 
     def _end(self, ended: Outcome, pose: Pose) -> Leg | None:
         """Record how the drive has ended; return the leg back if it has failed."""
@@ -193,7 +216,7 @@ class EdgeMove(Maneuver):
         self._routes.failed(self.edge)
         x, y = self._routes.zones.centre(self.edge.start)
         far = math.dist((x, y), pose[:2])
-        if far <= _BACKWARDS or not self._turns_back:
+        if far <= _BACKWARDS or not self._steers:
             self._retreating = True
             return self._routes.leg(self.edge.start, pose)._replace(backwards=None, retreat=True)
         self._backing_off = True
@@ -227,12 +250,12 @@ class RouteHome(Homing):
         edges; 0 for edges.
     :param limit: as of ``Homing``.
     :param farthest: m from all zones and edges; farther away nothing is driven.
-    :param turns_back: as of ``EdgeMove``.
+    :param steers: as of ``EdgeMove``.
     """
 
     def __init__(self, routes: Routes, home: int, retries: int, in_one_go: float = 0.0,
                  limit: float = math.inf, farthest: float = math.inf,
-                 turns_back: bool = True) -> None:
+                 steers: bool = True) -> None:
         super().__init__(2 * routes.graph.zone(home), limit)
         self.legs: list[tuple[int, int, int]] = []
         self._routes = routes
@@ -240,22 +263,16 @@ class RouteHome(Homing):
         self._retries = retries
         self._in_one_go = in_one_go
         self._farthest = farthest
-        self._turns_back = turns_back
+        self._steers = steers
         self._blocked: set[Ends] = set()
         self._move: EdgeMove | None = None    # under way,
         self._target = home                   # or else the place to which the robot drives
 
     def is_decided(self, cell: int | None, heading: int, pose: Pose, depth: float) -> bool:
-        move = self._move
-        last = self._target == self._home if move is None else (
-            move.goes_on and move.edge.end == self._home)
-        deep = last and cell == self._home and self._routes.zones.is_deep(cell, pose, depth)
-        if not self._agreed(deep, pose):
-            return False
-        if move is not None:
-            self._routes.succeeded(move.edge)
-            self._witness(move.edge, cell)
-        return True
+        if self._move is not None:
+            return self._move.is_decided(cell, heading, pose, depth)
+        return self._agreed(cell == self._target and self._routes.zones.is_deep(
+            cell, pose, depth), pose)
 
     def _next(self, ended: Outcome | None, cell: int | None, pose: Pose) -> Leg | None:
         if ended is not None:
@@ -306,7 +323,7 @@ class RouteHome(Homing):
                 self._target = entry
                 return routes.leg(entry, pose)
         elif cell in (ways := routes.towards(self._home, self._blocked)):
-            self._move = EdgeMove(routes, ways[cell].edge, self._turns_back)
+            self._move = EdgeMove(routes, ways[cell].edge, self._steers)
             return self._move.next(None, cell, pose)
         self._give_up(Outcome.BLOCKED, 'no way leads home from ' + (
             'outside of all places' if cell is None else routes.graph.name(cell)))

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import Declaration, listed
+from mnm_ros.places.floors import apart, floors
 from mnm_ros.robot_description import MAX_STATES, RobotDescription
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -241,20 +242,26 @@ class PlaceGraph:
             + ((),) * (self.actions - len(self.outgoing(place))) for place in self.places})
 
     def describe(self, home: int) -> RobotDescription:
-        """Return what a robot side that drives along the edges says about itself."""
+        """
+        Return what a robot side that drives along the edges says about itself.
+
+        Of several levels each is a room, and its positions are beside those of the others.
+        """
         doors: dict[str, list[tuple[int, int]]] = {}
         for place in self.places:
             for action, edge in enumerate(self.outgoing(place)):
                 if edge.door:
                     doors.setdefault(edge.door, []).append((place, action))
-        rooms: dict[str, list[int]] = {}
+        levels = {number: place.level for number, place in self.places.items()}
+        rooms: dict[str, list[int]] = {
+            level: [*places] for level, places in floors(levels).items()}
         for number, each in self.places.items():
             if each.room:
                 rooms.setdefault(each.room, []).append(number)
         return RobotDescription(
-            tuple(f'way {action + 1}' for action in range(self.actions)), home, self.frame,
-            self._names,
-            {number: (place.x, place.y) for number, place in self.places.items()},
+            tuple(f'way {action + 1}' for action in range(self.actions)), home,
+            '' if floors(levels) else self.frame, self._names,
+            apart({number: (place.x, place.y) for number, place in self.places.items()}, levels),
             declaration=self.declaration,
             doors={door: tuple(pairs) for door, pairs in doors.items()},
             rooms={room: tuple(places) for room, places in rooms.items()},
@@ -295,6 +302,15 @@ class PlaceGraph:
             place = self.places[number]
             at.setdefault((place.x, place.y, place.level), []).append(number)
         return at
+
+    def check_one_level(self) -> None:
+        """Raise FileError if a robot would have to take a lift."""
+        levels = sorted({place.level for place in self.places.values()})
+        if len(levels) > 1:
+            raise self._error(
+                f'places on the levels {", ".join(levels)}, expected one level, because no robot '
+                'side takes a lift; make a file of each level, and start a node in a namespace of '
+                'its own for each')
 
     def called(self, text: str) -> int:
         """

@@ -53,6 +53,10 @@ class _Lanes:
         """Return the graph of all vertices that a lane begins or ends at; lifts join levels."""
         lanes, in_lifts = dict(self.numbers.of_edges), self.numbers.of_lifts
         for name, vertices in self.lifts.items():
+            for vertex in vertices:
+                place = self.places[vertex]
+                if not place.name:
+                    self.places[vertex] = replace(place, name=f'{name} {place.level}')
             for one, other in zip(vertices, vertices[1:]):
                 key = f'lift {name} {one}'
                 self.add(key, (one, other), True, name)

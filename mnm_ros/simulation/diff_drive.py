@@ -182,6 +182,11 @@ class DiffDrive:
             self.battery.tick(body.tick, (abs(left) + abs(right)) / 2, self._docked)
 
     @property
+    def touched(self) -> bool:
+        """Whether the robot touched something in the last tick."""
+        return self.bumped
+
+    @property
     def _docked(self) -> bool:
         x, y, _ = self.world.home_pose
         moves = self.speed or self.turn_rate
@@ -341,7 +346,8 @@ def driver_parameters(
     if isinstance(world, PlanWorld):
         return {**fast, 'plan': str(world.path.absolute()), 'declare_successors': True}
     if isinstance(world, GraphWorld):
-        return {**fast, 'graph': str(world.path.absolute())}
+        walls = {'use_map': True, 'robot_radius': body.radius} if world.map_file else {}
+        return {**fast, 'graph': str(world.path.absolute()), **walls}
     home_x, home_y, _ = world.home_pose
     return {
         **fast, 'use_map': True, 'cell_size': grid.cell_size, 'origin_x': grid.origin_x,

@@ -53,8 +53,10 @@ class GraphWorld(MapWorld):
         """
         Return the world of a graph.
 
-        :raises FileError: if the map cannot be read, or home is not free on it.
+        :raises FileError: if the map cannot be read, home is not free on it, or there are several
+            levels.
         """
+        graph.check_one_level()
         route = RouteWorld(graph)
         graph = route.graph
         at = _position(graph.places[graph.home])

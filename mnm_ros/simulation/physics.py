@@ -122,6 +122,10 @@ class PhysicalDrive(DiffDrive):
         x, y, z, *turn = self._correction.then(Transform.planar(self.odometry))
         return Pose(x, y, wrapped(2 * math.atan2(turn[2], turn[3])))
 
+    @property
+    def touched(self) -> bool:
+        return self._touched
+
     def tick(self) -> None:
         super().tick()
         self.touching += self._touched * self.body.tick

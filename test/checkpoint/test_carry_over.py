@@ -7,17 +7,20 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from re import escape
 from types import SimpleNamespace
 
 from mnm_ros.checkpoint.input_log import SavedInputs
 from mnm_ros.checkpoint.warm_start import begun
+from mnm_ros.core.errors import ParameterError
 from mnm_ros.core.model.problem import radius_for_all, RESET
 from mnm_ros.core.presets import OPTIONS
-from mnm_ros.nodes.exploring.exploration_store import ExplorationStore
+from mnm_ros.nodes.exploring.exploration_store import concerns_graph, ExplorationStore
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
 from mnm_ros.simulation.route_scenario import RouteWorld
 from mnm_ros.simulation.scenario import of_graph
 from mnm_ros.simulation.simulator import Simulator
+import pytest
 
 NAMES = ('hall', 'kitchen', 'lab', 'store')
 PLACES = {number: Place(4.0 * number, 0, name) for number, name in enumerate(NAMES)}
@@ -144,3 +147,35 @@ def test_files_of_other_parameters_are_kept_and_count_nothing(tmp_path: Path) ->
     assert any(', 0 transitions count on' in text for text in keeper.logged)
     assert not keeper.exploration.counts and [*tmp_path.glob('*.sqlite.other_graph.1')]
     keeper.close()
+
+
+@pytest.mark.parametrize(('now', 'said'), [
+    (BEFORE, ''), (graph({**PLACES, 4: Place(16, 0, 'attic')}, (*LINE, (3, 4))), ''),
+    (RENUMBERED, 'is of another graph than the robot side (other numbers: hall (0) is 7'),
+    (graph({**PLACES, 3: Place(12, 2, 'store')}, LINE), 'places moved: store (3)')])
+def test_a_log_of_another_graph_starts_no_exploration(
+        tmp_path: Path, now: PlaceGraph, said: str) -> None:
+    keeper = Keeper(tmp_path / 'before', BEFORE, transition_log=True)
+    keeper.explore(50)
+    keeper.close()
+    log = tmp_path / 'before' / 'explorer.log.sqlite'
+    if said:
+        with pytest.raises(ParameterError, match=f"parameter 'warm_start' is .*{escape(said)}"):
+            Keeper(tmp_path / 'now', now, warm_start=str(log))
+        return
+    assert Keeper(tmp_path / 'now', now, warm_start=str(log)).store.identity['warm_start']
+    (tmp_path / 'before' / 'explorer.robot_side.json').unlink()
+    with pytest.raises(ParameterError, match='the robot side has the ways of a graph and .* has '
+                       'none, expected one graph, of which .*explorer.robot_side.json tells'):
+        Keeper(tmp_path / 'now', now, warm_start=str(log))
+
+
+def test_whether_a_log_is_of_a_graph_is_known_before_the_robot_side_is(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path, BEFORE, transition_log=True)
+    keeper.explore(10)
+    keeper.close()
+    log = tmp_path / 'explorer.log.sqlite'
+    node = SimpleNamespace(get_fully_qualified_name=lambda: '/explorer')
+    assert concerns_graph(node, '', str(log)) and concerns_graph(node, str(tmp_path), '')
+    (tmp_path / 'explorer.robot_side.json').write_text('{}')
+    assert not concerns_graph(node, '', str(log)) and not concerns_graph(node, '', '')

@@ -69,6 +69,18 @@ def test_it_does_not_go_back_on_a_path() -> None:
     assert path.left == 0 and path.aim == (1.0, 1.0)
 
 
+def test_it_aims_at_the_end_of_the_straight_part_and_ahead_round_a_corner() -> None:
+    path = Path([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)], 0.3)
+    for place, aim, turns, is_last in (
+            ((0.0, 0.1), (1.0, 0.0), False, False), ((0.3, 0.0), (1.0, 0.0), False, False),
+            ((0.6, 0.0), (1.0, 0.0), False, False), ((0.9, 0.0), (1.0, 0.2), True, False),
+            ((1.0, 0.1), (1.0, 1.0), False, True)):
+        path.lap(place)
+        assert path.aim == pytest.approx(aim), place
+        assert (path.turns, path.is_last) == (turns, is_last), place
+    assert path.ahead(1.0)[0] == (1.0, 1.0)
+
+
 @pytest.mark.parametrize('yaw', [0.0, 0.1])
 def test_a_robot_that_rolls_on_curves_into_the_next_cell(yaw: float) -> None:
     """From where it is to the middle line, if that is neither behind it nor all but there."""

@@ -8,8 +8,9 @@ import math
 from random import Random
 
 from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome
+from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose, Transform
-from mnm_ros.driving.sight import seen_points, Sight
+from mnm_ros.driving.sight import MapSight, seen_points, Sight
 import numpy as np
 import pytest
 from tiers import strength
@@ -129,3 +130,34 @@ def test_it_comes_to_rest_before_what_it_sees() -> None:
             pose = pose.moved(velocity.forward * 0.05, velocity.turn * 0.05)
         assert drive.outcome is Outcome.OBSTRUCTED and pose.x < wall - RADIUS - 0.5 * MARGIN
         assert pose.x > wall - RADIUS - MARGIN - LIMITS.tolerance - 0.02 or pose.x == 0
+
+
+def corridor(left: float, right: float, yaw: float = 0.0) -> Map:
+    """Return a map of walls beside the x axis of its frame, 10 m long."""
+    pixels = np.zeros((80, 200), np.int8)
+    up = (np.arange(80) + 0.5) / 20 - 2.0
+    pixels[(up > left) | (up < -right)] = 100
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    return Map(0.05, 200, 80, Pose(2 * sin, -2 * cos, yaw), pixels.ravel())
+
+
+@pytest.mark.parametrize('yaw', [0.0, 0.7])
+@pytest.mark.parametrize(('left', 'right', 'expected'), [
+    (0.2, 1.0, -0.035), (1.0, 0.2, 0.035), (0.2, 0.2, 0.0), (1.0, 1.0, 0.0), (0.25, 0.2, 0.025)])
+def test_without_a_scanner_it_keeps_from_the_walls_of_a_map(
+        left: float, right: float, expected: float, yaw: float) -> None:
+    """Also on a way that is longer than the part of it that counts."""
+    sight, cos, sin = MapSight(corridor(left, right, yaw), 0.17), math.cos(yaw), math.sin(yaw)
+    for far in (0.5, 7.0):
+        start, end = ((x * cos, x * sin) for x in (1.0, 1.0 + far))
+        assert sight.aside(start, end) == pytest.approx(expected, abs=1e-6)
+    assert sight.aside((1.0, 0.0), (1.0, 0.0)) == 0
+
+
+def test_corners_of_walls_near_a_place() -> None:
+    map_ = Map(0.5, 4, 4, Pose(1.0, 0.0, 0.0), [0] * 5 + [100] + [0] * 9 + [100])
+    near = {(1.5, 0.5), (1.5, 1.0), (2.0, 0.5), (2.0, 1.0)}
+    assert {*map(tuple, map_.corners((1.6, 0.6), 0.2).tolist())} == near
+    assert len(map_.corners((1.6, 0.6), 9.0)) == 8
+    for nothing in ((2.9, 0.1), (50.0, 50.0), (-50.0, 0.5)):
+        assert not len(map_.corners(nothing, 0.2)), nothing

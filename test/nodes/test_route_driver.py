@@ -107,6 +107,24 @@ def test_from_outside_of_all_places_only_reset_leads_on(
     assert 'takes at least 4 s, expected a home_timeout above that, not 4' in robot.process.output
 
 
+def test_a_map_on_which_all_edges_are_free_lets_it_declare_them(
+        drive: Callable[..., DrivenRobot], tmp_path: Path) -> None:
+    """Also if the graph is in the frame of the map; before there is a map nothing is declared."""
+    graph = Path(write(tmp_path, PLACES, RING))
+    found = json.loads(graph.read_text())
+    for feature in found['features']:
+        feature['properties']['frame'] = 'odom'
+    graph.write_text(json.dumps(found))
+    robot = drive('route_driver', graph=str(graph), use_map=True, robot_radius=0.2)
+    said = robot.peer.listen(String, 'robot_side', messages.LATCHED)
+    robot.peer.wait_for(lambda: said, 'a description')
+    assert not RobotDescription.from_text(said[-1].data).declaration
+    robot.platform.publish_map(120, 120, 0.1, -3.0, -3.0, [0] * 120 * 120)
+    robot.peer.wait_for(lambda: RobotDescription.from_text(
+        said[-1].data).declaration, 'a declaration')
+    assert RobotDescription.from_text(said[-1].data).frame == 'odom'
+
+
 @pytest.mark.parametrize(('given', 'expected'), [
     ({'home_place': 'attic'}, "parameter 'home_place' is 'attic', expected the number or the name "
      'of one place: dock, hall, kitchen, lab'),
@@ -126,7 +144,7 @@ levels:
 """)
     process = start('route_driver', graph=str(path))
     assert process.wait() == 1
-    assert f'{path} has places on the levels L1, L2, expected one level' in process.output
+    assert f'{path}: places on the levels L1, L2, expected one level' in process.output
 
 
 def test_in_the_flat_of_a_plan_only_free_edges_are_driven(

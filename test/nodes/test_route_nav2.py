@@ -19,7 +19,7 @@ from mnm_ros.simulation.graph_world import GraphWorld
 from navigating import Operator
 from node_processes import Peer
 from std_msgs.msg import Int64MultiArray, String
-from std_srvs.srv import Trigger
+from std_srvs.srv import SetBool, Trigger
 from test_nav2_mover import Server, with_nav2
 from test_route_driver import PLACES, RING, write
 
@@ -87,6 +87,7 @@ def test_a_graph_is_learnt_and_a_passage_that_closes_and_opens(
     known = peer.listen(Int64MultiArray, 'known_states')
     heard = peer.listen(String, 'events', messages.EVENTS)
     trust = peer.listen(String, 'trust')
+    phase = peer.listen(String, 'phase', messages.LATCHED)
     answers = peer.listen(Int64MultiArray, 'state', messages.STEP)
     processes = [
         start('route_driver', drive='nav2', pose_source='amcl_pose', graph=path, max_speed=1.0),
@@ -108,16 +109,22 @@ def test_a_graph_is_learnt_and_a_passage_that_closes_and_opens(
     peer.wait_for(doubted, 'a doubt', _LONG)
     peer.wait_for(lambda: not doubted() and {*known[-1].data[2:]} == {*graph.places},
                   'all places again', _LONG)
-    operator, blocked = Operator(peer), robot.given_up
+    operator = Operator(peer)
     operator.wait_for_navigator()
+    # An exploration tries a closed way now and then, and a goal must not. The way back is another
+    # edge, whose closing may not be known yet.
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=False)).success
+    peer.wait_for(lambda: phase and phase[-1].data == 'paused', 'the pause', _LONG)
     for goal in (one, other, one):
+        blocked = robot.given_up
         assert operator.go(goal).startswith('reached'), goal
         place = graph.places[goal]
         assert dist(robot.at, (place.x, place.y)) < graph.zone(goal) + _STEP
-    assert robot.given_up == blocked
+        assert robot.given_up == blocked or goal == one
+    assert peer.call(SetBool, 'explore', SetBool.Request(data=True)).success
     robot.crate = None
     peer.wait_for(lambda: peer.call(Trigger, 'look').success, 'a look', _LONG)
-    peer.wait_for(lambda: any('leads on' in text for text in events()), 'the opening', _LONG)
+    peer.wait_for(lambda: any('is open again' in text for text in events()), 'the opening', _LONG)
     print(learnt, 'answers until all places were known;', *events(), sep='\n')
     for process in reversed(processes):
         assert process.stop() == 0, process.output

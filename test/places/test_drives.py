@@ -4,25 +4,28 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from math import dist
 from pathlib import Path
 from random import Random
 
-from mnm_ros.driving.drive import Leg, Outcome
+from mnm_ros.driving.drive import Drive, Leg, Limits, Outcome, STILL
 from mnm_ros.driving.grid import OUTSIDE
 from mnm_ros.driving.maneuvers import Maneuver
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.places.drives import EdgeMove, RouteHome, Routes, Stay
 from mnm_ros.places.place_graph import Edge, Place, PlaceGraph
-from mnm_ros.places.zones import declaration_of, ZonePlace, Zones
+from mnm_ros.places.zones import declaration_of, to_lines, ZonePlace, Zones
+import numpy as np
 import pytest
 from tiers import strength
 
 REACHED, TIMEOUT, BUMPED, BLOCKED, OBSTRUCTED, DETOUR, BROKEN_OFF, _ = Outcome
 STEP = 0.05    # m
 SIZE = 0.2     # m, of a crate and the robot together
+RADIUS = 0.17  # m, of a robot beside walls
 
 
 def graph_of(places: dict[int, tuple[float, float]], *pairs: tuple[int, int],
@@ -177,19 +180,40 @@ def test_the_robot_is_at_the_nearest_place_and_leaves_it_well_beyond_its_zone() 
         1, 1, 2, 2, 2, 2, OUTSIDE, OUTSIDE, 2, 2, OUTSIDE]
 
 
-def test_it_drives_from_where_it_is_unless_that_is_beside_the_edge() -> None:
-    for begin, first in ((Pose(0.8, 0.05, 0.0), 4.0), (Pose(0.3, 0.4, 0.0), 0.0),
-                         (Pose(-0.5, 0.0, 0.0), 0.0)):
+def test_it_drives_from_where_it_is_or_round_the_corner_or_from_the_centre() -> None:
+    """By how far it is beside the edge and behind it, and how sharp the corner is."""
+    for begin, first, via in (
+            (Pose(0.8, 0.05, 0.0), 4.0, 0), (Pose(-0.5, 0.0, 0.0), 4.0, 1),
+            (Pose(0.0, 0.5, 0.0), 4.0, 5), (Pose(0.4, 0.2, 0.0), 0.0, 0)):
         routes = Routes(Zones(LINE), 1.0, 20.0)
         move = EdgeMove(routes, LINE.outgoing(1)[0])
-        assert move.next(None, 1, begin)[:2] == (first, 0.0)
+        leg = move.next(None, 1, begin)
+        assert leg[:2] == (first, 0.0) and len(leg.via) == via, begin
+        assert not any(dist(point, (0, 0)) > 0.36 for point in leg.via)
         assert first or move.next(REACHED, 1, begin)[:2] == (4.0, 0.0)
+        planned = EdgeMove(routes, LINE.outgoing(1)[0], steers=False).next(None, 1, begin)
+        assert planned[:2] == (4.0, 0.0) and not planned.via and planned.direct
+
+
+def test_an_arc_is_as_wide_as_the_map_allows_and_else_keeps_to_the_edges() -> None:
+    graph = graph_of({1: (0, 0), 2: (4, 0), 3: (0, 4)}, *both((1, 2), (1, 3)))
+    begin, rooms = Pose(0.0, 2.0, 0.0), []
+    for walls in (None, (), ((3, 3),), ((1, 1),)):    # in tenths of a m, inside of the corner
+        routes = Routes(Zones(graph), 1.0, 20.0)
+        if walls is not None:
+            pixels = [0] * 3600
+            for x, y in walls:
+                pixels[(y + 10) * 60 + x + 10] = 100
+            routes.read(Map(0.1, 60, 60, Pose(-1.0, -1.0, 0.0), pixels), 0.2)
+        leg = routes.along(graph.outgoing(1)[0], begin)
+        rooms.append(leg and leg.ahead)
+    assert rooms == [0.25, 0.5, 0.35, None]
 
 
 def test_it_backs_off_before_it_turns_to_go_back_far_and_a_planner_need_not() -> None:
     routes = Routes(Zones(LINE), 1.0, 20.0)
-    for far, turns_back, backs in ((0.9, True, 1), (3.0, True, 2), (3.0, False, 1)):
-        move = EdgeMove(routes, LINE.outgoing(1)[0], turns_back)
+    for far, steers, backs in ((0.9, True, 1), (3.0, True, 2), (3.0, False, 1)):
+        move = EdgeMove(routes, LINE.outgoing(1)[0], steers)
         move.next(None, 1, Pose(0.0, 0.0, 0.0))
         leg = move.next(BUMPED, None, Pose(far, 0.0, 0.0))
         assert leg.retreat and leg.backwards is None
@@ -223,10 +247,63 @@ def test_a_drive_is_decided_well_within_the_zone_of_its_end() -> None:
     move.next(None, 1, Pose(0.0, 0.0, 0.0))
     move.next(BLOCKED, 2, deep)
     assert not any(move.is_decided(2, 0, deep, 0.1) for _ in range(9))
-    way = RouteHome(Routes(Zones(LINE), 1.0, 20.0), 2, 3)
-    way.next(None, 1, Pose(0.0, 0.0, 0.0))
-    assert [way.is_decided(2, 0, deep, 0.1) for _ in range(3)] == [False, False, True]
-    assert way.legs == [(1, 0, 2)]
+
+
+def test_a_way_home_is_decided_at_each_place() -> None:
+    """Each of its drives counts then, and the next one begins while the robot rolls."""
+    way = RouteHome(Routes(Zones(LINE), 1.0, 20.0), 1, 3)
+    way._routes.failed(LINE.outgoing(3)[0])    # the direct way
+    assert way.next(None, 3, Pose(8.0, 0.0, 3.1))[:2] == (4.0, 0.0)
+    rolling = Pose(4.7, 0.0, 3.1)
+    assert [way.is_decided(2, 0, rolling, 0.1) for _ in range(3)] == [False, False, True]
+    leg = way.next(REACHED, 2, rolling)
+    assert leg[:2] == (0.0, 0.0) and leg.via == ((4.0, 0.0),) and way.legs == [(3, 1, 2)]
+    assert [way.is_decided(1, 0, Pose(0.5, 0.0, 3.1), 0.1) for _ in range(3)][-1]
+    assert way.next(REACHED, 1, Pose(0.5, 0.0, 3.1)) is None and way.outcome is REACHED
+    assert way.legs[1:] == [(2, 0, 1)]
+
+
+@pytest.mark.parametrize('seed', range(strength(3, 30)))
+def test_a_robot_passes_places_without_a_stop_and_touches_nothing(seed: int) -> None:
+    """Round corners of up to a right angle, with late and noisy poses, by the map."""
+    random, limits = Random(seed), Limits(0.3, 1.5, 0.9, 4.0, 0.05, 0.1, 2.0)
+    at, pixels = {}, np.zeros((160, 160), np.int8)
+    for number in range(7):
+        step = (0.0, 2.0) if number % 2 else (2.0, 0.0)    # stairs, now and then straight on
+        at[number] = tuple(float(a + b) for a, b in zip(at.get(number - 1, (0, 0)), random.choice(
+            (step, (step[1], step[0]))))) if number else (0.0, 0.0)
+    graph = graph_of(at, *both(*((number, number + 1) for number in range(6))))
+    points = np.stack(np.meshgrid(np.arange(160), np.arange(160)), axis=2) / 10 - 1.0
+    apart = np.min([to_lines(points.reshape(-1, 2), np.array([at[number]]), np.array(
+        [at[number + 1]])) for number in range(6)], axis=0).reshape(160, 160)
+    pixels[apart > 0.5] = 100
+    routes = Routes(Zones(graph), 1 / 0.3, 20.0)
+    routes.read(Map(0.1, 160, 160, Pose(-1.0, -1.0, 0.0), pixels.ravel()), RADIUS)
+    assert not routes.closed
+    way, place = RouteHome(routes, 0, 0), ZonePlace(routes.zones, 0.1)
+    pose, now, waiting = Pose(*at[6], random.uniform(-3, 3)), 0.0, deque([STILL] * 3)
+    place.update(pose)
+    leg, drive, ended, track = way.next(None, 6, pose), None, None, [(pose, STILL)]
+    while leg is not None:
+        rolling = drive is not None and not drive.outcome
+        drive = Drive(limits, leg, now, pose, 0.0, drive.velocity if rolling else STILL)
+        ended = None
+        while ended is None:
+            seen = Pose(*(value + random.gauss(0, 0.01) for value in pose))
+            place.update(seen)
+            waiting.append(drive.step(now, seen))
+            velocity, now = waiting.popleft(), now + 0.05
+            pose = pose.moved(velocity.forward * 0.05, velocity.turn * 0.05)
+            track.append((pose, velocity))
+            ended = drive.outcome or (
+                REACHED if way.is_decided(place.cell, 0, seen, 0.1) else None)
+        leg = way.next(ended, place.cell, pose, now)
+    assert not way.problem and len(way.legs) == 6
+    driven = np.array([pose[:2] for pose, _ in track])
+    assert routes._map.is_free(driven[:-1], driven[1:], RADIUS - 0.05).all()
+    passed = [velocity.forward for pose, velocity in track
+              if min(dist(pose[:2], at[6]), dist(pose[:2], at[0])) > 1.0]
+    assert min(passed) > 0.1 and np.mean(passed) > 0.27
 
 
 def test_the_limits_of_a_way_home() -> None:

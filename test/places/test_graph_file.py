@@ -171,7 +171,7 @@ def test_tmap2_of_lcas(written: Any) -> None:
 def test_a_navigation_graph_of_open_rmf(written: Any) -> None:
     found = load_graph(written('0.yaml', NAVIGATION))
     assert [(place.name, place.level) for place in found.places.values()] == [
-        ('dock', 'L1'), ('', 'L1'), ('', 'L1'), ('', 'L2'), ('roof', 'L2')]
+        ('dock', 'L1'), ('', 'L1'), ('Lift1 L1', 'L1'), ('Lift1 L2', 'L2'), ('roof', 'L2')]
     assert {(edge.start, edge.end, edge.door) for edge in found.edges} == {
         (0, 1, ''), (1, 0, ''), (1, 2, 'glass'), (2, 1, ''), (3, 4, ''), (4, 3, ''),
         (2, 3, 'Lift1'), (3, 2, 'Lift1')}

@@ -13,7 +13,13 @@ import sqlite3
 import time
 from typing import Any, NamedTuple
 
-from mnm_ros.checkpoint.carry_over import OtherGraph, TRUSTED
+from mnm_ros.checkpoint.carry_over import (
+    check_same_graph,
+    described_beside,
+    described_in,
+    OtherGraph,
+    TRUSTED,
+)
 from mnm_ros.checkpoint.event_log import EventLog
 from mnm_ros.checkpoint.event_log import KEPT as EVENTS
 from mnm_ros.checkpoint.forget import forget, Forgotten
@@ -95,7 +101,8 @@ class ExplorationStore:
         except ValueError as error:
             raise ParameterError(str(error)) from None
         self.identity = {'version': VERSION, **asked}
-        self._recollection = self._recall(parameters['warm_start'], parameters['checkpoint_dir'])
+        self._recollection = self._recall(
+            parameters['warm_start'], parameters['checkpoint_dir'], described)
         self._seed: int = parameters['seed']
         self._other_graph: OtherGraph | None = None    # until the exploration moves to it
         self._store: Store | None = None
@@ -196,7 +203,7 @@ class ExplorationStore:
 
     def _read_description(self) -> RobotDescription:
         try:
-            return _description_in(self._described_in)
+            return described_in(self._described_in)
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
@@ -403,7 +410,8 @@ class ExplorationStore:
             self._store.close()
             self.tell()
 
-    def _recall(self, log: str, folder: str) -> Recollection | None:
+    def _recall(
+            self, log: str, folder: str, described: RobotDescription) -> Recollection | None:
         """Return what the exploration begins with, and make it part of what is asked for."""
         if not log:
             return None
@@ -413,6 +421,7 @@ class ExplorationStore:
                 raise CheckpointError(
                     'it would be set aside there, expected another folder than '
                     'checkpoint_dir')
+            check_same_graph(path, described)
             found, self.identity[KEY] = warm_start(path, self.identity, ending)
         except (CheckpointError, FileError, OSError) as error:
             raise ParameterError(f"parameter 'warm_start' is {log!r}: {error}") from None
@@ -432,17 +441,19 @@ class ExplorationStore:
             self._store.attach(self.exploration)
 
 
-def keeps_graph(node: NodeInterface, folder: str) -> bool:
-    """Return whether an exploration of a graph is kept in a folder, which may be none."""
+def concerns_graph(node: NodeInterface, folder: str, log: str) -> bool:
+    """
+    Return whether what an exploration goes on from is of a graph.
+
+    :param folder: in which it is kept; empty for none.
+    :param log: with which it begins; empty for none.
+    """
     try:
-        return bool(folder and _description_in(
-            user_path(folder) / f'{_file_name(node)}{KEPT}').moves)
+        return bool(log and described_beside(user_path(log).resolve()).moves
+                    or folder and described_in(
+                        user_path(folder) / f'{_file_name(node)}{KEPT}').moves)
     except (OSError, ValueError):    # the store says what is wrong
         return False
-
-
-def _description_in(path: Path) -> RobotDescription:
-    return RobotDescription.from_text(read_own(path).decode('utf-8'))
 
 
 def _file_name(node: NodeInterface) -> str:

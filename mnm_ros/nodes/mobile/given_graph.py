@@ -22,14 +22,9 @@ def graph_of(node: Node, given: Parameters) -> PlaceGraph:
         raise ParameterError("parameter 'graph' is '', expected the path of a route graph")
     try:
         graph = read_graph(user_path(given['graph']))
+        graph.check_one_level()
     except FileError as error:
         raise ParameterError(f"parameter 'graph': {error}") from None
-    levels = sorted({place.level for place in graph.places.values()})
-    if len(levels) > 1:
-        raise ParameterError(
-            f"parameter 'graph': {graph.path} has places on the levels {', '.join(levels)}, "
-            'expected one level, because no robot side takes a lift; make a file of each level, '
-            'and start a node in a namespace of its own for each')
     for warning in graph.warnings:
         node.get_logger().warning(warning)
     return graph.merged

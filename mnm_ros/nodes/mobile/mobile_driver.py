@@ -69,6 +69,8 @@ class MobileDriver(RobotSide):
         self._eyes = eyes_of(self, given, self._poses.mount_of)
         self._base_mover, self._home_mover = movers_of(self, given, terrain.size, self._eyes)
         self._mover = self._base_mover    # that of the last maneuver
+        if plan is not None:
+            self._base_mover.know(plan.driven_map, given['robot_radius'])
 
         self._action = RESET              # that of the last maneuver, and what people call it
         self._action_name = 'RESET'
@@ -251,7 +253,8 @@ class MobileDriver(RobotSide):
         if self._failure and self._action == RESET:
             self.get_logger().warning(
                 f'the way home has failed: {self._failure}', throttle_duration_sec=5.0)
-        if self._action == RESET and maneuver.outcome is Outcome.REACHED:
+        if self._action == RESET and maneuver.outcome is Outcome.REACHED and (
+                not self._mover.rolling):    # else it is not there yet
             self._tracker.reached_home = pose.pose
         self._publish_outcome(self._failure or maneuver.outcome.value)
         return state
@@ -266,8 +269,9 @@ class MobileDriver(RobotSide):
         if outcome is Outcome.STOPPED:
             self.stand(self._mover.detail)
             return
-        state = self._next_leg(maneuver, pose, outcome) if outcome else self._decided(
-            maneuver, pose)
+        if outcome is None and self._decided(maneuver, pose):
+            outcome = Outcome.REACHED
+        state = self._next_leg(maneuver, pose, outcome) if outcome else None
         if state is None:
             return
         if self._action != RESET:
@@ -280,17 +284,11 @@ class MobileDriver(RobotSide):
                                     f'broken off, the last one because: {self._failure}')
         self.break_off(state, self._failure)
 
-    def _decided(self, maneuver: Maneuver, pose: StampedPose) -> int | None:
-        """Return the state of what has arrived, while the robot rolls on to its end."""
+    def _decided(self, maneuver: Maneuver, pose: StampedPose) -> bool:
+        """Return whether a leg has reached its end, to which the robot rolls on."""
         place = self._tracker.place
-        if not (self._mover is self._base_mover and maneuver.is_decided(
-                place.cell, place.heading, pose.pose, self._given['decided_at'])
-                and self._mover.roll()):
-            return None
-        self.report_legs(maneuver.legs)
-        self._maneuver, self._failure = None, ''
-        self._publish_outcome(Outcome.REACHED.value)
-        return place.state
+        return self._mover is self._base_mover and maneuver.is_decided(
+            place.cell, place.heading, pose.pose, self._given['decided_at']) and self._mover.roll()
 
     def _abort(self, reason: str) -> None:
         self._requested = None
@@ -367,8 +365,10 @@ class MobileDriver(RobotSide):
                 'map ignored: expected a resolution above 0, a pose as the origin and '
                 f'{message.info.width} x {message.info.height} values')
             return
-        before, self._map_frame = self._map_frame, message.header.frame_id
-        if self._take_map(map_) or self._map_frame != before:
+        before = self._has_map, self._map_frame
+        self._map_frame = message.header.frame_id
+        self._base_mover.know(map_, self._given['robot_radius'])
+        if self._take_map(map_) or (True, self._map_frame) != before:
             self.describe_again()
 
     def _take_map(self, map_: Map) -> bool:

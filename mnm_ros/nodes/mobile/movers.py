@@ -21,7 +21,9 @@ from mnm_ros.driving.drive import (
     Stopwatch,
     Velocity,
 )
+from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
+from mnm_ros.driving.sight import MapSight
 from mnm_ros.nodes.common.commanding import HomeService
 from mnm_ros.nodes.mobile.eyes import Eyes
 from mnm_ros.nodes.mobile.poses import set_pose, StampedPose
@@ -68,6 +70,9 @@ class Mover(ABC):
     def update(self, pose: StampedPose) -> Outcome | None:
         """Take a pose, new or with a later time; return how the leg has ended, None if not yet."""
 
+    def know(self, map_: Map, radius: float) -> None:
+        """Take a map whose walls a robot of that radius in m keeps from."""
+
     def bump(self) -> None:
         """Notice that the robot touches something."""
 
@@ -110,6 +115,7 @@ class VelocityMover(Mover):
         self._limits = limits
         self._frame = frame
         self._eyes = eyes
+        self._walls: MapSight | None = None
         self._drive: Drive | None = None
         self._rolling = False            # to the end of a leg that is decided
         self._lag = Lag(limits.latency)
@@ -133,6 +139,9 @@ class VelocityMover(Mover):
                   for each in self._node.get_subscriptions_info_by_topic(topic)}
         found = f', found {", ".join(sorted(others))} (parameter stamped)' if others else ''
         return f'subscriber of {kind} on {topic}{found}'
+
+    def know(self, map_: Map, radius: float) -> None:
+        self._walls = MapSight(map_, radius) if radius else None
 
     def start(self, leg: Leg, pose: StampedPose) -> None:
         before = self._drive
@@ -201,10 +210,9 @@ class VelocityMover(Mover):
 
     def _step(self, drive: Drive, pose: StampedPose) -> Velocity:
         self._now, place = pose.time, self.ahead(pose)
-        if not self._eyes:
-            return drive.step(pose.time, place, time.monotonic())
-        aside = self._eyes.aside(*drive.way(place)[:2])
-        room = self._eyes.room(drive.way(place, aside))
+        sight = self._eyes or self._walls
+        aside = sight.aside(*drive.way(place)[:2]) if sight else 0.0
+        room = self._eyes.room(drive.way(place, aside)) if self._eyes else math.inf
         return drive.step(pose.time, place, time.monotonic(), room, aside)
 
     def _halt(self) -> None:
