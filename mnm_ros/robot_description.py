@@ -64,6 +64,8 @@ class RobotDescription:
     :param zones: of some states the radius in m within which the robot counts as there.
     :param guarded: whether a command may name the state that it is meant for, and is refused in
         any other one.
+    :param seconds: of some states how long each action is expected to take, in s, RESET last. It
+        is for those who plan by time; what is explored does not depend on it.
     :raises ValueError: says what is wrong and what was expected.
     """
 
@@ -79,6 +81,7 @@ class RobotDescription:
     moves: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
     zones: Mapping[int, float] = field(default_factory=dict)
     guarded: bool = False
+    seconds: Mapping[int, tuple[float, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _check_actions(self.actions)
@@ -108,6 +111,7 @@ class RobotDescription:
                 check_state(state, f'a state of room {shown(name)}')
         _check_moves(self.moves, len(self.actions))
         _check_zones(self.zones)
+        _check_seconds(self.seconds, self.actions)
         if not isinstance(self.guarded, bool):
             raise InvalidValueError(f'guarded is {shown(self.guarded)}, expected true or false')
 
@@ -199,7 +203,8 @@ class RobotDescription:
             **({'rooms': self.rooms} if self.rooms else {}),
             **({'moves': self.moves} if self.moves else {}),
             **({'zones': self.zones} if self.zones else {}),
-            **({'guarded': True} if self.guarded else {})})
+            **({'guarded': True} if self.guarded else {}),
+            **({'seconds': self.seconds} if self.seconds else {})})
         _check_length(text)
         return text
 
@@ -213,7 +218,7 @@ class RobotDescription:
         _check_length(text)
         found = _entries(load('the description', text, distinct=True), 'the description', (
             'actions', 'home', 'frame', 'states', 'walls', 'successors', 'chances', 'doors',
-            'rooms', 'moves', 'zones', 'guarded'))
+            'rooms', 'moves', 'zones', 'guarded', 'seconds'))
         if 'actions' not in found:
             raise InvalidValueError('actions are missing, expected a list of names')
         names, positions = _states(found)
@@ -226,7 +231,10 @@ class RobotDescription:
             _door_pairs(found.get('doors', {})), _room_states(found.get('rooms', {})),
             {state: tuple(_list(names, f'moves of state {state}', 'a list of names', MAX_ACTIONS))
              for state, names in _by_state(found, 'moves').items()},
-            _by_state(found, 'zones'), found.get('guarded', False))
+            _by_state(found, 'zones'), found.get('guarded', False),
+            {state: tuple(_list(times, f'seconds of state {state}', 'a list of numbers',
+                                MAX_ACTIONS + 1))
+             for state, times in _by_state(found, 'seconds').items()})
 
 
 class _Undescribed(RobotDescription):
@@ -335,6 +343,23 @@ def _check_zones(zones: Mapping[int, Any]) -> None:
         if radius <= 0:
             raise InvalidValueError(
                 f'the zone of state {state} is {radius}, expected a radius above 0 m')
+
+
+def _check_seconds(seconds: Mapping[int, Sequence[Any]], actions: Sequence[str]) -> None:
+    _check_size(seconds, 'seconds', MAX_STATES)
+    named = (*actions, 'RESET')
+    for state, times in seconds.items():
+        check_state(state, 'a state of seconds')
+        if len(times) > len(named):
+            raise InvalidValueError(f'seconds of state {state} are {len(times)}, expected '
+                                    f'{len(named)}: one for each action, and for RESET')
+        for action, name in enumerate(named):
+            what = f'the time of {name} in state {state}'
+            if action >= len(times):
+                raise InvalidValueError(f'{what} is missing, expected seconds above 0')
+            _check_numbers((times[action],), 1, what, 'seconds above 0')
+            if times[action] <= 0:
+                raise InvalidValueError(f'{what} is {times[action]}, expected seconds above 0')
 
 
 def _door_pairs(value: Any) -> dict[str, tuple[Pair, ...]]:

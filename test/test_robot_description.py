@@ -24,7 +24,8 @@ WHOLE = RobotDescription(
 
 @pytest.mark.parametrize('description', [
     WHOLE, RobotDescription(('go',), rooms={'hall': (3, 4)}, doors={'d': ((3, 0),)}),
-    RobotDescription(('go',)), RobotDescription(('é "x"',), -2**63)])
+    RobotDescription(('go',)), RobotDescription(('é "x"',), -2**63),
+    RobotDescription(('go',), guarded=True, seconds={3: (2.5, 16.0)})])
 def test_there_and_back(description: RobotDescription) -> None:
     assert RobotDescription.from_text(description.to_text()) == description
 
@@ -88,6 +89,11 @@ def test_names_outlive_their_states_in_the_same_world() -> None:
     ({'successors': {'7': [[7], [7]]}}, 'successors of state 7 has 2 lists, expected 1'),
     ({'successors': {'7': [[7, 7]]}}, 'successors of state 7, action 0: [7, 7], expected distin'),
     ({'successors': {'7': [[]]}, 'chances': {'7': [[1]]}}, 'chances of state 7, action 0: 1 num'),
+    ({'seconds': {'7': [2]}}, 'the time of RESET in state 7 is missing, expected seconds above 0'),
+    ({'seconds': {'7': [0, 9]}}, 'the time of up in state 7 is 0, expected seconds above 0'),
+    ({'seconds': {'7': [2, '9']}}, 'the time of RESET in state 7 is ["9"], expected seconds'),
+    ({'seconds': {'7': [1, 2, 3]}}, 'seconds of state 7 are 3, expected 2: one for each action'),
+    ({'seconds': [2]}, 'seconds is [2], expected a JSON object with an entry for each state'),
     ({'actions': ['\x1b[2J']}, 'actions[0] is "\\u001b[2J", expected no control characters'),
     ({'states': {'1': {'name': '\ud800'}}}, 'the name of state 1 is "\\ud800", expected no co'),
 ])
