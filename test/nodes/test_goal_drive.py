@@ -79,7 +79,7 @@ def explored(closed: dict[tuple[int, int], int]) -> dict[str, object]:
     """Return an exploration with a policy that leads from home to 1 and on to 2."""
     policy = Policy(2, 12, (0, 1), ((0, 1),))
     return {'home': 0, 'policy_to': lambda target: policy, 'closed': closed,
-            'support': SimpleNamespace(all_forbidden=frozenset())}
+            'mnm': SimpleNamespace(support=SimpleNamespace(all_forbidden=frozenset()))}
 
 
 def test_a_goal_behind_a_closed_way_is_refused(peer: Peer) -> None:
