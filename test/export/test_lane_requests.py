@@ -78,7 +78,7 @@ def test_closed_lanes_are_those_that_a_change_has_closed_and_that_fail_too_often
     assert text.decode().splitlines() == [
         '# Closed lanes of office.yaml: a rmf_fleet_msgs/msg/LaneRequest for '
         '/lane_closure_requests', "fleet_name: '1'", 'open_lanes: []', 'close_lanes:',
-        '- 2    # L1: hall (1) to 2, arrived 0 of 2 times',
+        '- 2    # L1: hall (1) to A L1, arrived 0 of 2 times',
         '- 5    # L2: roof (4) to 3, arrived 0 of 20 times']
     assert not FleetLanes.of(learnt_of(graph), graph, 'tinyRobot').warnings
 
@@ -117,7 +117,7 @@ def test_lanes_of_a_lift_are_closed_like_others(path: Path) -> None:
     assert lanes.numbers(*lift) == (6,)
     assert lanes.within([6, 1]) == [
         edge for edge in may_close(lanes.graph) if lanes.numbers(edge) in ((1,), (6,))]
-    assert 'L1: 2 to 3' in lanes.text(lift)
+    assert 'L1: A L1 (2) to A L2' in lanes.text(lift)
 
 
 def test_a_bad_fleet_or_graph_is_refused(path: Path, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_disk_that_is_gone_is_told() -> None:
         create_publisher=lambda kind, name, qos: SimpleNamespace(publish=lambda message: None))
     called: list[tuple[str, ...]] = []
     Services(node, SimpleNamespace(
-        running=False, allowance=Allowance(),
+        running=False, language='en', allowance=Allowance(),
         record=SimpleNamespace(called=lambda *told: called.append(told)),
         load=lambda then, patience: then(OSError(5, 'Input/output error'))))
     response = served['load'](Trigger.Request(), Trigger.Response())
