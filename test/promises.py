@@ -67,7 +67,7 @@ INEQUALITIES = (
             'core/components.py', '(2 / 3, 1 / 2) if policies else (',
             '(2 / 3, 1) if policies else (', _OF_SPENDING),
     Promise('what is not ruled out has the rest of the delta of a run', 'core/components.py',
-            'problem.delta * (1 - ruling_out), counts', 'problem.delta, counts',
+            'problem.delta * (1 - ruling_out), by_model', 'problem.delta, by_model',
             _OF_SPENDING),
     Promise('ruling out has its part of the delta of a run', 'core/components.py',
             'new_planner(problem.delta * ruling_out,', 'new_planner(problem.delta,',

@@ -79,7 +79,7 @@ def test_closed_lanes_are_those_that_a_change_has_closed_and_that_fail_too_often
         '# Closed lanes of office.yaml: a rmf_fleet_msgs/msg/LaneRequest for '
         '/lane_closure_requests', "fleet_name: '1'", 'open_lanes: []', 'close_lanes:',
         '- 2    # L1: hall (1) to A L1, arrived 0 of 2 times',
-        '- 5    # L2: roof (4) to 3, arrived 0 of 20 times']
+        '- 5    # L2: roof (4) to A L2, arrived 0 of 20 times']
     assert not FleetLanes.of(learnt_of(graph), graph, 'tinyRobot').warnings
 
 
