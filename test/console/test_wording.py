@@ -38,7 +38,7 @@ def test_each_robot_has_a_line_and_those_that_do_nothing_come_first() -> None:
     assert robots(FULL, 3) == []
     assert robots(FLEET, 3) == [
         'r1: 1,406 steps, in 3, exploring',
-        'deck/r2: 12 steps, nobody knows where, waiting for robot: no node publishes '
+        'deck/r2: 12 steps, place unknown, waiting for robot: no node publishes '
         '/deck/r2/state', 'r3: 1,399 steps, in 6, exploring']
     assert [line.split()[0] for line in robots(FLEET, 2)] == ['deck/r2:', 'and']
     assert robots(FLEET, 2)[-1] == 'and 2 more' and robots(FLEET, 0) == []

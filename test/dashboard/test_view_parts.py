@@ -172,3 +172,10 @@ def test_a_map_becomes_a_picture_with_its_first_row_at_the_bottom() -> None:
     assert [rows[7 * row + 2:7 * row + 7:2] for row in range(2)] == [
         bytes([0, 0, 200]), bytes([200, 0, 0])]
     assert picture([], 0, 0) == picture([1], 2, 2) == ''
+
+
+def test_the_axes_of_the_timeline_write_numbers_as_the_language_does() -> None:
+    chart = Timeline().options('de')
+    axes = (chart['xAxis'], *chart['yAxis'])
+    assert {axis['axisLabel'][':formatter'] for axis in axes} == {
+        'value => value.toLocaleString("de")'}

@@ -171,7 +171,7 @@ def test_another_language_changes_the_sentences_alone() -> None:
         for event in events:
             world.events.tell(event, hall)
     told = [event.text for event in german.published]
-    assert told[1:] == ['Speichern angefordert bei hall, durch Dienst save',
+    assert told[1:] == ['Speichern angefordert bei hall, durch den Dienst save',
                         'Runde 1: hall gefunden und aufgenommen']
     assert german.events.in_words(PairChanged(1, 5, 0), hall, 'de') == told[0]
     assert [replace(event, text='') for event in german.published] == [

@@ -111,8 +111,7 @@ def _cell(event: Event, heard: Telemetry, language: str) -> str:
 
 
 MOST = 400    # points that are kept; of more, every second one is forgotten
-_AXIS = {'axisLabel': {'color': '#888888', 'hideOverlap': True},
-         'splitLine': {'lineStyle': {'color': '#88888833'}}}
+_LINES = {'lineStyle': {'color': '#88888833'}}
 
 
 class _Point(NamedTuple):
@@ -178,6 +177,10 @@ class Timeline:
         names = [entry['name'] for entry in series
                  if entry['data'] or entry.get('markLine', {}).get('data')]
         first = self._points[0].steps if self._points else 0
+        # By itself ECharts writes numbers as in English.
+        label = {'color': '#888888', 'hideOverlap': True,
+                 ':formatter': f'value => value.toLocaleString("{language}")'}
+        axis = {'type': 'value', 'axisLabel': label, 'splitLine': _LINES}
         return {
             'animation': False,
             'textStyle': {'fontFamily': 'inherit'},
@@ -186,13 +189,12 @@ class Timeline:
                        'textStyle': {'color': '#888888'}},
             'grid': {'left': 38, 'right': 58, 'top': 52, 'bottom': 26},
             'tooltip': {'trigger': 'axis', 'confine': True},
-            'xAxis': {'type': 'value', 'min': first, 'max': 'dataMax', 'splitNumber': 4,
-                      'axisLabel': {'color': '#888888', 'hideOverlap': True,
-                                    'showMinLabel': False, 'showMaxLabel': False},
+            'xAxis': {**axis, 'min': first, 'max': 'dataMax', 'splitNumber': 4,
+                      'axisLabel': {**label, 'showMinLabel': False, 'showMaxLabel': False},
                       'splitLine': {'show': False}},
             'yAxis': [
-                {'type': 'value', 'minInterval': 1, **_AXIS},
-                {'type': 'value', 'splitNumber': 3, **_AXIS, 'splitLine': {'show': False},
+                {**axis, 'minInterval': 1},
+                {**axis, 'splitNumber': 3, 'splitLine': {'show': False},
                  'show': bool(explored)}],
             'series': series}
 
