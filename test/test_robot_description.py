@@ -109,7 +109,9 @@ def test_what_is_wrong_is_named(change: dict, complaint: str) -> None:
     ('{"actions": ["a"], "actions": ["b"]}', 'the entry "actions" appears twice'),
     ('{"actions": ["a"], "walls": [[0, 0, 1, NaN]]}', 'found NaN, expected finite numbers'),
     ('{"actions": ["a"], "walls": [[0, 0, 1, 1e999]]}', 'walls[0] is'),
-    ('[' * 200_000, 'nested too deeply'), (' ' * (MAX_TEXT + 1), 'characters, expected at most'),
+    ('[' * 200_000, 'nested too deeply'),
+    ('[' + '9' * 5000 + ']', 'the description: found an integer of thousands of digits, expected'),
+    (' ' * (MAX_TEXT + 1), 'characters, expected at most'),
 ])
 def test_what_is_no_description_is_refused(text: str, complaint: str) -> None:
     with pytest.raises(ValueError) as error:

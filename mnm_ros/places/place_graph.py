@@ -19,7 +19,7 @@ from pathlib import Path
 from mnm_ros.core.errors import FileError, InvalidValueError
 from mnm_ros.core.model.declaration import Declaration, listed
 from mnm_ros.places.floors import apart, floors
-from mnm_ros.robot_description import MAX_STATES, RobotDescription
+from mnm_ros.robot_description import MAX_NAME, MAX_STATES, RobotDescription
 import numpy as np
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order, connected_components, shortest_path
@@ -32,6 +32,7 @@ MOST_ZONE = 1.0
 
 _CANDIDATES = 400    # places that are tried as home
 _NAMED = 5           # places of a warning
+_CUT = 75            # characters of a place's name in a move whose name would be too long
 
 
 @dataclass(frozen=True)
@@ -266,11 +267,14 @@ class PlaceGraph:
             doors={door: tuple(pairs) for door, pairs in doors.items()},
             rooms={room: tuple(places) for room, places in rooms.items()},
             moves={place: self.moves(place) for place in self.places},
-            zones={place: round(self.zone(place), 3) for place in self.places})
+            zones={place: round(zone, 3) or zone
+                   for place in self.places for zone in (self.zone(place),)})
 
     def moves(self, place: int) -> tuple[str, ...]:
         """Return what people call the ways from a place, in the order of its actions."""
-        return tuple(f'to {self.name(edge.end)}' for edge in self.outgoing(place))
+        return tuple(way if len(way := f'to {self.name(edge.end)}') <= MAX_NAME else
+                     f'to {self.name(edge.end)[:_CUT]}... ({edge.end})'
+                     for edge in self.outgoing(place))
 
     @cached_property
     def merged(self) -> PlaceGraph:

@@ -16,6 +16,7 @@ from functools import lru_cache
 import time
 from typing import Any
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.files import config_file
 import yaml
 
@@ -34,10 +35,16 @@ def table(language: str) -> Table:
     """
     Return the phrases of a language by section and name.
 
-    :raises FileError: if there is no such table.
+    :raises FileError: if there is no such table, or one that cannot be read.
     """
-    found: Table = yaml.load(
-        config_file(f'words/{language}.yaml').read_text(encoding='utf-8'), _LOADER)
+    path = config_file(f'words/{language}.yaml')
+    try:
+        found: Table = yaml.load(path.read_text(encoding='utf-8'), _LOADER)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise FileError(f'{path}: {" ".join(str(error).split())}, expected a table of '
+                        'words') from None
+    if not isinstance(found, dict) or not all(isinstance(each, dict) for each in found.values()):
+        raise FileError(f'{path}: no sections of phrases, expected a table of words')
     return found
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import re
 import string
 
+from mnm_ros.core.errors import FileError
 from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress import said
 from mnm_ros.core.progress.activity import Activity, ClosedWay, Evidence, Progress
@@ -318,3 +319,15 @@ def test_what_came_of_a_button_is_said_in_the_language_of_who_reads_it() -> None
     report = GoalReport(1, 3, GoalStatus.REACHED, 'reached 3 in 1 steps', steps=1)
     assert goal_words(report, FLAT) == 'reached Küche in 1 step'
     assert goal_words(report, FLAT, 'de') == 'Ziel Küche in 1 Schritt erreicht'
+
+
+@pytest.mark.parametrize(('text', 'error'), [
+    (b'words: [1', 'expected a table of words'), (b'\xff\xfe', 'expected a table of words'),
+    (b'', 'no sections of phrases'), (b'words: 1', 'no sections of phrases')])
+def test_a_table_that_cannot_be_read_is_refused_by_its_file(
+        text: bytes, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / 'de.yaml'
+    path.write_bytes(text)
+    monkeypatch.setattr('mnm_ros.view.language.config_file', lambda name: path)
+    with pytest.raises(FileError, match=f'^{path}: .*{error}'):
+        table.__wrapped__('de')

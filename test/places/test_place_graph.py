@@ -91,6 +91,13 @@ def test_a_robot_side_calls_moves_by_where_they_lead() -> None:
     assert RobotDescription.from_text(said.to_text()) == said
 
 
+def test_a_place_of_any_name_and_zone_that_is_taken_can_be_described() -> None:
+    long, tiny = 'x' * 100, 1e-12
+    said = graph(*both((HALL, LAB)), _3=Place(0, 1, long, zone=tiny)).describe(HALL)
+    assert said.names[LAB] == long and said.zones[LAB] == tiny
+    assert said.action_name(0, HALL) == f'to {"x" * 75}... (3)'
+
+
 def test_a_door_is_known_by_the_edges_through_it() -> None:
     assert graph(Edge('1', HALL, LAB, 'glass'), Edge('2', LAB, HALL, 'glass')).describe(
         HALL).doors == {'glass': ((HALL, 0), (LAB, 0))}

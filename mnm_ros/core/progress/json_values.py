@@ -44,6 +44,11 @@ def load(what: str, text: str, distinct: bool = False) -> Any:
         raise InvalidValueError(f'{what}: no JSON: {error}, expected a JSON object') from None
     except RecursionError:
         raise InvalidValueError(f'{what}: nested too deeply, expected a JSON object') from None
+    except ValueError as error:
+        if isinstance(error, InvalidValueError):
+            raise
+        raise InvalidValueError(    # Python refuses to read an integer of so many digits
+            f'{what}: found an integer of thousands of digits, expected finite numbers') from None
 
 
 _MOST = sys.float_info.max
