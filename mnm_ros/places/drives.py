@@ -186,7 +186,7 @@ class EdgeMove(Maneuver):
         if ended is None and self.edge in self._routes.closed:
             self.outcome = Outcome.BLOCKED
             return None
-        if ended is None or self._aligning:
+        if ended is None or self._aligning and ended is Outcome.REACHED:
             straight = self._aligning or not self._steers
             leg = self._routes.leg(self.edge.end, pose)._replace(direct=True) if straight else (
                 self._routes.along(self.edge, pose))
@@ -214,8 +214,16 @@ class EdgeMove(Maneuver):
             self._routes.succeeded(self.edge)
             return None
         self._routes.failed(self.edge)
+        self._aligning = False
         x, y = self._routes.zones.centre(self.edge.start)
         far = math.dist((x, y), pose[:2])
+        ahead = (x - pose.x) * math.cos(pose.yaw) + (y - pose.y) * math.sin(pose.yaw)
+        left = self._routes.graph.zone(self.edge.start) - far
+        if left > 0 and ahead > 0 and self._steers:    # beyond what has held it up at the corner
+            self._retreating = True
+            away = pose.moved(-min(_CLEAR, left), 0.0)
+            return self._routes.leg(self.edge.start, pose)._replace(
+                x=away.x, y=away.y, backwards=True, retreat=True)
         if far <= _BACKWARDS or not self._steers:
             self._retreating = True
             return self._routes.leg(self.edge.start, pose)._replace(backwards=None, retreat=True)

@@ -224,6 +224,26 @@ def test_it_backs_off_before_it_turns_to_go_back_far_and_a_planner_need_not() ->
         assert move.next(REACHED, 1, Pose(0.0, 0.0, 0.0)) is None and move.outcome is BUMPED
 
 
+@pytest.mark.parametrize(('x', 'back'), [(-0.5, 0.3), (-0.9, 0.1)])
+def test_before_the_corner_it_backs_away_from_what_it_touches_and_stays_in_the_zone(
+        x: float, back: float) -> None:
+    """The way back to the centre would lead on against it."""
+    move = EdgeMove(Routes(Zones(LINE), 1.0, 20.0), LINE.outgoing(1)[0])
+    move.next(None, 1, Pose(x, 0.0, 0.0))
+    leg = move.next(BUMPED, 1, Pose(x, 0.0, 0.0))
+    assert leg[:2] == pytest.approx((x - back, 0.0)) and leg.backwards and leg.retreat
+    assert move.next(REACHED, 1, Pose(*leg[:2], 0.0)) is None and move.outcome is BUMPED
+
+
+def test_what_is_touched_on_the_way_to_the_centre_ends_the_drive() -> None:
+    move = EdgeMove(Routes(Zones(LINE), 1.0, 20.0), LINE.outgoing(1)[0])
+    leg = move.next(None, 1, Pose(0.7, -0.35, 2.68))
+    assert leg[:2] == (0.0, 0.0) and not leg.direct    # to turn there
+    leg = move.next(BUMPED, 1, Pose(0.4, -0.2, 2.68))
+    assert leg.retreat and leg.backwards and leg.x > 0.6
+    assert move.next(REACHED, 1, Pose(*leg[:2], 2.68)) is None and move.outcome is BUMPED
+
+
 def test_a_long_way_round_counts_as_blocked_when_it_comes_again_and_again() -> None:
     routes = Routes(Zones(LINE), 1.0, 20.0)
     found = []
