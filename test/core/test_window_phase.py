@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from mnm_ros.core import RESET
+from mnm_ros.core.progress.said import CheckRunAttempts
 from mnm_ros.view.sentences import sentence
 from scripted import HOME, ScriptedBase
 from test_mnm import check_runs, checking_of, hypothesis_of, run, WINDOW, World
@@ -24,8 +25,7 @@ def test_what_a_check_run_is_doing_is_told() -> None:
         doing = machine.activity()
         told.append(doing.target)
         assert (doing.doing, doing.target) == ('watching', queue[-1].target)
-        assert f'0 of 0 attempts reached {doing.target}, {len(queue)} policies' in sentence(
-            doing.said)
+        assert doing.said == CheckRunAttempts(doing.target, 0, 0, len(queue))
         assert [test.state for test in doing.tests] == [doing.target]
         before = doing.target
         run(machine, world, lambda before=before: (    # type: ignore[misc]
