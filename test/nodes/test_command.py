@@ -24,7 +24,7 @@ from mnm_ros.checkpoint.__main__ import main as checkpoint
 from mnm_ros.contract.__main__ import main as contract
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.nodes.common import spin
-from mnm_ros.nodes.common.commanding import NO_POLICIES
+from mnm_ros.nodes.common.commanding import NO_POLICIES, NO_POLICY_YET
 from mnm_ros.parameters import NODES
 from navigating import KNOWN, Operator, publish
 from node_processes import DEADLINE, Done, NodeProcess, Peer, slow_down
@@ -221,11 +221,12 @@ def test_a_policy_is_made_nearly_the_best(
     assert command('improve').stdout.endswith(': none any more\n')
 
 
+@pytest.mark.parametrize('refusal', [NO_POLICIES, NO_POLICY_YET])
 def test_a_navigator_that_has_heard_no_policies_yet_is_asked_again(
-        begin_command: Begin, peer: Peer) -> None:
+        begin_command: Begin, peer: Peer, refusal: str) -> None:
     statuses = peer.node.create_publisher(DiagnosticArray, 'goal/status', messages.LATCHED)
     peer.listen(String, 'requests', messages.REQUESTS)    # as an explorer does
-    ends = [(GoalStatus.REACHED, 'in 1 steps'), (GoalStatus.REFUSED, NO_POLICIES)]
+    ends = [(GoalStatus.REACHED, 'in 1 steps'), (GoalStatus.REFUSED, refusal)]
 
     def answer_goal(message: Int64MultiArray) -> None:
         goal_id, target, _ = messages.decode_request(message)

@@ -8,7 +8,7 @@ from mnm_ros import messages
 from mnm_ros.core.knowledge.knowledge import Counts, Knowledge
 from mnm_ros.core.model.policy import Policy
 from mnm_ros.core.progress.trust import may_follow, PolicyTrust, Trust
-from mnm_ros.nodes.common.commanding import NO_POLICIES
+from mnm_ros.nodes.common.commanding import NO_POLICIES, NO_POLICY_YET
 from mnm_ros.nodes.navigating.pose_feedback import TravelTime
 from mnm_ros.subscriptions import PolicyRequests
 from rclpy.node import Node
@@ -75,7 +75,7 @@ class LearntPolicies:
         if told is None or told.trust is Trust.PROVEN or not there:
             if self._policies is not None:
                 return 'no policy leads there'
-            return 'no policy for it yet' if self._provisional else NO_POLICIES
+            return NO_POLICY_YET if self._provisional else NO_POLICIES
         return (f'its policy is {told.trust.value}, expected {least.value} (least_trust): '
                 f'{told.why}')
 
