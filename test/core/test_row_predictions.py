@@ -217,7 +217,7 @@ def test_an_end_that_was_added_because_it_came_was_not_to_be_expected(late: bool
     for after in (5, 5, 5, 7, 5, 7):
         if support.refuted_by(9, 0, after):
             support.refute(9, 0, after)
-            rows.declare_anew()
+            rows.declare_again()
         counts.add(9, 0, after)
         rows.add(9, 0, after)
     if late:

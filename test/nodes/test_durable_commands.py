@@ -123,7 +123,7 @@ def test_a_bound_that_is_none_is_told(tmp_path: Path, bound: str) -> None:
     first = store.numbers.first()
     assert int(kept.read_text()) > first > time.time_ns() - 10**12
     store.close()
-    assert any(line.startswith('warning: numbers of commands begin anew: ') for line in logged)
+    assert any(line.startswith('warning: numbers of commands start again: ') for line in logged)
 
 
 def test_all_that_is_kept_is_for_its_owner_only(

@@ -253,7 +253,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         """Count them where all else is ruled out; certificates know nothing of it."""
         changed = self._rows.carry({pair: carried.tally for pair, carried in seen.items()})
         self._parts.planner.carry({pair: carried.delta for pair, carried in seen.items()})
-        self.sampling.want_anew(changed)
+        self.sampling.want_again(changed)
         self.ruling_out.start_over()
 
     def forget(self, state: int, action: int) -> bool:
@@ -267,7 +267,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             self._outdated = True    # a plan leaves what may not be reached any more
         if carried:
             self._parts.planner.forget_carried((state, action))
-            self.sampling.want_anew([(state, action)])
+            self.sampling.want_again([(state, action)])
         self._start_over()
         self.sampling.reopen(state)
         return True
@@ -293,7 +293,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def support_changed(self, pairs: Collection[Pair]) -> None:
         """Recompute what rests on where the pairs may lead; all that was counted stays."""
-        self.sampling.declare_anew()
+        self.sampling.declare_again()
         self.certifier.check_again(pairs)
         self.certifier.start_over(tests=False)
         self.ruling_out.start_over()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """
-The policy to a state that seems best by the counts, and its certificate of the model.
+Find the policy to a state that takes fewest steps in the model of the counts, and certify it.
 
 ``Certifier`` and ``ProvisionalPolicies`` ask for both, and nothing that a run has learnt changes.
 """

@@ -98,7 +98,7 @@ class Sampling:
         for action in range(self._rows.actions):
             self.want((state, action), self._first_executions((state, action)))
 
-    def want_anew(self, pairs: Collection[Pair]) -> None:
+    def want_again(self, pairs: Collection[Pair]) -> None:
         """Want of these pairs what is wanted of any, because their kept samples have changed."""
         for pair in pairs:
             self._wanted.pop(pair, None)
@@ -197,9 +197,9 @@ class Sampling:
                 least, found, avoided = visits, action, later
         return found
 
-    def declare_anew(self) -> None:
+    def declare_again(self) -> None:
         """Record that the support has changed: where it is more, little may be known."""
-        self._rows.declare_anew()
+        self._rows.declare_again()
         self._stale = True
         support = self._rows.support
         for pair in [pair for pair in (*self._wanted, *self._urgent) if support.forbids(*pair)]:

@@ -174,7 +174,7 @@ class TransitionRows:
             self._empty(row)
             self._declare(row, state, action)
 
-    def declare_anew(self) -> None:
+    def declare_again(self) -> None:
         """Record that the support has changed; what came before was predicted without."""
         self.look()
         for number, state in enumerate(self.states):

@@ -297,7 +297,7 @@ class ExplorationStore:
             return 0
         except (OSError, ValueError) as error:
             self._node.get_logger().warning(
-                f'numbers of commands begin anew: {self._numbered_in}: {error}')
+                f'numbers of commands start again: {self._numbered_in}: {error}')
             return 0
 
     def _keep_bound(self, bound: int) -> None:

@@ -73,7 +73,7 @@ class Services:
         return phrase(f'answers.{name}', self._language, **fields)
 
     def _way_back(self) -> str:
-        """Return what is wrong, and what leads out of it."""
+        """Return what is wrong, and how to mend it."""
         return f'{self._session.status}; {way_back(self._session.exploration, self._language)}'
 
     def _explore(self, request: SetBool.Request) -> tuple[bool, str]:

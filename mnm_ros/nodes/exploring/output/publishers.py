@@ -320,7 +320,7 @@ class Publishers:
 
 
 def way_back(exploration: Exploration, language: str = ENGLISH) -> str:
-    """Return what leads out of a fault."""
+    """Return how to mend a fault."""
     return phrase(f'diagnosis.{"recover" if exploration.recoverable else "load"}', language)
 
 
