@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from mnm_ros.core import PairChange
-from mnm_ros.core.detection.pair_watch import PairWatch, Status
+from mnm_ros.core.detection.pair_watch import News, PairWatch, Status
 from pages import DOCS
 import pytest
 from saved import again
@@ -114,11 +114,12 @@ def test_failures_are_counted_until_the_pair_is_known_to_lead_elsewhere_or_not_t
         assert watch.failures(PAIR) == 0
 
 
-def test_a_pause_is_over_once_failures_are_to_be_expected() -> None:
+def test_what_failures_are_is_said_by_what_was_usual_before_them() -> None:
     watch = PairWatch()
-    INTO[Status.FAILING](watch)
-    watch.record(PAIR, HERE, (ELSEWHERE, 26, 53), rests=True)    # it leads to two other states
-    assert not watch.resting and not watch.due
+    news = [watch.record(PAIR, HERE, (
+        *((THERE, 2) if times < 3 else (HERE, times)), times + 2), rests=True)
+        for times in range(1, 13)]
+    assert news == [None] * 11 + [News.SUSPECTED] and [*watch.scarce] == [PAIR]
 
 
 def test_the_pair_that_has_waited_longest_is_due_first() -> None:

@@ -5,8 +5,8 @@ The pairs that fail, are suspected or closed: one row for each, with one status 
 
 ``Doubts`` records each execution here, and the phase asks which pairs to avoid, and which are due.
 ``docs/explanation/algorithm.md`` has the table of all changes of a status. All of it is outside of
-the promise: nothing is forgotten, deleted or begun again by a status. The next pair and the next
-attempt depend on the past alone, which the tests and confidence sets allow.
+the promise: nothing is forgotten or deleted by a status. The next pair, the next attempt and the
+next run depend on the past alone, which the tests and confidence sets allow.
 
 *Failing.* A person in a doorway is there for all tries of half a minute: they show hardly more
 than one. A pair that nearly always worked, and has failed more often in a row than it would once
@@ -23,6 +23,13 @@ a pair are expected to raise at most ``N`` in a million hints, for every ``N``, 
 chances of its successors. ``test_hints`` works this out exactly, with hints that are raised again
 after they were withdrawn. The failures of a suspected pair are spread over some time, so that a
 pause of 4 steps is enough.
+
+A way that was driven twice before it closes has shown too little for that, and even less for an
+alarm: if all orders are as likely, both successes come before ``f`` failures once in
+``(f + 1) (f + 2) / 2`` times. Yet it is often so where successors are declared. A pair with 2 to 9
+executions, of which nearly all worked, is suspected after 12 failures in a row. Of a hundred pairs
+at rest at most one ever is. Its evidence is *scarce*: a run seeks ways around it, and its pauses
+grow to 64 steps. If there seems to be no way around it, attempts decide.
 
 *Closed.* A door that has closed stays closed for long, also when a new round begins. The core has
 no clock: a caller schedules the re-checks. Without one, the pair is tried as any other. While a
@@ -41,13 +48,14 @@ from dataclasses import dataclass
 from enum import Enum
 import math
 
-from mnm_ros.core.model.counts import in_a_row, Pair
+from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.progress.events import PairChange
 
 _EXECUTIONS = 10      # before the failures, of a pair that nearly always worked
+_SCARCE, _FAILURES = 2, 12    # executions and failures that are enough for a hint before that
 _MOST_FAILING = 0.3   # of these
 _PRIOR = 0.3          # failures, of one execution, that are counted beside those before
-_FIRST, _LONGEST = 4, 8    # steps of a pause
+_FIRST, _LONGEST, _LONGEST_SCARCE = 4, 8, 64    # steps of a pause
 _UNEXPECTED, _HARDLY = math.log(50), math.log(1000)
 _FEWEST = 3           # failures in a row that raise a hint
 _RARE = math.log(1e6)
@@ -80,6 +88,8 @@ class _Row:
     A pair that is not normal.
 
     :ivar worked: executions that worked, less the others, since it is suspected.
+    :ivar scarce: whether it is suspected after few executions that worked; rests: whether
+        it may get a pause; usual: what a ``scarce`` one did before, see ``_Failures``.
     :ivar pause: steps of its last pause, and left: of these, still to come; None if it is over,
         and the pair was executed since.
     :ivar breaks_off: whether an attempt is broken off before the pair while it rests.
@@ -89,6 +99,9 @@ class _Row:
 
     status: Status
     worked: int = 0
+    scarce: bool = False
+    rests: bool = True
+    usual: tuple[int | None, int, int] | None = None
     pause: int = 0
     left: int | None = None
     breaks_off: bool = False
@@ -100,6 +113,20 @@ class _Row:
         self.pause, self.left, self.breaks_off = 0, None, False
 
 
+@dataclass
+class _Failures:
+    """
+    What a pair did before it began to fail, and how often it has failed since.
+
+    :ivar end: its usual successor; worked: how often it led there, of so many executions.
+    """
+
+    end: int | None
+    worked: int
+    executions: int
+    times: int = 0
+
+
 class PairWatch:
     """
     The rows of all pairs that are not normal.
@@ -109,7 +136,7 @@ class PairWatch:
 
     def __init__(self) -> None:
         self.scheduled = False
-        self._failing: dict[Pair, int] = {}    # times in a row, of all pairs
+        self._failing: dict[Pair, _Failures] = {}
         self._rows: dict[Pair, _Row] = {}
 
     def status(self, pair: Pair) -> Status:
@@ -118,12 +145,17 @@ class PairWatch:
 
     def failures(self, pair: Pair) -> int:
         """Return how often a pair has failed in a row."""
-        return self._failing.get(pair, 0)
+        return self._failing[pair].times if pair in self._failing else 0
 
     @property
     def suspected(self) -> Collection[Pair]:
         """Return the pairs for which there is a hint."""
         return self._of(Status.SUSPECTED)
+
+    @property
+    def scarce(self) -> Collection[Pair]:
+        """Return the suspected pairs that had few executions before they failed."""
+        return [pair for pair in self.suspected if self._rows[pair].scarce]
 
     @property
     def closed(self) -> Mapping[Pair, int]:
@@ -178,21 +210,32 @@ class PairWatch:
         """
         end, worked, executions = usual
         news = self.executed(pair, next_state)
-        failures = in_a_row(self._failing, pair, next_state == end)
-        if not failures:
-            return news or self._worked(pair)
         row = self._rows.get(pair)
+        # After few executions that worked, some that fail are soon the usual ones.
+        failing = self._failing.get(pair) or _Failures(
+            *(row and row.usual or (end, worked, executions - 1)))
+        if next_state == failing.end:
+            self._failing.pop(pair, None)
+            return news or self._worked(pair)
+        failing.times += 1
+        self._failing[pair] = failing
         if row is not None:
             row.left, row.worked = None, max(0, row.worked - 1)
-        before = executions - failures
-        if before < _EXECUTIONS or _chance_to_fail(before, worked) > _MOST_FAILING:
+        before, scarce = failing.executions, failing.executions < _EXECUTIONS
+        if before < _SCARCE or scarce and failing.times < _FAILURES:
             return news
-        if self.status(pair) is not Status.SUSPECTED and _is_rare(failures, before, worked):
-            self._rows.setdefault(pair, _Row(Status.SUSPECTED)).status = Status.SUSPECTED
+        chance = _chance_to_fail(before, failing.worked)
+        if chance > _MOST_FAILING:
+            return news
+        if self.status(pair) is not Status.SUSPECTED and (
+                scarce or _is_rare(failing.times, before, failing.worked)):
+            row = self._rows.setdefault(pair, _Row(Status.SUSPECTED))
+            row.status, row.scarce = Status.SUSPECTED, scarce
+            row.usual = (failing.end, failing.worked, before) if scarce else None
             news = News.SUSPECTED
         # A pair that leads on at last is tried again at once.
-        if rests and end != pair[0]:
-            self._rest(pair, -failures * math.log(_chance_to_fail(before, worked)))
+        if rests and failing.end != pair[0] and (row is None or row.rests):
+            self._rest(pair, -failing.times * math.log(chance))
         return news
 
     def executed(self, pair: Pair, next_state: int) -> News | None:
@@ -222,6 +265,13 @@ class PairWatch:
         """Withdraw the hint for a pair, because no policy executes it."""
         self._failing.pop(pair, None)
         self._rows[pair].status = Status.FAILING
+
+    def insist(self) -> None:
+        """Have the pairs of ``scarce`` tried without pauses, as no other way is found for now."""
+        for pair in self.scarce:
+            row = self._rows[pair]
+            row.end_pauses()
+            row.scarce = row.rests = False
 
     def end_pauses(self) -> None:
         """Let all pairs be tried as any other, but closed ones."""
@@ -261,6 +311,8 @@ class PairWatch:
         row.end_pauses()
         row.worked += 1
         if status is Status.SUSPECTED and row.worked < _TO_WITHDRAW:
+            if row.scarce:    # no attempt may execute it
+                row.left = 0
             return None
         del self._rows[pair]
         return News.WORKS if status is Status.SUSPECTED else None
@@ -272,8 +324,9 @@ class PairWatch:
         row = self._rows.pop(pair, None) or _Row(Status.FAILING)
         self._rows[pair] = row    # last, as the pair that has waited longest is due first
         row.breaks_off = unexpected >= _HARDLY
-        row.pause = row.left = _FIRST if row.status is Status.SUSPECTED else min(
-            2 * (row.pause or _FIRST // 2), _LONGEST)
+        longest = _LONGEST_SCARCE if row.scarce else _LONGEST
+        row.pause = row.left = _FIRST if row.status is Status.SUSPECTED and not row.scarce else (
+            min(2 * (row.pause or _FIRST // 2), longest))
 
 
 def _is_rare(times: int, before: int, worked: int) -> bool:

@@ -325,9 +325,8 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
 
     def leave_closed(self, pairs: Collection[Pair]) -> None:
         self.sampling.leave_closed(pairs)
-        if not self._at_once:    # else a check has policies, and deletes those through them
-            self.certifier.leave_closed(pairs)
-            self._outdated = True
+        self.certifier.leave_closed(pairs)
+        self._outdated = True
 
     def better(self, policy: Policy) -> Policy | None:
         return self.certifier.better(policy)

@@ -152,6 +152,8 @@ class Sampling:
         left = [pair for pair in self._avoided if pair not in self._closed]
         self._closed = dict.fromkeys(pairs)
         self._leaves_closed = True
+        # An attempt may have executed since then what was to be executed soon.
+        self._urgent = {pair: None for pair in self._urgent if pair not in self._closed}
         self._behind = {}
         self.avoid(left)
 

@@ -361,10 +361,8 @@ class ToImproveAgain(_OfStates):
 
 
 @dataclass(frozen=True)
-class WayReplaced(_OfRound):
-    """Another policy leads to the target."""
-
-    target: int
+class WaysReplaced(_OfStates):
+    """Other policies lead to these states."""
 
 
 @dataclass(frozen=True)

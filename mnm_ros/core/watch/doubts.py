@@ -51,6 +51,7 @@ class Doubts:
         self._round = round_
         self._parts = parts
         self.all_moves: MovesChange | None = None
+        self._left = False    # whether a run was to leave pairs alone
         self.shared = SharedChange(parts.transitions, parts.reach, parts.relearning)
 
     def doubted(self, policies: Sequence[Policy]) -> dict[int, Said]:
@@ -63,6 +64,12 @@ class Doubts:
         return {**hinted, **{
             target: NotProvenSince() for target in unproven
             if target in parts.relearning.concerned or target in parts.transitions.suspected}}
+
+    def sought(self, policies: Sequence[Policy]) -> tuple[int, ...]:
+        """Return the targets to which other ways are sought, because of a scarce hint."""
+        pairs = () if self._round.log.open else self._parts.pairs.scarce
+        return tuple({target: None for pair in pairs
+                      for target in self._parts.transitions.concerned(pair, policies)})
 
     def kept(self, policies: Sequence[Policy]) -> list[int]:
         """Return the targets of policies without a proof that nothing speaks against."""
@@ -182,6 +189,7 @@ class Doubts:
             return concerned
         if news is News.WORKS:
             log.tell(HintWithdrawn(number, *pair), 'hint')
+            self.steer()
         elif news:
             log.tell_recheck(number, pair, news)
         if news in (News.OPEN, News.STILL_CLOSED) or pair in pairs.due:
@@ -249,8 +257,10 @@ class Doubts:
         rediscovery, pairs = self._parts.rediscovery, self._parts.pairs
         if isinstance(rediscovery.base, Steered):
             rediscovery.base.avoid(pairs.resting)
-            if pairs.scheduled:
-                rediscovery.base.leave_closed(pairs.shut)
+            left = (*pairs.shut, *pairs.scarce)
+            if pairs.scheduled or left or self._left:
+                rediscovery.base.leave_closed(left)
+            self._left = bool(left)
         rediscovery.sample(*pairs.due)
 
     def sample(self, pair: Pair) -> None:
@@ -284,10 +294,9 @@ class Doubts:
             if parts.reach.within(policy, limit):
                 parts.checks.monitor.prove(policy)
 
-    def better(self, policies: Sequence[Policy], refuted: Sequence[Policy],
-               ) -> tuple[Policy, Policy] | None:
+    def better(self, policies: Sequence[Policy], refuted: Sequence[Policy]) -> Policy | None:
         """
-        Return a policy that is not proven, and another one to its target that the run certifies.
+        Return a policy that the run certifies, to the target of one that is not proven.
 
         One state is checked in a turn, of those that do not seem to be within the radius.
 
@@ -300,6 +309,4 @@ class Doubts:
                 and likely[policy.target] > self._round.problem.radius]
         if not slow or run.base.finished or not isinstance(run.base, Certifies):
             return None
-        old = slow[run.since % len(slow)]
-        better = run.base.better(old)
-        return None if better is None else (old, better)
+        return run.base.better(slow[run.since % len(slow)])

@@ -173,7 +173,7 @@ class WatchSchedule:
         """Return how many the rediscovery has in its next turn."""
         # Attempts get as many turns while policies that a change concerns may fail, when nothing
         # but proofs is left to do, and to find out whether a pair has changed.
-        checking = bool(self._parts.transitions.suspected) or self._round.log.open and (
+        checking = bool(self._suspected) or self._round.log.open and (
             self._parts.checks.monitor.doubtful(self._parts.relearning.concerned)
             or self._parts.relearning.swept)
         return 1 if checking else self._quanta
@@ -197,17 +197,23 @@ class WatchSchedule:
         patrol = self._parts.checks.patrol
         if patrol.left <= 0:
             return None
-        if self._round.log.open or self._parts.transitions.suspected:
+        if self._round.log.open or self._suspected:
             return self._next()
         return patrol.next(self._parts.rediscovery.turn, self._left_alone)
 
     def _next(self) -> int | None:
         """Return whose turn it is: what is suspected, or closest to a verdict, before others."""
-        urgent = dict.fromkeys(self._parts.transitions.suspected, 0.0)
+        urgent = dict.fromkeys(self._suspected, 0.0)
         if self._round.log.open:
             urgent = {**self._lacking, **urgent}
         return self._parts.checks.turns.next(
             urgent, _RING_IF_DECIDING if self._is_deciding else _RING, self._left_alone)
+
+    @property
+    def _suspected(self) -> Collection[int]:
+        """Return the targets of the policies that attempts may decide about."""
+        # Other ways come before attempts through what has shown too little.
+        return () if self._parts.pairs.scarce else self._parts.transitions.suspected
 
     @property
     def _left_alone(self) -> Collection[int]:

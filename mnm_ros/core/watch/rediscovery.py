@@ -70,11 +70,17 @@ class Rediscovery:
         self.number = self.renewals = 0
         self.limit = StepLimit(restart, round_.steps_taken, round_.check_steps)
 
-    def begin(self, policies: tuple[Policy, ...]) -> None:
-        """Begin the next run, with these policies as what is known."""
+    def begin(self, policies: tuple[Policy, ...], sought: Collection[int] = ()) -> None:
+        """
+        Begin the next run.
+
+        :param policies: what is known, home first.
+        :param sought: targets to which the run is to find ways as if there were none.
+        """
         self.number += 1
-        self.base = self._round.new_base(replace(
-            self._round.problem, delta=self._delta / 2 * share(self.number)), policies)
+        self.base = self._round.new_base(
+            replace(self._round.problem, delta=self._delta / 2 * share(self.number)),
+            tuple(policy for policy in policies if policy.target not in sought))
         if self._round.log.open:
             self.renew()
         self.limit.set(self.base.step_bound(len(policies)))

@@ -57,7 +57,7 @@ from mnm_ros.core.progress.said import (
     StatesDeleted,
     StatesNearer,
     StatesRecalled,
-    WayReplaced,
+    WaysReplaced,
 )
 from mnm_ros.core.watch.background import BackgroundTask
 from mnm_ros.core.watch.doubts import Doubts
@@ -100,6 +100,7 @@ class WatchPhase(CheckingPhase):
         self._checks, self._rediscovery = parts.checks, parts.rediscovery
         self._relearning, self._blocked = parts.relearning, parts.blocked
         self._background, self._in_background = parts.background, False
+        self._sought: Collection[int] = ()    # targets to which the run seeks other ways
         self.doubts = Doubts(round_, parts)
         self._schedule = WatchSchedule(round_, parts, quanta)
         if round_.log.open:
@@ -316,7 +317,8 @@ class WatchPhase(CheckingPhase):
         self._relearning.keep(self._checks.monitor.detectors)
 
     def _rediscover_again(self) -> None:
-        self._rediscovery.begin(self.policies)
+        self._sought = self.doubts.sought(self.policies)
+        self._rediscovery.begin(self.policies, self._sought)
         self.base = self._rediscovery.base
         self.check_steps = self._rediscovery.limit.steps
         self._relearning.begin_rediscovery()
@@ -330,16 +332,24 @@ class WatchPhase(CheckingPhase):
         """Let the rediscovery have the robot; every other time, it follows up what was raised."""
         self.rediscovering, self._in_background = True, False
         self._here = None
+        sought = self.doubts.sought(self.policies)
+        if {*sought}.difference(self._sought) or self._sought and not sought:
+            self._rediscover_again()
+            return
         self._rediscovery.begin_turn(self._schedule.quanta, tuple(
             pair for pair in self.transitions.raised if not self._pairs.avoids(pair)))
 
     def _rediscover(self) -> None:
         """Judge the rediscovery after a step; what it has found out counts after each quantum."""
-        if not self._rediscovery.turn_over() and not self._would_not_wait():
+        over, waits = self._rediscovery.turn_over(), self._would_not_wait()
+        if not over and not waits:
             if self._pairs.shut:    # asked where no interruption follows on what was asked
                 self._delete_cut_off()
             return
         too_long = self._rediscovery.too_long
+        self._take_other_ways()
+        if (waits or self.base.finished) and self.doubts.sought(self.policies):
+            self._pairs.insist()    # no other way is left to try: attempts decide
         self._add_new_states()
         self._judge_new_states()
         if self._delete_refuted():
@@ -436,7 +446,8 @@ class WatchPhase(CheckingPhase):
         refuted = self.doubts.too_slow(self.policies)
         found = self.doubts.better(self.policies, refuted)
         if found is not None:
-            self._take(*found)
+            self._relearning.concerned.pop(found.target, None)
+            self._take({found.target: found})
         if refuted:
             self._delete(refuted)
         else:
@@ -452,11 +463,18 @@ class WatchPhase(CheckingPhase):
             self._relearning.concern(cut_off)    # by what was noticed of the pair
             self._delete([policy for policy in self.policies if policy.target in cut_off])
 
-    def _take(self, old: Policy, better: Policy) -> None:
-        """Take another way to a state."""
-        self._relearning.concerned.pop(old.target, None)
-        self.adopt(tuple(better if policy is old else policy for policy in self.policies))
-        self.round.log.tell(WayReplaced(self.round.number, old.target))
+    def _take_other_ways(self) -> None:
+        """Take the ways that were found around what is suspected."""
+        found = {policy.target: policy for policy in self.base.policies
+                 if policy.target in self._sought}
+        self._take({policy.target: found[policy.target] for policy in self.policies
+                    if policy.target in found and not policy.same_as(found[policy.target])})
+
+    def _take(self, ways: Mapping[int, Policy]) -> None:
+        """Take other ways to states, by target."""
+        if ways:
+            self.adopt(tuple(ways.get(policy.target, policy) for policy in self.policies))
+            self.round.log.tell(WaysReplaced(self.round.number, tuple(ways)))
 
     def _begin_patrol(self) -> None:
         """Let the policies whose turn it is make attempts."""

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+
+"""A way that was driven a few times before it closes: a hint, and other ways."""
+
+from __future__ import annotations
+
+import random
+
+from mnm_ros.core import Event, RESET, settings, Trust
+from mnm_ros.core.exploration import Exploration
+from mnm_ros.core.model.declaration import Declaration
+from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.model.support import Support
+from mnm_ros.core.progress.said import (
+    HintRaised,
+    HintWithdrawn,
+    StatesDeleted,
+    WaysReplaced,
+)
+import pytest
+from test_walking import depth, Graph
+from tiers import strength
+
+FAILS = 0.02
+LADDER: Graph = {    # 0 to 4 in a row, 5 to 9 beside them; 0 is home
+    place: tuple(other for other in (place - 1, place + 1, (place + 5) % 10)
+                 if other // 5 == place // 5 and other >= 0 or other == (place + 5) % 10)
+    for place in range(10)}
+LINE: Graph = {0: (1,), 1: (0, 2), 2: (1, 3), 3: (2,)}
+
+
+class Run:
+    """An exploration of a declared graph, whose edge from 1 to 2 closes and opens."""
+
+    def __init__(self, graph: Graph, seed: int) -> None:
+        self._graph, self._rng, self.here = graph, random.Random(seed), 0
+        self.closed, self.pushed = False, 0
+        actions = max(map(len, graph.values()))
+        self.exploration = Exploration(settings(Problem(
+            actions, 1.3 * depth(graph) + 1, 1.0, 0.1, Support(Declaration({
+                place: tuple((others[action], place) if action < len(others) else ()
+                             for action in range(actions))
+                for place, others in graph.items()})))), seed)
+        self.events: list[Event] = []
+        self.exploration.on_event(self.events.append)
+
+    def step(self) -> None:
+        action = self.exploration.next_action()
+        if action == RESET:
+            self.here = 0
+        else:
+            there = self._graph[self.here][action]
+            blocked = self.closed and {self.here, there} == {1, 2}
+            self.pushed += blocked
+            if not blocked and self._rng.random() >= FAILS:
+                self.here = there
+        self.exploration.observe(action, self.here)
+
+    def until_closed(self) -> None:
+        while self.exploration.hypothesis is None:
+            assert self.exploration.steps < 5000
+            self.step()
+        self.closed = True
+
+    def until(self, kind: type, most: int) -> bool:
+        """Make steps until something is said; return whether it was."""
+        for _ in range(most):
+            if any(isinstance(event.said, kind) for event in self.events):
+                return True
+            self.step()
+        return False
+
+    def leads(self, target: int) -> bool:
+        """Return whether the policy to a target leads there if no move fails."""
+        hypothesis = self.exploration.hypothesis
+        assert hypothesis is not None
+        policy = next(each for each in hypothesis.policies if each.target == target)
+        here = 0
+        for step in range(policy.horizon):
+            there = self._graph[here][policy.action(step, here)]
+            if self.closed and {here, there} == {1, 2}:
+                return False
+            here = there
+            if here == target:
+                return True
+        return False
+
+
+@pytest.mark.parametrize('seed', range(strength(3, 20)))
+def test_soon_doubted_and_led_another_way(seed: int) -> None:
+    run = Run(LADDER, seed)
+    run.until_closed()
+    assert run.until(HintRaised, 1500), f'seed {seed}'
+    hint = next(event for event in run.events if isinstance(event.said, HintRaised))
+    assert hint.change is not None and sum(hint.change.before.values()) < 10
+    doubted = [told.policy.target for told in run.exploration.trust(0)
+               if told.trust is Trust.DOUBTED]
+    assert doubted and not any(map(run.leads, doubted))
+    for _ in range(1500):
+        if all(map(run.leads, range(1, 10))):
+            break
+        run.step()
+    assert all(map(run.leads, range(1, 10))), f'seed {seed}'
+    assert any(isinstance(event.said, WaysReplaced) for event in run.events)
+    assert not any(isinstance(event.said, StatesDeleted) for event in run.events)
+    assert run.pushed < 60, f'seed {seed}: pushed {run.pushed} times'
+    run.closed = False
+    assert run.until(HintWithdrawn, 1500), f'seed {seed}'
+
+
+def test_without_another_way_attempts_decide() -> None:
+    run = Run(LINE, 0)
+    run.until_closed()
+    assert run.until(HintRaised, 500)
+    assert run.until(StatesDeleted, 3000)
+    deleted = next(event.said for event in run.events if isinstance(event.said, StatesDeleted))
+    assert isinstance(deleted, StatesDeleted) and {*deleted.states} <= {2, 3}
