@@ -105,7 +105,7 @@ class Facts:
             steps = known.steps_to(state)
             note = ('too little tried' if tried < ENOUGH
                     else 'over the limit' if known.over_limit(state)
-                    else 'doubted' if known.kind(state) is StateKind.DOUBTED else '')
+                    else 'doubted' if known.kinds.get(state) is StateKind.DOUBTED else '')
             found.append(Row(state, self._label(state), known.visits.get(state, 0),
                              math.inf if steps is None else steps, tried, note))
         return found

@@ -187,7 +187,7 @@ def test_a_robot_in_fault_or_without_a_way_home_leaves_the_others_alone() -> Non
     broken.fail('as a test')
     assert broken.next_action() == RESET and world.fleet.robots == 2
     world.explore()
-    assert world.right and broken.homing.home == world.fleet.home
+    assert world.right and broken.homing.home == world.fleet.assignments.home
 
 
 def test_outcomes_come_in_the_order_in_which_executions_began() -> None:

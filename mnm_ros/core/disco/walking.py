@@ -121,7 +121,7 @@ class WalkingCertificates:
         model = as_declared(EmpiricalModel.of(self._rows, states).without(closed))
         for target in new:
             moves, steps = model.smoothed_plan(target, limit, FAILURE_WEIGHT)
-            if target in self._tests and limit - steps < _CLEARLY * self._margin(target):
+            if target in self._tests.begun and limit - steps < _CLEARLY * self._margin(target):
                 continue
             policy = self._through_nearer(Policy(
                 target, self._horizon, states, (tuple(moves.tolist()),)))
@@ -130,9 +130,9 @@ class WalkingCertificates:
 
     def _is_due(self, target: int) -> bool:
         """Return whether a state has no test, or the executions for its test have doubled."""
-        if target not in self._tests:
+        if target not in self._tests.begun:
             return True
-        _, test = self._tests[target]
+        _, test = self._tests.begun[target]
         if not isinstance(test, DeclaredTest):
             return False
         made = sum(test.pairs.executions)
@@ -143,7 +143,7 @@ class WalkingCertificates:
 
     def _margin(self, target: int) -> float:
         """Return the steps by which the policy under test seems to be within the limit."""
-        policy, _ = self._tests[target]
+        policy, _ = self._tests.begun[target]
         model = as_declared(EmpiricalModel.of(self._rows, policy.states))
         return self._problem.limit - float(model.smoothed_values(
             np.array(policy.actions[0]), target, self._problem.limit, FAILURE_WEIGHT)[0])
@@ -156,7 +156,7 @@ class WalkingCertificates:
         :param evidence: that the tests are part of.
         """
         self._seen = {test: self._look(policy, test) for policy, test in (
-            self._tests[target] for target in targets if target in self._tests)
+            self._tests.begun[target] for target in targets if target in self._tests.begun)
             if isinstance(test, DeclaredTest)}
         ways = {test: seen for test, seen in self._seen.items() if seen.way}
         nats = evidence.nats_of_pairs(ways)
