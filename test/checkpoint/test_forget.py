@@ -59,7 +59,7 @@ def test_lies_are_taken_back_and_the_rest_is_as_it_was(tmp_path: Path) -> None:
     assert again.changes_noticed == 0 and len(again.hypothesis.policies) == known
     true = Simulator(CORRIDOR, 1).cmp
     assert all(after in dict(true.transitions(state, action)) for state, action, after, _
-               in again.transitions() if action >= 0)
+               in again.history.rows() if action >= 0)
     keep_on = Simulator(CORRIDOR, 2)
     store.attach(again, SavedInputs(tmp_path / 'explorer.log.sqlite').number)
     again.lose_place()

@@ -12,11 +12,11 @@ from binomial import binomial_tail
 from hours import FLAT, flat
 from mnm_ros.core import Declaration, Exploration, Problem, RESET, settings, Support
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.exploration import understudy
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import AUDIT
 from mnm_ros.core.progress.said import EndAdded
+from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import json
 
 from mnm_ros.core import Exploration, Problem, RESET, settings, Trust, View
-from mnm_ros.core.exploration import understudy
+from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.cmp import Cmp, Outcomes, TableCmp
 from mnm_ros.simulation.ground_truth import expected_steps, judge
 from mnm_ros.simulation.scenario import load

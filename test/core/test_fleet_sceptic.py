@@ -25,11 +25,11 @@ from mnm_ros.core import (
     RunState,
     settings,
 )
-from mnm_ros.core.exploration import understudy
 from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import SamplePool, Ticket
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest

@@ -63,7 +63,7 @@ def test_the_story_of_a_change() -> None:
         if step % 50 == 0:
             heard.append(exploration.activity())
         if step == change - 1:
-            before = {tuple(row[:3]) for row in exploration.transitions()}
+            before = {tuple(row[:3]) for row in exploration.history.rows()}
             known = dict(exploration.activity().expected_steps)
     aims = [activity.progress.aim for activity in heard if activity.progress]
     assert list(dict.fromkeys(aims)) == ['first hypothesis', 'check', 'relearning']
@@ -86,7 +86,7 @@ def test_the_story_of_a_change() -> None:
     assert all(value and 1 <= value <= 8 for state, value in last.expected_steps.items()
                if state != 6)
     # Where the door was, nothing leads any more; all that was ever seen is kept all the same.
-    now = {tuple(row[:3]) for row in exploration.transitions()}
+    now = {tuple(row[:3]) for row in exploration.history.rows()}
     assert before - now
     assert before <= {(state, action, after) for (state, action), nexts
                       in exploration.counts.items() for after in nexts}

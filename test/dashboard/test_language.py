@@ -14,12 +14,12 @@ import re
 import string
 
 from mnm_ros.core.errors import FileError
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress import said
 from mnm_ros.core.progress.activity import Activity, ClosedWay, Evidence, Progress
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
 from mnm_ros.core.progress.said import Said
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all
 from mnm_ros.robot_description import RobotDescription

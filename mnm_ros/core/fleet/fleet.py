@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from mnm_ros.core.exploration import Exploration, understudy
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead
 from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.queries import understudy
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 import numpy as np
 

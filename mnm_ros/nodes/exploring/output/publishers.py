@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from mnm_ros import messages
-from mnm_ros.core.exploration import Exploration, Phase
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.progress.activity import ClosedWay
@@ -24,6 +24,7 @@ from mnm_ros.core.progress.said import (
     Restarted,
     Said,
 )
+from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.rest_rules import asked_by, without_charge
 from mnm_ros.core.task.step_task import RunState
 from mnm_ros.nodes.common.node_scope import NodeInterface
