@@ -17,10 +17,10 @@ from mnm_ros.core.components import OPTION_SETS, part, PARTS
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
-from mnm_ros.core.mnm.building_phase import new_schedule
 from mnm_ros.core.mnm.checking_phase import ChecksFactory
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
+from mnm_ros.core.mnm.schedule import new_schedule
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.planning.planner import PlannerFactory
 import numpy as np

@@ -25,8 +25,9 @@ from mnm_ros.core import (
     Round,
     settings,
 )
-from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.queries import understudy

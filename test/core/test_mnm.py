@@ -20,10 +20,10 @@ from mnm_ros.core import (
     settings,
 )
 from mnm_ros.core.components import CHECKS
-from mnm_ros.core.mnm.building_phase import DoublingSchedule, Schedule, StreamSchedule
 from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Value
+from mnm_ros.core.mnm.schedule import DoublingSchedule, Schedule, StreamSchedule
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.view.sentences import sentence

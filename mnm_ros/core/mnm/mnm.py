@@ -14,7 +14,7 @@ from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
 from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
-from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Recollects, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import (
     ChangeLog,
@@ -26,6 +26,7 @@ from mnm_ros.core.mnm.checking_phase import (
 from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Wish
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
