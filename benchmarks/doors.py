@@ -210,9 +210,9 @@ def _until(run: Run, done: Callable[[], bool], most: int) -> None:
 def rest(name: str, seed: int, steps: int, kept: Path | None, base: str) -> tuple[int, int, int]:
     """Return hints, changes noticed and rediscoveries in so many steps of a world at rest."""
     run = Run(name, seed, kept, base)
-    runs = run.exploration.mnm.runs
+    runs = run.exploration.mnm.runs.made
     _until(run, lambda: False, steps)
-    return run.hints(), run.exploration.changes_noticed, run.exploration.mnm.runs - runs
+    return run.hints(), run.exploration.changes_noticed, run.exploration.mnm.runs.made - runs
 
 
 def most_expected(count: int) -> float:

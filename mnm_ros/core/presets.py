@@ -20,7 +20,6 @@ from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
 from mnm_ros.core.mnm.checking_phase import ChecksFactory
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
-from mnm_ros.core.mnm.schedule import new_schedule
 from mnm_ros.core.model.problem import Problem
 from mnm_ros.core.planning.planner import PlannerFactory
 import numpy as np
@@ -258,7 +257,5 @@ def new_mnm(resolved: Settings, seed: int = 0,
             recollection: Recollection | None = None) -> Mnm:
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     return Mnm(
-        resolved, seed, base_factory(resolved.base),
-        new_schedule=lambda: new_schedule(resolved.streams, resolved.stream_exponent),
-        new_checking=part('checks', resolved.checks)(resolved), on_event=on_event, resume=resume,
-        recollection=recollection)
+        resolved, seed, base_factory(resolved.base), part('checks', resolved.checks)(resolved),
+        on_event=on_event, resume=resume, recollection=recollection)

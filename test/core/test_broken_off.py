@@ -218,7 +218,7 @@ class Clinging(ScriptedBase):
 @pytest.mark.parametrize(('pause', 'quantum'), [(1, 4), (5, 5), (7, 7), (1000, 16)])
 def test_a_quantum_waits_for_the_end_of_an_attempt_but_not_for_ever(
         pause: int, quantum: int) -> None:
-    phase = BuildingPhase(lambda number: Clinging(pause), lambda: StreamSchedule(2), shared=False)
+    phase = BuildingPhase(lambda number: Clinging(pause), StreamSchedule(2), shared=False)
     steps = 0
     while phase.schedule.quanta == 1:
         phase.observe(phase.next_action(), HOME)

@@ -34,7 +34,7 @@ REQUIRED = {
     Discovery: ('begin', 'pending', 'done', 'action', 'observe'),
     Evaluation: ('_judge',),
     Optimism: ('plan',),
-    Schedule: ('_start', '_choose'),
+    Schedule: ('fresh', '_start', '_choose'),
 }
 
 

@@ -126,7 +126,7 @@ class Fleet:
     @property
     def _present(self) -> tuple[int, int]:
         """Return what is another when a change was noticed, or a run of the base has begun."""
-        return self.exploration.mnm.log.notices, self.exploration.mnm.runs
+        return self.exploration.mnm.log.notices, self.exploration.mnm.runs.made
 
     @property
     def _next(self) -> Pair | None:

@@ -51,7 +51,7 @@ class BuildingPhase:
     without the robot, as what it has certified by other pairs still holds.
 
     :param new_stream: makes the run of the base algorithm with a number (1, 2, ...).
-    :param new_schedule: makes what says whose quantum is next.
+    :param schedule: says whose quantum is next; it has not begun.
     :param shared: whether a stream also learns from the steps that other streams take after its
         start. If nothing has changed since, they come from the same CMP; if something has,
         the stream is as worthless as it would be on its own.
@@ -68,13 +68,12 @@ class BuildingPhase:
     """
 
     def __init__(self, new_stream: Callable[[int], BaseAlgorithm],
-                 new_schedule: Callable[[], Schedule], shared: bool,
+                 schedule: Schedule, shared: bool,
                  transitions: TransitionMonitor | None = None) -> None:
-        self.schedule = new_schedule()
+        self.schedule = schedule
         self.streams: list[BaseAlgorithm] = []
         self.replaced: list[BaseAlgorithm] = []
         self._new_stream = new_stream
-        self._new_schedule = new_schedule
         self._shared = shared
         self._transitions = transitions
         self.active: BaseAlgorithm
@@ -233,7 +232,7 @@ class BuildingPhase:
             (*self.replaced, *self.streams), self._numbers) if stream in kept]
         self.replaced, self.streams, self._started = [*kept], [], []
         self._executed.clear()
-        self.schedule = self._new_schedule()
+        self.schedule = self.schedule.fresh()
         self._activate()
 
     def support_changed(self, pairs: Collection[Pair]) -> None:

@@ -37,6 +37,10 @@ class Schedule(ABC):
         return chosen
 
     @abstractmethod
+    def fresh(self) -> Schedule:
+        """Return a schedule of the same kind that has not begun."""
+
+    @abstractmethod
     def _start(self, number: int) -> float:
         """Return the quantum at which stream ``number`` (1, 2, ...) starts."""
 
@@ -67,6 +71,9 @@ class StreamSchedule(Schedule):
         super().__init__()
         self._exponent = exponent
 
+    def fresh(self) -> StreamSchedule:
+        return StreamSchedule(self._exponent)
+
     def _start(self, number: int) -> float:
         return (number - 1) ** self._exponent + 1
 
@@ -87,6 +94,9 @@ class DoublingSchedule(Schedule):
     ``s <= max(ALONE, 2 q)`` and gets its quantum number ``x`` by quantum ``t < s + x n(t)``:
     ``n`` is 5 at most below 16,000 quanta and 11 at most below a million.
     """
+
+    def fresh(self) -> DoublingSchedule:
+        return DoublingSchedule()
 
     def _start(self, number: int) -> float:
         return 1 if number == 1 else ALONE * 2 ** (number - 2)
