@@ -24,9 +24,9 @@ from mnm_ros.page.page_parts import (
 )
 from mnm_ros.page.page_subscriptions import SharedLayers, where
 from mnm_ros.page.repeated_calls import CommandOutcome
-from mnm_ros.view import words
 from mnm_ros.view.language import LANGUAGES, moment, phrase, phrase_or, section, text_in
 from mnm_ros.view.telemetry import Telemetry
+from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
 from mnm_ros.view.web.panels import (
@@ -233,14 +233,14 @@ class Page:
             self._chart.run_chart_method('setOption', self._shown_chart)
         if self._then:
             heard = self._then.heard
-        tiles = {name: told for name, *told in words.tiles(
+        tiles = {name: told for name, *told in figures.tiles(
             heard, self._language)}
         for name, tile in self._tiles.items():
             self._once(f'{name} there', name in tiles, tile.set_visibility)
             for label, text in zip(('value', 'remark'), tiles.get(name, ())):
                 self._say(f'{name} {label}', text)
             if name in tiles:
-                self._say(f'{name} label', words.tile_label(
+                self._say(f'{name} label', figures.tile_label(
                     name, tiles[name][0], self._language))
         out = consequences(heard, self._language)
         self._say('consequences', out)
@@ -266,7 +266,7 @@ class Page:
     def _show_presence(self, heard: Telemetry, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""
         log = self._shared.log
-        absence = words.presence(
+        absence = figures.presence(
             heard, now, where(self._shared.of, self._language), self._language) if not log else (
             log.refused and phrase('page.log_ends', self._language, why=log.refused))
         silence = heard.silent(now)
@@ -321,7 +321,7 @@ class Page:
         self._once('machine', machine(phase, self._language), self._machine.set_content)
         self._say('doing', doing(heard, self._by, self._language))
         self._once('terms', in_terms(heard, self._language), self._terms.set_text)
-        bar = words.bar(heard, self._language)
+        bar = figures.bar(heard, self._language)
         self._once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
             self._once('bar', f'{bar.share:.1%}',
@@ -351,7 +351,7 @@ class Page:
             name = heard.description.names.get(state)
             self._say('chosen', heard.description.name(state) if name else as_sentence(
                 phrase('about.state', self._language, state=str(state))))
-            self._say('about', '\n'.join(words.about(heard, state, self._language)))
+            self._say('about', '\n'.join(figures.about(heard, state, self._language)))
 
     def _policy(self, heard: Telemetry) -> dict[str, list[Any]] | None:
         if self._chosen is None:

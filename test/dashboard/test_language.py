@@ -29,6 +29,7 @@ from mnm_ros.view.language import LANGUAGES, moment, number, Phrase, phrase, tab
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
+from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import LEGEND
 from mnm_ros.view.web.panels import (
@@ -227,17 +228,17 @@ def page(heard: Telemetry, language: str) -> Iterator[str]:
     """Yield all that the page says of a telemetry."""
     yield consequences(heard, language)
     yield doing(heard, BY, language)
-    for name, value, remark in words.tiles(heard, language):
-        yield f'{remark} {words.tile_label(name, value, language)}'
-    bar = words.bar(heard, language)
+    for name, value, remark in figures.tiles(heard, language):
+        yield f'{remark} {figures.tile_label(name, value, language)}'
+    bar = figures.bar(heard, language)
     yield from (bar.text, bar.detail) if bar else ()
-    yield words.presence(heard, 100.0, 'X', language)
+    yield figures.presence(heard, 100.0, 'X', language)
     for text in (decisions_table(heard, language), robots_table(heard, language),
                  machine(heard.phase, language), events_table(heard, language)):
         yield unescape(re.sub(r'<svg class="machine"|class="[^"]*"|</?\w+|viewBox|aria-label',
                               ' ', text))
     for state in range(6):
-        yield from words.about(heard, state, language)
+        yield from figures.about(heard, state, language)
         yield refusal_to_go(state, heard, language)
     yield refusal_to_go(None, heard, language)
     services = '|'.join(control.service for control in CONTROLS.values())
