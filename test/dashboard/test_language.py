@@ -89,7 +89,7 @@ CODE = [path for room in ROOMS for path in sorted((ROOT / 'mnm_ros' / room).rglo
 UNSEEN = ('props', 'classes', 'box', 'error')
 """Calls of which the texts are for a browser, or for a log."""
 
-KEYED = ('_say', '_text', '_once', 'pop')
+KEYED = ('say', 'text', 'once', 'pop')
 """Calls of which the first text is a key."""
 
 VALUES = ('first hypothesis', 'open doors', 'closed doors', 'not bold', '@layer')
@@ -131,7 +131,7 @@ def sentences(code: str) -> list[str]:
 
 def test_a_sentence_in_the_code_is_found() -> None:
     assert sentences("""'''Return nothing of it.'''
-x.say('no way there', f'{a} is out of {reach()}')
+x.show('no way there', f'{a} is out of {reach()}')
 x.props('dense outlined')
 raise ValueError('found none of it')
 f'<p class="of a kind">{x}</p>'

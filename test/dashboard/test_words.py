@@ -84,7 +84,8 @@ def test_who_is_not_there_is_told() -> None:
     assert figures.presence(Telemetry(heartbeat=99.0), 100.0, where) == ''
     assert 'silent for 12 s' in figures.presence(Telemetry(heartbeat=88.0), 100.0, where)
     gone = Telemetry(heartbeat=99.0, gone=True)    # said at once, as no beat will come
-    assert figures.presence(gone, 100.0, where).startswith('The explorer has been gone for 1 s;')
+    assert figures.presence(gone, 100.0, where).startswith(
+        'The explorer has been gone for 1 s; it')
 
 
 def test_a_robot_that_hangs_is_told_of() -> None:
