@@ -14,8 +14,8 @@ import tempfile
 import time
 from typing import NamedTuple, TextIO
 
-from mnm_ros.console.command_line import Options, StopCondition
 from mnm_ros.console.environment import is_reserved
+from mnm_ros.console.options import Options, StopCondition
 from mnm_ros.console.processes import Child, Interrupt, stop
 from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER, StateKind
 from mnm_ros.core.model.problem import Problem

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 
-from mnm_ros.console.command_line import StopCondition
+from mnm_ros.console.options import StopCondition
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
