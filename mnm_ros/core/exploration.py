@@ -88,7 +88,7 @@ class Exploration(Queries):
         self.problem = replace(settings.problem, support=self.mnm.support)
         self.history = History()
         self._watch = SourceWatch()
-        self._audit = Audit(self.mnm, self.history.counts.visits)
+        self._audit = Audit(self.mnm, self.history.counts)
         self._estimator = ProgressEstimator(self.mnm, settings.problem)
         self.mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self.history.next_states)

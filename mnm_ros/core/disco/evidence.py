@@ -84,7 +84,7 @@ class DeclaredTest(BettingEvaluation):
 
 def rests_on(test: BettingEvaluation, pairs: Collection[Pair]) -> bool:
     """Return whether a test counts what was seen of any of these pairs."""
-    return isinstance(test, DeclaredTest) and not test.pairs.of.isdisjoint(pairs)
+    return isinstance(test, DeclaredTest) and not test.pairs.before.keys().isdisjoint(pairs)
 
 
 class CertificateEvidence:
@@ -178,7 +178,7 @@ class CertificateEvidence:
             each is test and test.evidence[1] - test.lacking < self._takes(test, place)
             for place, each in self._places.items())
 
-    def restore(self, stands: Callable[[BettingEvaluation], bool] = lambda test: False) -> None:
+    def restore(self, stands: Callable[[BettingEvaluation], bool]) -> None:
         """
         Put the tests that left their places relying on the map back in their places.
 

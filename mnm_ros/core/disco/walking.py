@@ -166,7 +166,7 @@ class WalkingCertificates:
                 assert seen.way is not None
                 seen.nats, seen.lacking = nats, self._lacking(test, seen.way, nats)
                 test.waits = bool(seen.lacking)
-                for pair in test.pairs.of:
+                for pair in test.pairs.before:
                     test.pairs.count(pair, not seen.lacking or pair in seen.lacking)
             for pair, executions in seen.lacking.items():
                 found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
@@ -175,7 +175,8 @@ class WalkingCertificates:
     def _look(self, policy: Policy, test: DeclaredTest) -> _Seen:
         """Return what was found out of a test, unless its pairs were executed since."""
         changes = self._problem.support.changes
-        made = sum(self._counts.visits(*pair) + self._counts.lost(*pair) for pair in test.pairs.of)
+        made = sum(self._counts.visits(*pair) + self._counts.lost(*pair)
+                   for pair in test.pairs.before)
         seen = self._seen.get(test)
         if seen is not None and (seen.made, seen.changes) == (made, changes):
             return seen
@@ -208,7 +209,7 @@ class WalkingCertificates:
 
     def _way(self, policy: Policy, test: DeclaredTest) -> _Way | None:
         """Return how a policy seems to go; None if it seems to be over the limit."""
-        pairs, ends = [*test.pairs.of], self._problem.support.ends
+        pairs, ends = [*test.pairs.before], self._problem.support.ends
         place = {state: number for number, (state, _) in enumerate(pairs)}
         moves, fails, success = np.zeros((len(pairs), len(pairs))), *np.zeros((2, len(pairs)))
         for number, (state, action) in enumerate(pairs):
