@@ -75,7 +75,7 @@ def _chosen(learnt: ExportContents, target: str | None) -> Policy | None:
             f'were seen in {known.steps:,} steps')
     if state is not None and policy is None:
         from mnm_ros.view.language import ENGLISH, phrase
-        kind = known.kind(state)
+        kind = known.kinds.get(state)
         meaning = phrase(f'meanings.{kind.value if kind else "unmet"}', ENGLISH)
         raise InvalidValueError(
             f'no policy to state {learnt.description.name(state)} was told; {meaning}')

@@ -14,12 +14,12 @@ import tempfile
 import time
 from typing import NamedTuple, TextIO
 
-from mnm_ros.console.command_line import Options, StopCondition
 from mnm_ros.console.environment import is_reserved
+from mnm_ros.console.options import Options, StopCondition
 from mnm_ros.console.processes import Child, Interrupt, stop
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.knowledge.knowledge import NO_ONE_NUMBER, StateKind
 from mnm_ros.core.model.problem import Problem
+from mnm_ros.core.queries import Phase
 from mnm_ros.simulation.ground_truth import judge, Verdict
 from mnm_ros.simulation.scenario import Scenario
 from mnm_ros.subscriptions import Listener

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         SnapshotError,
         UnknownStateError,
     )
-    from mnm_ros.core.exploration import Exploration, Phase
+    from mnm_ros.core.exploration import Exploration
     from mnm_ros.core.fleet.fleet import Fleet, Member
     from mnm_ros.core.inputs import (
         DeclarationInput,
@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from mnm_ros.core.progress.prediction import Outlook
     from mnm_ros.core.progress.said import InWords, Said
     from mnm_ros.core.progress.trust import PolicyTrust, Trust, TrustedPolicy
+    from mnm_ros.core.queries import Phase
     from mnm_ros.core.task.navigation import Navigation, StepsToGo
     from mnm_ros.core.task.step_task import Homing, PausableTask, play, RunState, StepTask
     from mnm_ros.core.view import View
@@ -127,7 +128,7 @@ _NAMES = {
     'errors': 'CheckpointError ExportError FileError InvalidTypeError InvalidValueError '
               'LaunchError MessageError MissingPackageError MnmError NoAnswerError '
               'OtherCheckpointError ParameterError ProtocolError SnapshotError UnknownStateError',
-    'exploration': 'Exploration Phase',
+    'exploration': 'Exploration',
     'fleet.fleet': 'Fleet Member',
     'inputs': 'DeclarationInput ImproveInput InputListener Interruption LookInput Observation '
               'Preference Relocation Update WorkObservation',
@@ -156,6 +157,7 @@ _NAMES = {
     'progress.prediction': 'Outlook',
     'progress.said': 'InWords Said',
     'progress.trust': 'PolicyTrust Trust TrustedPolicy',
+    'queries': 'Phase',
     'task.navigation': 'Navigation StepsToGo',
     'task.step_task': 'Homing PausableTask RunState StepTask play',
     'view': 'View'}

@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 
-"""The exploration as an operator sees it: MNM, and everything that may keep it from going on."""
+"""
+The exploration as an operator drives it: inputs, what each of them changes, and what is saved.
+
+``queries.py`` has all that can be asked of it.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from enum import Enum
 from reprlib import repr as shortened
-from typing import Any, Union
+from typing import Any
 
 from mnm_ros.core.errors import InvalidValueError, SnapshotError
 from mnm_ros.core.inputs import (
@@ -27,39 +30,30 @@ from mnm_ros.core.inputs import (
     Update,
     WorkObservation,
 )
-from mnm_ros.core.knowledge.expected_plays import MOST_AT_ONCE, Plays, steps_of
-from mnm_ros.core.knowledge.knowledge import Knowledge, nested
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.mnm.base import Recollection
-from mnm_ros.core.mnm.capabilities import Reports, Step
 from mnm_ros.core.mnm.directives import Improve, LeaveClosed, Look, Prefer, Wish
-from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Settings
 from mnm_ros.core.model import snapshot
-from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
-from mnm_ros.core.model.direct_way import direct_way, DirectWay
 from mnm_ros.core.model.history import History
 from mnm_ros.core.model.integers import as_action, as_state
-from mnm_ros.core.model.policy import Hypothesis, Policy
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.presets import new_mnm
-from mnm_ros.core.progress.activity import Activity, closest
 from mnm_ros.core.progress.events import begun, begun_together, Event, MovesChange, PairChange
 from mnm_ros.core.progress.said import (
     AtStep,
     ChangeRelearnt,
-    Reason,
     Said,
     SourceContradicts,
     SourceQuarantined,
     WaitingForHome,
 )
-from mnm_ros.core.progress.trust import Trust, TrustedPolicy
+from mnm_ros.core.progress.trust import TrustedPolicy
 from mnm_ros.core.progress_estimator import ProgressEstimator
+from mnm_ros.core.queries import Queries
 from mnm_ros.core.source_watch import Finding, SourceWatch
-from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
-from mnm_ros.core.view import View
+from mnm_ros.core.task.step_task import Homing
 
 _STATE = ('mnm', 'steps', 'known', 'news', 'sources', 'within')
 _SAVED = ('history', 'homing', 'last_state', 'sources', 'steps', 'work', '_audit', '_epoch',
@@ -69,36 +63,13 @@ ALGORITHM = 14
 """To be raised with whatever leads the same inputs elsewhere, or shares delta out otherwise."""
 
 
-class Phase(Enum):
-    """The activities of the explorer, as published on ``phase``."""
-
-    WAITING_FOR_ROBOT = 'waiting_for_robot'
-    BUILDING_DISCOVERY = 'building/discovery'
-    BUILDING_EVALUATION = 'building/evaluation'
-    CHECKING_REDISCOVERY = 'checking/rediscovery'
-    CHECKING_EVALUATION = 'checking/evaluation'
-    PAUSED = 'paused'
-    FAULT = 'fault'
-    DONE = 'done'
-
-
-class Exploration(PausableTask):
+class Exploration(Queries):
     """
     An exploration from the first RESET on, driven one step at a time.
 
     :param resume: what ``to_state`` of such an exploration returned, to go on from there with a
         RESET; None to begin.
-    :ivar settings: the problem, and the parts that solve it.
-    :ivar seed: of every random choice.
     :ivar recollection: what is known of the CMP from before; the promise holds as without.
-    :ivar problem: with the ends that were added to what is declared.
-    :ivar mnm: the algorithm that it drives; only the exploration changes it.
-    :ivar history: the transitions that it has observed.
-    :ivar steps: all that it has asked for and observed, RESETs included.
-    :ivar work: executions that others have ordered and that it has learnt from, without RESETs.
-    :ivar provisional: policies beside those of the hypothesis, as ``trust`` has returned them
-        last; observers show them, and goals may follow them.
-    :ivar sources: how many transitions each source has reported, without RESETs.
     :ivar events: the last decisions, oldest first; at most 1,000.
     :ivar listeners: hear of each input in this order, once it is taken in. They are for what has
         to know of all of them: ``resume`` and ``recover`` give inputs, too. What gives the inputs
@@ -117,7 +88,7 @@ class Exploration(PausableTask):
         self.problem = replace(settings.problem, support=self.mnm.support)
         self.history = History()
         self._watch = SourceWatch()
-        self._audit = Audit(self.mnm, self.history.counts.visits)
+        self._audit = Audit(self.mnm, self.history.counts)
         self._estimator = ProgressEstimator(self.mnm, settings.problem)
         self.mnm.log.on_notice = lambda: self._estimator.noticed(
             self.steps, self.history.next_states)
@@ -138,16 +109,6 @@ class Exploration(PausableTask):
         if point is not None:
             self._resume(point)
 
-    @property
-    def can_snapshot(self) -> bool:
-        """
-        Whether ``to_state`` can be called now.
-
-        If all parts are of the core it can after the first RESET, but not during the checks
-        ``hoeffding``. Else it can where a run begins: no part of another package has learnt then.
-        """
-        return self.mnm.can_snapshot
-
     def to_state(self) -> dict[str, Any]:
         """Return plain data from which it can go on; only if ``can_snapshot``."""
         hypothesis = self.hypothesis
@@ -160,182 +121,6 @@ class Exploration(PausableTask):
         fresh = [getattr(self, name) for name in _SAVED]
         for name, saved in zip(_SAVED, snapshot.put(point['within'], fresh)):
             setattr(self, name, saved)
-
-    @property
-    def phase(self) -> Phase:
-        """Return what it is doing, as published."""
-        if self.state is not RunState.RUNNING:
-            return Phase(self.state.value)
-        if self.mnm.state in (MnmPhase.HOMING, MnmPhase.BUILDING):
-            active = self.mnm.active
-            evaluating = active is not None and active.evaluating
-            return Phase.BUILDING_EVALUATION if evaluating else Phase.BUILDING_DISCOVERY
-        return Phase(self.mnm.state.value)
-
-    @property
-    def status(self) -> Reason:
-        """The last decision, or why it stopped in the words of who has stopped it."""
-        return self.reason or self._news
-
-    @property
-    def hypothesis(self) -> Hypothesis | None:
-        """Return what is known; None before the first hypothesis."""
-        return self.mnm.hypothesis
-
-    @property
-    def revising(self) -> bool:
-        """Whether a change is open, or another hypothesis is being built."""
-        return self.mnm.under_revision or self.mnm.log.open
-
-    @property
-    def candidates(self) -> tuple[int, ...]:
-        """States that the active run has met and does not know yet."""
-        active = self.mnm.active
-        return active.candidates if isinstance(active, Reports) else ()
-
-    @property
-    def lost(self) -> tuple[int, ...]:
-        """States whose policies were deleted since the last notice, and not found again."""
-        return tuple(self._estimator.lost)
-
-    @property
-    def home(self) -> int | None:
-        """Return the state after the first RESET; None before."""
-        return self.homing.home
-
-    @property
-    def quarantined(self) -> Collection[str]:
-        """Return the sources that contradict the others, and do not count any more."""
-        return self._watch.quarantined.keys()
-
-    @property
-    def counts(self) -> Mapping[Pair, Mapping[int, int]]:
-        """All transitions ever observed, RESET included."""
-        return self.history.counts.as_dict()
-
-    @property
-    def recorded(self) -> tuple[Step, ...]:
-        """Return the last transitions of sources that count, in order: none before a change."""
-        return tuple(self.history.recorded(self._watch.quarantined.values()))
-
-    @property
-    def states(self) -> int:
-        """How many states it has ever met, candidates included."""
-        return len(self.history.met)
-
-    def transitions(self) -> Iterator[Sequence[int]]:
-        """
-        Yield state, action, next state and how often, RESET included.
-
-        What was counted before a change was noticed there is left out.
-        """
-        return self.history.rows()
-
-    def activity(self, view: View | None = None) -> Activity:
-        """
-        Return what is being done now, for display.
-
-        :param view: of the last check; without one, a simulation takes up to a second.
-        """
-        if view is None:
-            view = View()
-            self.play_on(view)
-        doing = self.mnm.activity()
-        running = self.state is RunState.RUNNING
-        expected_steps = {target: steps_of(plays) for target, plays in self._expected_plays(
-            view, MOST_AT_ONCE).items()}
-        played = view.continuation.steps_left(self.steps)
-        return Activity(
-            self.steps, doing.doing if running else 'idle', doing.target if running else None,
-            doing.action if running else None, '', closest(doing.tests),
-            self._estimator.progress(self.steps, expected_steps, played),
-            self.last_state, self.home, self.candidates, self.lost,
-            self.problem.limit, expected_steps, self.revising, self.work, {
-                f'{name} (not counted)' if name in self.quarantined else name: count
-                for name, count in self.sources.items()},
-            doing.said if running else self.reason if isinstance(self.reason, Said) else None)
-
-    def play_on(self, view: View) -> None:
-        """Play on in simulation if it is due, so that a view knows how many steps are left."""
-        if self.hypothesis is None and view.continuation.is_due(self.steps):
-            view.continuation.play(
-                self.mnm, self.steps, self.last_state, lambda: understudy(self), self.counts)
-
-    def trust(self, at_most: int | None = None,
-              view: View | None = None) -> tuple[TrustedPolicy, ...]:
-        """
-        Return every policy with its trust, home first, before the first hypothesis as well.
-
-        To print how many steps each policy takes, and what holds for it::
-
-            for each in exploration.trust():
-                print(each.policy.target, each.trust.value,
-                      each.expected_steps, each.at_most_steps)
-            # 2 proven 2.2 8.0: state 2 takes about 2.2 steps, and proven at most 8
-
-        :param at_most: the trust of how many policies to compute; None for all, which may take
-            seconds.
-        :param view: of the last call, so that the next call computes the trust of other policies.
-        """
-        view = View() if view is None else view
-        return view.ledger.policies(
-            self.mnm, self.settings, self.steps,
-            self._expected_plays(view, None if at_most is None else MOST_AT_ONCE),
-            self.history.next_states, at_most)
-
-    def _expected_plays(self, view: View, at_most: int | None) -> dict[int, Plays | None]:
-        """Return how often the published policies play each action, by target."""
-        return view.plays.of(self.hypothesis.policies if self.hypothesis else (), self.mnm.home,
-                             self.history.next_states, at_most)
-
-    def knowledge(self, trust: Iterable[TrustedPolicy] | None = None,
-                  names: Mapping[int, str] | None = None,
-                  places: Mapping[int, tuple[float, float]] | None = None) -> Knowledge:
-        """
-        Return all that is known now.
-
-        :param trust: what ``trust`` has returned; None to compute all again, which may take long.
-        :param names, places: of states, as far as they are known.
-        """
-        told = self.trust() if trust is None else tuple(trust)
-        hypothesis = self.hypothesis.policies if self.hypothesis else ()
-        return Knowledge(
-            self.steps, self.home, tuple(policy.target for policy in hypothesis),
-            self.candidates, self.lost, self.revising, nested(self.transitions()),
-            () if self.last_state is None else (self.last_state,),
-            {policy.target: policy for policy in (*(each.policy for each in told), *hypothesis)},
-            {each.policy.target: each for each in told}, {}, self.problem.limit,
-            names or {}, places or {}, tuple(self.closed))
-
-    def policy_to(self, target: int) -> Policy | None:
-        """Return the policy for a state, of the hypothesis if it has one; None without any."""
-        known = self.hypothesis.policies if self.hypothesis else ()
-        for policy in known:
-            if policy.target == target:
-                return policy
-        return next((told.policy for told in self._told if told.policy.target == target), None)
-
-    def direct_way(self, target: int) -> DirectWay | None:
-        """Return how to reach a state without going home first; None where that is no shorter."""
-        policies = self.hypothesis.policies if self.hypothesis else tuple(
-            told.policy for told in self._told if told.trust.rank <= Trust.CERTIFIED.rank)
-        return direct_way(target, policies, self.history, self.problem,
-                          self.settings.steps_horizon) if policies else None
-
-    @property
-    def _told(self) -> tuple[TrustedPolicy, ...]:
-        """Return the policies that may be followed without a hypothesis."""
-        return self.provisional or self.trust(0)
-
-    @property
-    def changes_noticed(self) -> int:
-        """Return how many changes led to a revision so far."""
-        return self.mnm.log.noticed
-
-    @property
-    def changes_relearnt(self) -> int:
-        """Noticed changes after which the checks found nothing to revise any more."""
-        return self.mnm.log.relearnt
 
     def on_event(self, hear: Callable[[Event], object]) -> Callable[[Event], object]:
         """
@@ -401,11 +186,6 @@ class Exploration(PausableTask):
         :raises InvalidValueError: if it has more than 64 bits.
         """
         return self.take(Preference(as_state(state)))
-
-    @property
-    def closed(self) -> Mapping[Pair, int]:
-        """Return the ways that are closed, and how often a test move has failed since."""
-        return self.mnm.pairs.closed
 
     def leave_closed(self) -> Update | None:
         """
@@ -486,7 +266,7 @@ class Exploration(PausableTask):
         """Take an input, and return it with the action that was open, and what has come of it."""
         mnm = self.mnm
         here = self.last_state
-        before, relearnt, building = mnm.hypothesis, self.changes_relearnt, mnm.building
+        before, relearnt, building = mnm.hypothesis, mnm.log.relearnt, mnm.building
         if isinstance(made, (Observation, WorkObservation)) and made.action != RESET:
             self.sources[made.source] = self.sources.get(made.source, 0) + 1
         if isinstance(made, Observation):
@@ -504,7 +284,7 @@ class Exploration(PausableTask):
         if revision is not None:
             self._estimator.revised(before, revision, building.withdrawn if (
                 building is not None and mnm.building is None) else ())
-        if self.changes_relearnt > relearnt:    # no news for ``status``: nothing is revised
+        if mnm.log.relearnt > relearnt:    # no news for ``status``: nothing is revised
             self._happened(Event(self.steps, '', 'change', said=ChangeRelearnt(),
                                  ways=self._estimator.relearnt(self.history.next_states)))
         update = Update(
@@ -588,29 +368,6 @@ class Exploration(PausableTask):
         if not self.mnm.support.forbids(state, action):    # where nothing is to be learnt
             self.mnm.observe_work(state, action, after)
 
-    def diagnostics(self) -> dict[str, Union[str, int, float, Said]]:
-        """Return the figures of the diagnostics message by name."""
-        mnm = self.mnm
-        building, checking = mnm.building, mnm.checking
-        return {
-            'round': mnm.round,
-            'phase': self.phase.value,
-            'quantum': building.schedule.quanta if building else 0,
-            'streams': len(building.streams) if building else 0,
-            'known': len(self.hypothesis.policies) if self.hypothesis else 0,
-            'candidates': len(self.candidates),
-            'states': self.states,
-            'steps': self.steps,
-            'reset_misses': self.homing.misses,
-            'check_steps': checking.check_steps if checking else 0,
-            'check_window': 0, 'failures': '', 'failure_threshold': 0.0,
-            **(checking.figures() if checking else {}),
-            'last_change': self._last_change or '',
-            'changes_noticed': self.changes_noticed,
-            'changes_relearnt': self.changes_relearnt,
-            'quarantined': ', '.join(self.quarantined),
-        }
-
     def _outdate(self, state: int | None, action: int | None) -> None:
         self.history.outdate(state, action)
         self._watch.change(state, action)
@@ -629,14 +386,6 @@ class Exploration(PausableTask):
     def _happened(self, event: Event) -> None:
         self.events.append(event)
         self._decided_since.append(event)
-
-
-def understudy(exploration: Exploration) -> Mnm | None:
-    """Return an MNM that would do the same from here on; None where there can be none."""
-    if not exploration.can_snapshot:
-        return None
-    return new_mnm(
-        exploration.settings, exploration.seed, resume=exploration.mnm.to_state())
 
 
 def _wish_of(made: LookInput) -> Wish:

@@ -17,7 +17,6 @@ from mnm_ros.core.components import OPTION_SETS, part, PARTS
 from mnm_ros.core.detection.policy_detector import DetectorFactory
 from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
-from mnm_ros.core.mnm.building_phase import new_schedule
 from mnm_ros.core.mnm.checking_phase import ChecksFactory
 from mnm_ros.core.mnm.mnm import Mnm
 from mnm_ros.core.mnm.options import Settings, Value
@@ -258,7 +257,5 @@ def new_mnm(resolved: Settings, seed: int = 0,
             recollection: Recollection | None = None) -> Mnm:
     """Return MNM with the parts of the settings; all its random choices come from ``seed``."""
     return Mnm(
-        resolved, seed, base_factory(resolved.base),
-        new_schedule=lambda: new_schedule(resolved.streams, resolved.stream_exponent),
-        new_checking=part('checks', resolved.checks)(resolved), on_event=on_event, resume=resume,
-        recollection=recollection)
+        resolved, seed, base_factory(resolved.base), part('checks', resolved.checks)(resolved),
+        on_event=on_event, resume=resume, recollection=recollection)

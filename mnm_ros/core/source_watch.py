@@ -126,4 +126,4 @@ class SourceWatch:
     def _end(self, pair: Pair) -> None:
         self._windows.pop(pair, None)
         for test in self._tests.values():
-            test.end(pair)
+            test.windows.pop(pair, None)

@@ -11,6 +11,7 @@ from enum import Enum
 import math
 from typing import Any, NamedTuple, Protocol
 
+from mnm_ros.driving.measures import Stopwatch
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.path import Path
 from mnm_ros.driving.pose import Pose, wrapped
@@ -25,7 +26,6 @@ _SHORTEST = 1e-6   # m, and 1/m, in place of 0
 _BEHIND = 2.5      # rad from the direction of the target; farther off, either turn will do
 _LONGEST = 0.2     # s between two poses that count for acceleration; more may be a gap
 _SURE = 0.5        # s without room, during which it stops, until that is believed
-_OUTLIERS = 3      # poses that may lie apart
 _PROGRESS = 0.1    # of the full speed; a robot that is slower on average is blocked
 
 
@@ -119,74 +119,6 @@ def limits_of(given: ByName) -> Limits:
     return Limits(*(given[name] for name in (
         'max_speed', 'max_turn', 'acceleration', 'turn_acceleration', 'tolerance',
         'heading_tolerance', 'blocked_after', 'latency', 'reverse')))
-
-
-class Stopwatch:
-    """Measures time by the stamps of messages, which may jump back."""
-
-    def __init__(self, now: float) -> None:
-        self.elapsed = 0.0
-        self._last = now
-
-    def lap(self, now: float) -> float:
-        """Return the s since the last call; a jump back counts as 0."""
-        step, self._last = max(0.0, now - self._last), now
-        self.elapsed += step
-        return step
-
-
-class Odometer:
-    """
-    Measures the way driven by poses.
-
-    :param pose: where it begins.
-    :param grain: in m, up to which the distance of two poses may be noise.
-    """
-
-    def __init__(self, pose: Pose, grain: float) -> None:
-        self._length = 0.0
-        self._last = pose
-        self._grain = grain
-
-    def lap(self, pose: Pose) -> float:
-        """Return the m driven up to a pose."""
-        step = math.dist(self._last[:2], pose[:2])
-        if step > self._grain:
-            self._length, self._last = self._length + step, pose
-        return self._length
-
-
-class SteadyTrack:
-    """
-    Measures how far poses have followed one another since the last leap, which was none before.
-
-    A few poses that lie apart, after which they go on where they were, are no leap.
-
-    :param leap: in m, from which on the distance of two poses is one.
-    """
-
-    def __init__(self, pose: Pose, leap: float) -> None:
-        self._leap = leap
-        self._length = math.inf
-        self._last = pose
-        self._left: tuple[Pose, float] | None = None    # where it has leapt from, and the length
-        self._apart = 0                                 # poses since then
-
-    def lap(self, pose: Pose) -> float:
-        """Return the m up to a pose."""
-        before, self._last = self._last, pose
-        step = math.dist(before[:2], pose[:2])
-        self._apart += 1
-        recent = self._left if self._apart <= _OUTLIERS else None
-        if recent and math.dist(recent[0][:2], pose[:2]) <= self._leap:
-            self._length, self._left = recent[1], None
-        elif step > self._leap:
-            if recent is None:
-                self._left, self._apart = (before, self._length), 0
-            self._length = 0.0
-        else:
-            self._length += step
-        return self._length
 
 
 class Lag:

@@ -9,8 +9,9 @@ from collections.abc import Sequence
 import math
 
 from mnm_ros.core.errors import InvalidValueError
-from mnm_ros.driving.drive import Leg, Outcome, SteadyTrack
+from mnm_ros.driving.drive import Leg, Outcome
 from mnm_ros.driving.grid import Edge, Ways
+from mnm_ros.driving.measures import SteadyTrack
 from mnm_ros.driving.occupancy import Point
 from mnm_ros.driving.pose import Pose
 

@@ -23,8 +23,9 @@ from mnm_ros.nodes.common.node_scope import NodeScope
 from mnm_ros.nodes.common.robot_profile import AwaitedDescription
 from mnm_ros.nodes.common.spin import run
 from mnm_ros.nodes.exploring.exploration_store import concerns_graph
+from mnm_ros.nodes.exploring.reliance import file_declaration
 from mnm_ros.nodes.exploring.services import Services
-from mnm_ros.nodes.exploring.session import ExplorationSession, file_declaration
+from mnm_ros.nodes.exploring.session import ExplorationSession
 from mnm_ros.parameters import NODES, Parameters
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.language import table

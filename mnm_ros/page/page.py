@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 import time
 from typing import Any
 
+from mnm_ros.page.control_panel import ControlPanel
 from mnm_ros.page.looking_back import PastView
 from mnm_ros.page.page_parts import (
     box,
-    button,
     card,
     Connection,
     set_language,
+    Shown,
     StateMap,
     STYLE,
     ThemeButton,
@@ -23,23 +22,12 @@ from mnm_ros.page.page_parts import (
     title,
 )
 from mnm_ros.page.page_subscriptions import SharedLayers, where
-from mnm_ros.page.repeated_calls import CommandOutcome
-from mnm_ros.view import words
-from mnm_ros.view.language import LANGUAGES, moment, phrase, phrase_or, section, text_in
+from mnm_ros.view.language import LANGUAGES, moment, phrase, phrase_or, section
 from mnm_ros.view.telemetry import Telemetry
+from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import Layers, LEGEND, on_the_map, policy_arrows
-from mnm_ros.view.web.panels import (
-    BAR,
-    bar_line,
-    CONTROLS,
-    events_table,
-    machine,
-    refusal,
-    refusal_to_go,
-    robots_table,
-    stopped,
-)
+from mnm_ros.view.web.panels import events_table, machine, robots_table, stopped
 from mnm_ros.view.web.situation import as_sentence, consequences, doing, in_terms
 from nicegui import ui
 
@@ -62,34 +50,33 @@ class Page:
         set_language(ui.context.client, self._language)
         # A browser without an address is one of a test.
         self._by = f'page {ui.context.client.ip or ""}'.rstrip()
-        self._chosen: int | None = None
         self._then: PastView | None = None    # None for now
-        self._came: tuple[object, ...] = ()    # of controls, as shown last
         self._sent: Layers = {}
-        self._said: dict[str, str] = {}
-        self._labels: dict[str, ui.label] = {}
+        self._shown = Shown()
+        self._controls = ControlPanel(
+            shared, self._shown, self._by, self._language, self._choose)
         self._shown_chart: dict[str, Any] = {}
-        self._buttons: dict[str, ui.button] = {}
         self._tiles: dict[str, ui.element] = {}
         self._legend: dict[str, ui.element] = {}
         ui.add_css(STYLE)
         self._build()
         ui.timer(_PERIOD, self._refresh)
-        ui.timer(_SOON, self._answer)
+        ui.timer(_SOON, self._controls.answer)
         ui.timer(_BEAT, lambda: self._connection.run_method('beat'))
 
     def _build(self) -> None:
         self._head()
         with box('page') as self._page:
-            self._presence = self._text('presence', 'presence')
-            self._consequences = self._text('consequences', 'consequences').props('role=status')
+            self._presence = self._shown.text('presence', 'presence')
+            self._consequences = self._shown.text('consequences', 'consequences').props(
+                'role=status')
             with box('tiles'):
                 for name in ('known', 'candidates', 'steps', 'changes', 'exploration'):
                     with box(f'tile tile-{name}') as self._tiles[name]:
                         with box('figure'):
-                            self._text(f'{name} value', 'value')
-                            self._text(f'{name} label', 'name')
-                        self._text(f'{name} remark', 'remark')
+                            self._shown.text(f'{name} value', 'value')
+                            self._shown.text(f'{name} label', 'name')
+                        self._shown.text(f'{name} remark', 'remark')
             with box('columns'):
                 with box('main'):
                     self._map_card()
@@ -97,14 +84,14 @@ class Page:
                 with box('side'):
                     self._doing_card()
                     with card('choice-card', '') as self._choice_card:
-                        self._text('chosen', 'choice')
-                        self._text('about', 'about')
+                        self._shown.text('chosen', 'choice')
+                        self._shown.text('about', 'about')
                     with card('robots-card', self._word('robots')) as self._robots_card:
                         self._robots = ui.html('', sanitize=False).classes('robots')
                     with card('events-card', self._word('events')):
                         self._events = ui.html('', sanitize=False).classes('events').props(
                             f'tabindex=0 role=log aria-label="{self._word("happened")}"')
-                    self._controls_card()
+                    self._controls.build_card()
                     with card('evidence-card', self._word('evidence')) as self._evidence_card:
                         evidence = self._evidence_card
                         ui.checkbox(
@@ -115,21 +102,16 @@ class Page:
     def _head(self) -> None:
         with ui.element('header').classes('head'):
             title(where(self._shared.of, self._language))
-            self._text('phase', 'chip')
+            self._shown.text('phase', 'chip')
             for each in LANGUAGES:
                 if each != self._language:
                     ui.link(phrase('page.language', each), f'?language={each}').props(
                         f'lang={each} hreflang={each}').classes('language')
             ThemeButton(self._word('theme'))
-            if (commands := self._shared.commands) is not None:
-                with box('bar-row'):
-                    for name in BAR:
-                        pressed = partial(commands.press, name, self._by)
-                        self._button(name, pressed)
-                    self._text('bar', 'told').props('role=status')
+            self._controls.build_bar()
             with box('past-bar').props('role=status') as self._past_bar:
                 with box('past-when'):
-                    self._text('past', '')
+                    self._shown.text('past', '')
                     if self._shared.commands:
                         ui.label(self._word('acts_now')).classes('remark')
                 ui.button(self._word('to_the_end' if self._shared.log else 'back_to_now'),
@@ -158,34 +140,13 @@ class Page:
         with card('doing-card', self._word('activity')):
             self._machine = ui.html('', sanitize=False)
             # A line of its own would move the buttons below it from under the pointer.
-            with self._text('doing', 'doing'):
+            with self._shown.text('doing', 'doing'):
                 self._terms = ui.tooltip('')
             with box('progress') as self._progress:
                 with box('track'):
                     self._bar = box('bar')
-                self._text('left', 'left')
-                self._text('detail', 'detail')
-
-    def _controls_card(self) -> None:
-        commands = self._shared.commands
-        with card('controls-card', self._word('controls')):
-            if commands is None:
-                ui.label(self._word('read_only')).classes('result')
-                return
-            for name in CONTROLS:
-                if name in (*BAR, 'cancel'):
-                    continue
-                with box('control'):
-                    self._button(name, partial(commands.press, name, self._by))
-                    self._text(f'{name} result', 'result')
-            with box('control'):
-                self._button('go', self._go)
-                self._select = ui.select(
-                    {}, label=self._word('to_state'), with_input=True,
-                    on_change=self._on_select).props(
-                        'dense options-dense outlined').classes('select')
-                self._button('cancel', partial(commands.press, 'cancel', self._by))
-            self._text('go result', 'result')
+                self._shown.text('left', 'left')
+                self._shown.text('detail', 'detail')
 
     def _timeline_card(self) -> None:
         with card('timeline-card', self._word('timeline')):
@@ -196,89 +157,53 @@ class Page:
     def _word(self, name: str) -> str:
         return phrase(f'page.{name}', self._language)
 
-    def _button(self, name: str, pressed: Callable[[], None]) -> None:
-        def press() -> None:
-            if not self._refusal(name):    # a browser may claim anything
-                pressed()
-                self._answer()    # all else can wait, and would hold this up
-        self._buttons[name] = button(
-            phrase(f'controls.{name}', self._language), name, press).tooltip(
-            phrase(f'effects.{name}', self._language))
-
-    def _refusal(self, name: str) -> str:
-        heard = self._shared.subscriptions.heard
-        if name == 'go':
-            return refusal_to_go(self._chosen, heard, self._language)
-        return refusal(name, heard, time.monotonic(), self._language)
-
-    def _text(self, name: str, classes: str) -> ui.label:
-        self._labels[name] = ui.label().classes(classes)
-        return self._labels[name]
-
-    def _say(self, name: str, text: str) -> None:
-        if self._said.get(name) != text:
-            self._said[name] = text
-            self._labels[name].set_text(text)
-
     def _refresh(self) -> None:
         now = time.monotonic()
         heard = self._shared.update()
         self._show_slider()
         self._show_presence(
             self._then.heard if self._then and self._shared.log else heard, now)
-        self._show_controls(heard)
+        self._controls.show(heard)
         chart = self._shared.chart(self._language)
         if chart is not self._shown_chart:
             self._shown_chart = chart
             self._chart.run_chart_method('setOption', self._shown_chart)
         if self._then:
             heard = self._then.heard
-        tiles = {name: told for name, *told in words.tiles(
+        tiles = {name: told for name, *told in figures.tiles(
             heard, self._language)}
         for name, tile in self._tiles.items():
-            self._once(f'{name} there', name in tiles, tile.set_visibility)
+            self._shown.once(f'{name} there', name in tiles, tile.set_visibility)
             for label, text in zip(('value', 'remark'), tiles.get(name, ())):
-                self._say(f'{name} {label}', text)
+                self._shown.say(f'{name} {label}', text)
             if name in tiles:
-                self._say(f'{name} label', words.tile_label(
+                self._shown.say(f'{name} label', figures.tile_label(
                     name, tiles[name][0], self._language))
         out = consequences(heard, self._language)
-        self._say('consequences', out)
-        self._once('consequences there', bool(out), self._consequences.set_visibility)
+        self._shown.say('consequences', out)
+        self._shown.once('consequences there', bool(out), self._consequences.set_visibility)
         self._show_doing(heard)
-        self._once('robots there', bool(heard.robots), self._robots_card.set_visibility)
-        self._once('robots', robots_table(heard, self._language), self._robots.set_content)
-        self._once('events', events_table(heard, self._language), self._events.set_content)
+        self._shown.once('robots there', bool(heard.robots), self._robots_card.set_visibility)
+        self._shown.once('robots', robots_table(heard, self._language), self._robots.set_content)
+        self._shown.once('events', events_table(heard, self._language), self._events.set_content)
         self._show_map(heard)
-
-    def _answer(self) -> None:
-        """Say what has come of the control that was pressed last, without waiting for all else."""
-        commands = self._shared.commands
-        if commands is None:
-            return
-        heard = self._shared.subscriptions.heard
-        came = (commands.latest, dict(commands.outcomes),
-                commands.outcome_of_goal(heard.description, self._language))
-        if came != self._came:
-            self._came = came
-            self._show_controls(heard)
 
     def _show_presence(self, heard: Telemetry, now: float) -> None:
         """Say whether the explorer is there now, whatever the picture is of."""
         log = self._shared.log
-        absence = words.presence(
+        absence = figures.presence(
             heard, now, where(self._shared.of, self._language), self._language) if not log else (
             log.refused and phrase('page.log_ends', self._language, why=log.refused))
         silence = heard.silent(now)
         last = '' if silence is None else phrase(
             'page.last_heard', self._language,
             time=moment(time.time() - silence, '%H:%M:%S', self._language))
-        self._say('presence', ' '.join(filter(None, (absence, last))))
-        self._once('absent', bool(absence), self._presence.set_visibility)
-        self._once('kind', 'past' if self._then else '' if silence is None else 'stale',
+        self._shown.say('presence', ' '.join(filter(None, (absence, last))))
+        self._shown.once('absent', bool(absence), self._presence.set_visibility)
+        self._shown.once('kind', 'past' if self._then else '' if silence is None else 'stale',
                    lambda kind: self._page.classes(kind, remove='past stale'))
         phase = 'silent' if silence is not None else heard.activity.within(heard.phase)
-        self._say('phase', ', '.join(filter(None, (
+        self._shown.say('phase', ', '.join(filter(None, (
             phrase_or(f'phases.{phase}', self._language, phase) or self._word('no_explorer'),
             stopped(heard, self._language)))))
 
@@ -289,14 +214,14 @@ class Page:
             self._then = None    # an exploration has started again
         if self._then:    # found by its number, as it may be forgotten meanwhile
             at, told = self._then.among(moments), self._then.told(self._language)
-            self._say('past', phrase(f'page.{"shown" if self._shared.log else "past_shown"}',
+            self._shown.say('past', phrase(f'page.{"shown" if self._shared.log else "past_shown"}',
                                      self._language, moment=told))
         begin = '' if not moments else moment(
             moments[0].time, language=self._language) if moments[0].time else phrase(
                 'event.step', self._language, step=moments[0].step)
-        self._once('slider', (len(moments), at, begin, told),
+        self._shown.once('slider', (len(moments), at, begin, told),
                    lambda shown: self._slider.run_method('show', *shown))
-        self._once('past there', bool(told), self._past_bar.set_visibility)
+        self._shown.once('past there', bool(told), self._past_bar.set_visibility)
 
     def _slide(self, wanted: Any) -> None:
         """Show a moment of the past by its number, or now; a browser may claim anything."""
@@ -306,36 +231,29 @@ class Page:
         if type(wanted) is int and 0 <= wanted < len(moments):
             self._then = self._shared.looking_back.then(
                 moments[wanted], self._shared.places, self._shared.layers)
-        self._said.pop('once slider', None)    # which waits for an answer
+        self._shown.forget('slider')    # which waits for an answer
         self._refresh()
-
-    def _once(self, name: str, value: Any, show: Callable[[Any], Any]) -> None:
-        """Show a value unless it is shown already."""
-        key = f'{value!r}'
-        if self._said.get(f'once {name}') != key:
-            self._said[f'once {name}'] = key
-            show(value)
 
     def _show_doing(self, heard: Telemetry) -> None:
         phase = heard.activity.within(heard.phase)
-        self._once('machine', machine(phase, self._language), self._machine.set_content)
-        self._say('doing', doing(heard, self._by, self._language))
-        self._once('terms', in_terms(heard, self._language), self._terms.set_text)
-        bar = words.bar(heard, self._language)
-        self._once('progress', bar is not None, self._progress.set_visibility)
+        self._shown.once('machine', machine(phase, self._language), self._machine.set_content)
+        self._shown.say('doing', doing(heard, self._by, self._language))
+        self._shown.once('terms', in_terms(heard, self._language), self._terms.set_text)
+        bar = figures.bar(heard, self._language)
+        self._shown.once('progress', bar is not None, self._progress.set_visibility)
         if bar is not None:
-            self._once('bar', f'{bar.share:.1%}',
+            self._shown.once('bar', f'{bar.share:.1%}',
                        lambda width: self._bar.style(f'width: {width}'))
-            self._say('left', bar.text)
-            self._say('detail', bar.detail)
+            self._shown.say('left', bar.text)
+            self._shown.say('detail', bar.detail)
         tests = decisions_table(heard, self._language)
-        self._once('tests', bool(tests), self._evidence_card.set_visibility)
-        self._once('evidence', tests, self._evidence.set_content)
+        self._shown.once('tests', bool(tests), self._evidence_card.set_visibility)
+        self._shown.once('evidence', tests, self._evidence.set_content)
 
     def _show_map(self, heard: Telemetry) -> None:
         layers = {**(self._then.layers if self._then else self._shared.layers),
                   'policy': self._policy(heard),
-                  'chosen': None if self._chosen is None else str(self._chosen)}
+                  'chosen': None if self._controls.chosen is None else str(self._controls.chosen)}
         news = {name: layer for name, layer in layers.items()
                 if name not in self._sent or self._sent[name] != layer}
         if news:
@@ -343,46 +261,23 @@ class Page:
             self._map.run_method('draw', news)
             present = on_the_map(layers)
             for kind, entry in self._legend.items():
-                self._once(f'legend {kind}', kind in present, entry.set_visibility)
-        state = self._chosen
-        self._once('hint', state is None, self._hint.set_visibility)
-        self._once('choice', state is not None, self._choice_card.set_visibility)
+                self._shown.once(f'legend {kind}', kind in present, entry.set_visibility)
+        state = self._controls.chosen
+        self._shown.once('hint', state is None, self._hint.set_visibility)
+        self._shown.once('choice', state is not None, self._choice_card.set_visibility)
         if state is not None:
             name = heard.description.names.get(state)
-            self._say('chosen', heard.description.name(state) if name else as_sentence(
+            self._shown.say('chosen', heard.description.name(state) if name else as_sentence(
                 phrase('about.state', self._language, state=str(state))))
-            self._say('about', '\n'.join(words.about(heard, state, self._language)))
+            self._shown.say('about', '\n'.join(figures.about(heard, state, self._language)))
 
     def _policy(self, heard: Telemetry) -> dict[str, list[Any]] | None:
-        if self._chosen is None:
+        if self._controls.chosen is None:
             return None
         if self._then:
-            return self._then.arrows(self._chosen)
-        policy = self._shared.subscriptions.policy_to(self._chosen)
+            return self._then.arrows(self._controls.chosen)
+        policy = self._shared.subscriptions.policy_to(self._controls.chosen)
         return policy_arrows(heard, policy, self._shared.places.latest) if policy else None
-
-    def _show_controls(self, heard: Telemetry) -> None:
-        commands = self._shared.commands
-        if commands is None:
-            return
-        for name, pressed in self._buttons.items():
-            refused = self._refusal(name)
-            self._once(f'{name} enabled', not refused, pressed.set_enabled)
-            if name not in (*BAR, 'go', 'cancel'):
-                self._say(f'{name} result', self._came_of(commands.outcomes.get(name), refused))
-        name, when = commands.latest
-        pressed, goal = commands.outcomes.get(name), commands.outcome_of_goal(
-            heard.description, self._language)
-        way = self._came_of(goal, '')
-        told = ['' if pressed is None else (
-            f'{when} {phrase(f"controls.{name}", self._language)}: {self._came_of(pressed, "")}'),
-                way if goal is not None and goal.good is None else '']
-        self._say('bar', bar_line(heard, time.monotonic(), *told, language=self._language))
-        refused = self._refusal('go') or self._refusal('cancel')
-        self._say('go result', ' \u00b7 '.join(filter(None, (way, refused))))
-        choices = {state: heard.description.name(state) for state in heard.knowledge.goals}
-        self._once('choices', choices, lambda choices: self._select.set_options(
-            choices, value=self._chosen if self._chosen in choices else None))
 
     def _on_pick(self, event: Any) -> None:
         picked = event.args
@@ -391,27 +286,7 @@ class Page:
         except (TypeError, ValueError, OverflowError):
             return
 
-    def _on_select(self, event: Any) -> None:
-        if event.value is not None:    # it is None as well when the state chosen is lost
-            self._choose(event.value)
-
     def _choose(self, state: int | None) -> None:
-        if state == self._chosen:
-            return
-        self._chosen = state
-        if self._shared.commands is not None:
-            goals = self._shared.subscriptions.heard.knowledge.goals
-            self._select.set_value(state if state in goals else None)
-            self._chosen = state    # setting the value may have chosen another one
-        self._refresh()
-
-    def _go(self) -> None:
-        if self._shared.commands and self._chosen is not None:
-            self._shared.commands.go(self._chosen, self._by)
-
-    def _came_of(self, outcome: CommandOutcome | None, refused: str) -> str:
-        """Return what came of a control, and why it is greyed out."""
-        mark = '' if outcome is None else {True: '\u2713 ', False: '\u2717 ', None: '\u2026 '}[
-            outcome.good]
-        told = '' if outcome is None else f'{mark}{text_in(self._language, outcome.text)}'
-        return ' \u00b7 '.join(filter(None, (told, refused)))
+        if state != self._controls.chosen:
+            self._controls.choose(state)
+            self._refresh()

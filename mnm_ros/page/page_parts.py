@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from pathlib import Path
+from typing import Any
 
 from mnm_ros.view.language import ENGLISH
 from mnm_ros.view.scene import KINDS
@@ -48,6 +50,37 @@ def title(where: str) -> None:
     ui.html(ICON.replace('<svg ', '<svg class="icon" '), sanitize=False)
     ui.label('mnm_ros').classes('title').props('role=heading aria-level=1')
     ui.label(where).classes('where')
+
+
+class Shown:
+    """The texts and values that a browser shows; only what is new is sent to it."""
+
+    def __init__(self) -> None:
+        self._labels: dict[str, ui.label] = {}
+        self._texts: dict[str, str] = {}
+        self._values: dict[str, str] = {}
+
+    def text(self, name: str, classes: str) -> ui.label:
+        """Return a label for the texts of a name."""
+        self._labels[name] = ui.label().classes(classes)
+        return self._labels[name]
+
+    def say(self, name: str, text: str) -> None:
+        """Show a text in the label of that name."""
+        if self._texts.get(name) != text:
+            self._texts[name] = text
+            self._labels[name].set_text(text)
+
+    def once(self, name: str, value: Any, show: Callable[[Any], Any]) -> None:
+        """Show a value unless it is shown already."""
+        key = f'{value!r}'
+        if self._values.get(name) != key:
+            self._values[name] = key
+            show(value)
+
+    def forget(self, name: str) -> None:
+        """Let a value be shown again, whatever the browser shows."""
+        self._values.pop(name, None)
 
 
 class ThemeButton:

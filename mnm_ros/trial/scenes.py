@@ -85,7 +85,7 @@ class Scenes:
             known=found.targets if found else (), version=found.version if found else None,
             trust={each.policy.target: replace(each, why=sentence(each.said, said))
                    for each in trust},
-            counts=nested(exploration.transitions()), description=said,
+            counts=nested(exploration.history.rows()), description=said,
             activity=replace(doing, sentence=sentence(doing.said, said)),
             report=figures(exploration, said))
 

@@ -3,30 +3,25 @@
 """
 Say of an explorer in words and figures what was heard, without a terminal or a browser.
 
-The functions for lines and the live view stand first, then those for the page. Each takes the
-language of its words, which are in ``config/words``.
+Each function takes the language of its words, which are in ``config/words``. ``web/figures.py``
+has the figures of the page.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from math import inf
-from typing import NamedTuple
 
-from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.activity import Evidence
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription, UNDESCRIBED
 from mnm_ros.view.language import ENGLISH, number, phrase, phrase_or
-from mnm_ros.view.scene import kinds
-from mnm_ros.view.sentences import sentence
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 
 LABEL = 16    # columns of what a figure is called
 LINE = 160     # characters of a line that may be cut
-_MOMENTS = 10.0   # s, below which a prediction has no figure
+MOMENTS = 10.0    # s, below which a prediction has no figure
 
 
 def version(heard: Telemetry) -> str:
@@ -62,7 +57,7 @@ def late(heard: Telemetry, language: str = ENGLISH) -> str:
 def known(heard: Telemetry, width: float = inf, language: str = ENGLISH) -> str:
     """Return how many states are known and which, as many as fit; before, what can be used."""
     return numbered(heard.known, width, heard.description, language) if heard.known else (
-        _certified(heard, language) or '-')
+        certified(heard, language) or '-')
 
 
 def numbered(states: Sequence[int], width: float = inf,
@@ -107,11 +102,11 @@ def clock(seconds: float) -> str:
 
 def rate(heard: Telemetry, language: str = ENGLISH) -> str:
     """Return the steps per second in brackets, or nothing."""
-    found = _per_second(heard, language)
+    found = per_second(heard, language)
     return found and f' ({found})'
 
 
-def _per_second(heard: Telemetry, language: str) -> str:
+def per_second(heard: Telemetry, language: str) -> str:
     """Return the steps per second: where a step takes long, the mean, as one second has none."""
     found = heard.number('steps_per_second')
     if found is None:
@@ -178,7 +173,7 @@ def changed(before: Telemetry, after: Telemetry, settings: int,
     return lines
 
 
-def _trusted(heard: Telemetry, language: str, *wanted: Trust) -> str:
+def trusted(heard: Telemetry, language: str, *wanted: Trust) -> str:
     """Return how many policies there are of each trust wanted, in words; or nothing."""
     counts = Counter(told.trust for told in heard.trust.values())
     return ', '.join(
@@ -186,9 +181,9 @@ def _trusted(heard: Telemetry, language: str, *wanted: Trust) -> str:
         for trust in wanted if counts[trust])
 
 
-def _certified(heard: Telemetry, language: str) -> str:
+def certified(heard: Telemetry, language: str) -> str:
     """Return how many states can be gone to although none is known yet; or nothing."""
-    return '' if heard.known else _trusted(heard, language, Trust.CERTIFIED)
+    return '' if heard.known else trusted(heard, language, Trust.CERTIFIED)
 
 
 def rests_on(heard: Telemetry, language: str = ENGLISH) -> str:
@@ -214,17 +209,17 @@ def progress(heard: Telemetry, language: str = ENGLISH) -> str:
     return joined(
         phrase('phases.waiting_for_robot', language) if waits else
         heard.phase or phrase('figures.starting', language),
-        phrase('figures.known', language, count=len(heard.known)), _certified(heard, language),
+        phrase('figures.known', language, count=len(heard.known)), certified(heard, language),
         rests_on(heard, language),
         phrase('figures.candidates', language, count=heard.candidates),
         phrase(f'figures.steps{"_taken" if heard.robots else ""}', language,
                count=heard.count('steps')) + rate(heard, language),
-        made(heard, language), _worked(heard, language), late(heard, language),
+        made(heard, language), worked(heard, language), late(heard, language),
         '' if heard.exploration_steps is None else    # only cmp_sim counts them
         phrase('figures.exploration', language, count=heard.exploration_steps), left)
 
 
-def _worked(heard: Telemetry, language: str) -> str:
+def worked(heard: Telemetry, language: str) -> str:
     """Return how many executions that others have ordered count beside the steps, or nothing."""
     count = heard.activity.work
     return phrase('figures.work', language, count=count) if count else ''
@@ -244,13 +239,13 @@ def to_go(heard: Telemetry, language: str = ENGLISH) -> str:
         return ''
     share = min(1.0, found.done / found.expected) if found.expected > 0 else 1.0
     seconds = heard.seconds_left()
-    left = '-' if seconds is None else duration(seconds, language) if seconds >= _MOMENTS else (
+    left = '-' if seconds is None else duration(seconds, language) if seconds >= MOMENTS else (
         phrase('figures.a_little', language))
     return joined(phrase('figures.to_go', language, share=share, left=left, aim=phrase_or(
-        f'aims.{found.aim}', language, found.aim)), _in_all(heard, language))
+        f'aims.{found.aim}', language, found.aim)), in_all(heard, language))
 
 
-def _in_all(heard: Telemetry, language: str) -> str:
+def in_all(heard: Telemetry, language: str) -> str:
     """Return how long the first hypothesis takes, and a smaller radius, where that is hours."""
     found, pace = heard.activity.progress, heard.pace
     if found is None or not pace or heard.seconds_left() is None or (
@@ -268,115 +263,6 @@ def of_threshold(test: Evidence, language: str = ENGLISH) -> str:
     evidence, threshold = (number(value, language, ',.0f' if abs(value) >= 100 else '.3g')
                            for value in (test.evidence, test.threshold))
     return phrase('decisions.figures', language, evidence=evidence, threshold=threshold)
-
-
-class Bar(NamedTuple):
-    """
-    A progress bar.
-
-    :ivar share: between 0 and 1.
-    :ivar text: what is left.
-    :ivar detail: the prediction that it follows from.
-    """
-
-    share: float
-    text: str
-    detail: str
-
-
-def tile_label(name: str, value: str, language: str = ENGLISH) -> str:
-    """Return what is written below a figure of ``tiles``."""
-    return phrase(f'tiles.{name}', language, count=1 if value == '1' else None)
-
-
-def tiles(heard: Telemetry, language: str = ENGLISH) -> list[tuple[str, str, str]]:
-    """Return the figures to be seen first, each as name, value and a remark."""
-    noticed = heard.count('changes_noticed')
-    true = heard.true_setting
-    exploration = heard.exploration_steps
-    made_by = made(heard, language)
-    found = [
-        ('known', str(len(heard.known)),
-         _certified(heard, language) or _trusted(heard, language, Trust.DOUBTED)
-         or joined(phrase('remarks.known', language), rests_on(heard, language))),
-        ('candidates', str(heard.candidates or 0),
-         _trusted(heard, language, Trust.CERTIFIED, Trust.ASSUMED)
-         or phrase('remarks.candidates', language)),
-        ('steps', whole(heard.steps, language), '; '.join(filter(None, (
-            made_by and phrase('remarks.taken', language, made=made_by),
-            _worked(heard, language), by_source(heard.activity.sources, language),
-            _per_second(heard, language) or (
-                '' if heard.heartbeat is None else phrase('figures.rate', language, rate='0')),
-        )))),
-        ('changes', '\u2013' if noticed is None else str(noticed),
-         phrase('remarks.changes', language) if true is None else
-         phrase('remarks.setting', language, setting=true))]
-    if exploration is not None:
-        found.append(('exploration', whole(exploration, language),
-                      phrase('remarks.exploration', language)))
-    return found
-
-
-def presence(heard: Telemetry, now: float, where: str, language: str = ENGLISH) -> str:
-    """
-    Return a sentence if there is no explorer, or a robot owes an answer; empty else.
-
-    :param where: namespace and domain, for people.
-    """
-    if heard.heartbeat is None:
-        return phrase('presence.never', language, where=where)
-    silence = heard.silent(now)
-    if silence is None:
-        owed = late(heard, language)
-        return owed and phrase(f'presence.{"robots" if heard.robots else "robot"}', language,
-                               late=owed)
-    return phrase(f'presence.{"gone" if heard.gone else "silent"}', language,
-                  time=duration(silence, language))
-
-
-def bar(heard: Telemetry, language: str = ENGLISH) -> Bar | None:
-    """Return how far it is; None if that is not known."""
-    progress = heard.activity.progress
-    if progress is None or progress.expected <= 0:
-        return None
-    aim = phrase_or(f'until.{progress.aim}', language, phrase(
-        'until.other', language, aim=progress.aim))
-    left, seconds = heard.steps_left(), heard.seconds_left()
-    share = min(1.0, max(0.0, progress.done / progress.expected))
-    detail = joined(phrase('bar.detail', language, **asdict(progress)), _in_all(heard, language))
-    kind = ('longer' if progress.done >= progress.expected else 'unsure' if left is None else
-            'steps' if seconds is None else 'time' if seconds >= _MOMENTS else 'moments')
-    return Bar(share, phrase(f'bar.{kind}', language, aim=aim, steps=left,
-                             time=duration(seconds or 0.0, language)), detail)
-
-
-def about(heard: Telemetry, state: int, language: str = ENGLISH) -> list[str]:
-    """Return what is known of a state, a sentence for each thing."""
-    kind = kinds(heard).get(state, 'unmet')
-    lines = [phrase(f'meanings.{kind}', language)]
-    told = heard.trust.get(state)
-    if state in heard.known or told is not None and state != heard.home:
-        expected = heard.knowledge.steps_to(state)
-        limit = heard.activity.limit
-        lines.append(joined(
-            phrase('about.unknown', language) if expected is None else
-            phrase('about.steps', language, steps=expected),
-            in_time(told.expected_seconds, language) if told else '',
-            phrase('about.limit', language, limit=limit) if limit else ''))
-    if told is not None and (told.trust is not Trust.PROVEN or told.declared):
-        lines.append(phrase(
-            'about.trust', language, trust=trust_words(told, language),
-            why=sentence(told.said, heard.description, language) or told.why) + (
-            phrase('about.declared', language, count=told.declared) if told.declared else ''))
-    said = heard.description
-    for action in sorted({*heard.counts.get(state, ())} - {RESET}):
-        led = sorted(heard.knowledge.after(state, action), key=lambda each: -each.times)
-        lines.append(phrase(
-            'about.action', language, action=said.action_name(action, state),
-            times=sum(each.times for each in led)) + ', '.join(phrase(
-                'about.led', language, share=each.probability, place=said.name(each.following))
-                for each in led[:3]))
-    return lines
 
 
 def in_time(seconds: float | None, language: str = ENGLISH) -> str:

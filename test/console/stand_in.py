@@ -18,7 +18,7 @@ NODES = ('cmp_sim', 'explorer')
 
 def console() -> int:
     from mnm_ros.console import __main__ as program
-    from mnm_ros.console.command_line import Options
+    from mnm_ros.console.options import Options
     Options.commands = lambda self: {
         node: [__file__, node] for node in (*NODES, *['dashboard'] * self.page)}
     del sys.argv[1]

@@ -6,7 +6,8 @@ from pathlib import Path
 import subprocess
 import sys
 
-from mnm_ros.console.command_line import parse, StopCondition
+from mnm_ros.console.command_line import parse
+from mnm_ros.console.options import StopCondition
 from mnm_ros.simulation import physics, scenario
 import pytest
 

@@ -17,7 +17,8 @@ import time
 from types import SimpleNamespace
 
 from mnm_ros.console import __main__ as program
-from mnm_ros.console.command_line import Options, parse
+from mnm_ros.console.command_line import parse
+from mnm_ros.console.options import Options
 from mnm_ros.view.telemetry import Telemetry
 import pytest
 from tiers import thorough

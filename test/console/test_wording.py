@@ -7,13 +7,14 @@ from __future__ import annotations
 from dataclasses import replace
 import json
 
-from mnm_ros.console.command_line import StopCondition
+from mnm_ros.console.options import StopCondition
 from mnm_ros.core.knowledge.knowledge import StateKind
 from mnm_ros.core.progress.activity import Activity, Progress
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
 from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view.telemetry import as_json, Telemetry
-from mnm_ros.view.words import changed, clip, clock, known, numbered, progress, robots, tiles
+from mnm_ros.view.web.figures import tiles
+from mnm_ros.view.words import changed, clip, clock, known, numbered, progress, robots
 import pytest
 from snapshots import BUILDING, FLEET, FULL
 

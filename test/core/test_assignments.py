@@ -28,7 +28,7 @@ def test_robots_go_where_something_is_wanted_and_not_all_to_one_place() -> None:
     assert sent.action('one', 3) == 0    # where it is wanted, what is wanted
     assert sent.begun((3, 0)) and not sent.begun((3, 0)) and sent.open == 1
     assert sent.action('one', 3) is None    # somebody is on the way to the rest
-    sent.leave('two')
+    del sent.claims['two']
     assert sent.action('one', 2) == 0    # from 3, a RESET would take as long
     sent.want({(0, 0): [0]}, 2)
     assert sent.action('one', 3) == RESET    # which is nearer than to go back
@@ -55,7 +55,7 @@ def test_a_way_costs_what_it_has_taken_lately() -> None:
     assert sent.steps(77, 6) == 4    # where nobody has been: home first
     assert sent.steps(0, 9) == sent.steps(0, 77) == math.inf
     sent.want({(6, 0): [0], (0, 3): [0]}, robots=1)
-    sent.leave('one')
+    del sent.claims['one']
     assert sent.action('one', 6) == 0 and sent.action('two', 5) == RESET
 
 

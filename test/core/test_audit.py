@@ -10,13 +10,13 @@ from typing import Any, cast
 
 from binomial import binomial_tail
 from hours import FLAT, flat
-from mnm_ros.core import Declaration, Exploration, Problem, RESET, settings, Support
+from mnm_ros.core import Counts, Declaration, Exploration, Problem, RESET, settings, Support
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.exploration import understudy
 from mnm_ros.core.mnm.audit import Audit
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import AUDIT
 from mnm_ros.core.progress.said import EndAdded
+from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.cmp import support
 from mnm_ros.simulation.ground_truth import judge
 from mnm_ros.simulation.simulator import Simulator
@@ -145,7 +145,7 @@ class Asked:
 @pytest.mark.parametrize('share', [None, 0.0])
 def test_there_are_none_without_a_share(share: float | None) -> None:
     asked = Asked(2, share)
-    audit = Audit(cast(Any, asked), lambda *pair: 0)
+    audit = Audit(cast(Any, asked), Counts())
     for steps in range(1, 1000):
         audit.step(steps)
     assert not asked.made
@@ -154,12 +154,12 @@ def test_there_are_none_without_a_share(share: float | None) -> None:
 def test_each_pair_has_its_turn_also_where_another_one_cannot_be_tried() -> None:
     """None of them ever is; and it goes on in the same way from a checkpoint."""
     asked = Asked(5, 0.1)
-    audit = Audit(cast(Any, asked), lambda *pair: 0)
+    audit = Audit(cast(Any, asked), Counts())
     for steps in range(1, 1001):
         audit.step(steps)
     assert set(asked.made.values()) == {20} and len(asked.made) == 5
     other = Asked(5, 0.1)
-    resumed = again(audit, Audit(cast(Any, other), lambda *pair: 0))
+    resumed = again(audit, Audit(cast(Any, other), Counts()))
     for steps in range(1001, 1031):
         audit.step(steps)
         resumed.step(steps)
@@ -168,8 +168,10 @@ def test_each_pair_has_its_turn_also_where_another_one_cannot_be_tried() -> None
 
 
 def test_what_is_executed_anyhow_is_tried_last() -> None:
-    asked = Asked(3, 0.1)
-    audit = Audit(cast(Any, asked), lambda state, action: 100 * (action == 1))
+    asked, counts = Asked(3, 0.1), Counts()
+    for _ in range(100):
+        counts.add(0, 1, 0)
+    audit = Audit(cast(Any, asked), counts)
     for steps in range(1, 1001):
         audit.step(steps)
     assert asked.made == Counter({(0, 0): 50, (0, 2): 50})

@@ -25,11 +25,12 @@ from mnm_ros.core import (
     Round,
     settings,
 )
-from mnm_ros.core.exploration import understudy
-from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.ucb_explore import MonteCarloEvaluation
 from mnm_ros.core.presets import new_mnm
+from mnm_ros.core.queries import understudy
 from mnm_ros.core.statistics.evaluation import BettingEvaluation, Decision, Evaluation
 from mnm_ros.core.watch.watch_phase import WatchPhase
 from mnm_ros.simulation.cmp import Cmp, TableCmp
@@ -217,7 +218,7 @@ class Clinging(ScriptedBase):
 @pytest.mark.parametrize(('pause', 'quantum'), [(1, 4), (5, 5), (7, 7), (1000, 16)])
 def test_a_quantum_waits_for_the_end_of_an_attempt_but_not_for_ever(
         pause: int, quantum: int) -> None:
-    phase = BuildingPhase(lambda number: Clinging(pause), lambda: StreamSchedule(2), shared=False)
+    phase = BuildingPhase(lambda number: Clinging(pause), StreamSchedule(2), shared=False)
     steps = 0
     while phase.schedule.quanta == 1:
         phase.observe(phase.next_action(), HOME)

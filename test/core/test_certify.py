@@ -49,14 +49,6 @@ def test_a_policy_fails_as_before_while_it_comes_to_the_same_and_little_is_new()
     assert not failed.same(9, more, pairs)
 
 
-def test_what_failed_is_forgotten() -> None:
-    failed = FailedCertificates(Counts())
-    for forget in (lambda: failed.forget(9), failed.clear):
-        failed.note(9, MOVES, ())
-        forget()
-        assert failed.moves(9) is None and failed.due(9, 2)
-
-
 def test_the_most_relevant_pairs() -> None:
     weights = {(0, 0): 4.0, (0, 1): 2.0, (1, 0): 1.9, (1, 1): 0.0}
     assert most_relevant(weights, 0.5) == [(0, 0), (0, 1)]

@@ -139,9 +139,9 @@ def test_a_change_is_noticed_and_relearnt(scenario: Scenario, quiet: int) -> Non
     world = World(scenario, 4).explore()
     exploration = world.exploration
     world.go_on(lambda: exploration.steps > quiet)
-    assert exploration.changes_noticed == 0
+    assert exploration.mnm.log.noticed == 0
     world.change()
-    world.go_on(lambda: exploration.changes_relearnt == 1)
+    world.go_on(lambda: exploration.mnm.log.relearnt == 1)
     assert world.right
 
 
@@ -187,7 +187,7 @@ def test_a_robot_in_fault_or_without_a_way_home_leaves_the_others_alone() -> Non
     broken.fail('as a test')
     assert broken.next_action() == RESET and world.fleet.robots == 2
     world.explore()
-    assert world.right and broken.homing.home == world.fleet.home
+    assert world.right and broken.homing.home == world.fleet.assignments.home
 
 
 def test_outcomes_come_in_the_order_in_which_executions_began() -> None:

@@ -25,11 +25,11 @@ from mnm_ros.core import (
     RunState,
     settings,
 )
-from mnm_ros.core.exploration import understudy
 from mnm_ros.core.fleet.assignments import look_ahead
 from mnm_ros.core.fleet.fleet import SamplePool, Ticket
 from mnm_ros.core.inputs import Input
 from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.queries import understudy
 from mnm_ros.simulation.scenario import load
 import numpy as np
 import pytest
@@ -167,9 +167,9 @@ def test_a_run_of_the_base_learns_nothing_from_before_it(monkeypatch: pytest.Mon
         fleet.advance()
     settle_all(fleet, members)
     assert sum(ticket is not None and ticket.settled for ticket in fleet.tickets.values()) > 1
-    runs, taken = fleet.exploration.mnm.runs, recorded(fleet)
+    runs, taken = fleet.exploration.mnm.runs.made, recorded(fleet)
     # As if another run of the base had begun.
-    monkeypatch.setattr(fleet.exploration.mnm, 'runs', runs + 1)
+    monkeypatch.setattr(fleet.exploration.mnm.runs, 'made', runs + 1)
 
     def learnt() -> int:
         return sum(made != Observation(RESET, CORRIDOR.start) for made in taken)

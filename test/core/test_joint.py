@@ -101,7 +101,7 @@ def test_one_budget_takes_fewer_executions_than_one_for_each_pair() -> None:
         (state, 0): ((state + 1, 0.95), (state, 0.05)) for state in range(9)})
     sets, evidence, declared = executed(
         cmp, np.random.default_rng(0), states, 26, nats)
-    evidence._before = dict.fromkeys(evidence._before)    # all of them count
+    evidence.before = dict.fromkeys(evidence.before)    # all of them count
     alone = PolicyModel(sets, policy, LIMIT, declared).certify().bound
     joint = JointModel(evidence.balls(nats), policy, LIMIT, declared).bound()
     assert joint < LIMIT < alone, (joint, alone)
@@ -216,7 +216,7 @@ def test_only_what_is_declared_as_a_whole_is_tested_by_its_pairs() -> None:
     nats = [test.evidence[1] for test in tests]
     evidence.release(tests[0], given=True)
     assert tests[1].evidence[1] < nats[1]
-    evidence.restore()
+    evidence.restore(lambda test: False)
     assert [test.evidence[1] for test in tests] == nats
 
 

@@ -20,10 +20,10 @@ from mnm_ros.core import (
     settings,
 )
 from mnm_ros.core.components import CHECKS
-from mnm_ros.core.mnm.building_phase import DoublingSchedule, Schedule, StreamSchedule
 from mnm_ros.core.mnm.capabilities import Step
 from mnm_ros.core.mnm.mnm import Mnm, MnmPhase
 from mnm_ros.core.mnm.options import Value
+from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.paper.window_phase import HoeffdingTests, WindowPhase
 from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
 from mnm_ros.view.sentences import sentence
@@ -70,7 +70,6 @@ class Script:
 
 
 def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool = False,
-        schedule: Callable[[], Schedule] | None = None,
         resume: Mapping[str, Any] | None = None, **options: Value) -> Mnm:
     """Return MNM; ``checked`` and ``evaluations`` keep what its checks are made of."""
     checked.clear()
@@ -85,8 +84,8 @@ def mnm(script: Script, exponent: float = 2, window: int = WINDOW, printed: bool
         return evaluations[-1]
 
     checking = partial(WindowPhase, new_tests=new_tests, new_evaluation=new_evaluation)
-    return Mnm(settings(PROBLEM, 'paper', options), SEED, script,
-               schedule or (lambda: StreamSchedule(exponent)), checking, resume=resume)
+    return Mnm(settings(PROBLEM, 'paper', {'stream_exponent': float(exponent), **options}), SEED,
+               script, checking, resume=resume)
 
 
 def checking_of(machine: Mnm) -> WindowPhase:
@@ -245,8 +244,9 @@ def test_only_the_first_stream_of_all_begins_with_what_is_remembered(home: int) 
 
     steps: tuple[Step, ...] = ((HOME, 1, 2), (2, 1, None))
     said: list[str] = []
-    resolved = settings(PROBLEM, 'onboard', {'check_steps': 10})
-    machine = Mnm(resolved, SEED, new_base, lambda: StreamSchedule(2), CHECKS['watch'](resolved),
+    resolved = settings(PROBLEM, 'onboard', {
+        'check_steps': 10, 'streams': 'printed', 'stream_exponent': 2.0})
+    machine = Mnm(resolved, SEED, new_base, CHECKS['watch'](resolved),
                   on_event=lambda value, *about: said.append(sentence(value)),
                   recollection=Recollection(home, steps))
     run(machine, World(), lambda: machine.round == 2)
@@ -274,7 +274,7 @@ def test_a_change_while_building_leaves_a_clean_stream_that_finishes() -> None:
     change, needed = 1500, 400
     script = Script(ScriptedBase(0), ScriptedBase(0),
                     rest=lambda: ScriptedBase(needed * QUANTUM, (HOME, 3)))
-    machine = mnm(script, schedule=DoublingSchedule)
+    machine = mnm(script, streams='doubling')
     steps = run(machine, World(), lambda: machine.hypothesis is not None)
     start, streams = 2000, 3
     assert start <= 2 * change and len(script.runs) - 1 == streams    # one more run checks

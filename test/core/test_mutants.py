@@ -11,8 +11,9 @@ from mnm_ros.core import Counts, Detector, Policy, Problem, RESET, Round, settin
 from mnm_ros.core.components import BASES, empirical_step_bound
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import Disco
-from mnm_ros.core.mnm.building_phase import BuildingPhase, StreamSchedule
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.schedule import StreamSchedule
 from mnm_ros.core.model.episode import Episode
 from mnm_ros.core.model.history import History
 from mnm_ros.core.paper.discovery import OnTheWayDiscovery
@@ -33,15 +34,15 @@ def test_while_building_it_can_be_resumed_before_the_first_step_only() -> None:
     machine = mnm(Script(rest=lambda: ScriptedBase(0)))
     assert machine.can_snapshot is False
     machine.observe(RESET, HOME)
-    assert machine.can_snapshot is True and machine.runs == 1
+    assert machine.can_snapshot is True and machine.runs.made == 1
     other = mnm(Script(rest=lambda: ScriptedBase(0)), resume=machine.to_state())
-    assert other.runs == 1    # the run under way is begun anew, and counted once
+    assert other.runs.made == 1    # the run under way is begun anew, and counted once
     machine.observe(RESET, HOME)
     assert machine.can_snapshot is False
 
 
 def test_the_steps_of_a_stream_are_those_since_its_start() -> None:
-    phase = BuildingPhase(lambda number: ScriptedBase(0), lambda: StreamSchedule(2), shared=False)
+    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=False)
     while len(phase.streams) < 2:
         phase.observe(RESET, HOME)
     for _ in range(3):
@@ -52,7 +53,7 @@ def test_the_steps_of_a_stream_are_those_since_its_start() -> None:
 
 
 def test_which_stream_has_the_robot_is_told_once_there_are_several() -> None:
-    phase = BuildingPhase(lambda number: ScriptedBase(0), lambda: StreamSchedule(2), shared=False)
+    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=False)
     told = []
     while phase.schedule.quanta < 30:
         phase.observe(RESET, HOME)
@@ -160,7 +161,7 @@ class Evaluating(ScriptedBase):
 
 def test_a_stream_that_evaluates_has_the_robot_for_the_way_home_and_one_attempt() -> None:
     """For two quanta, as nobody can say that an episode has ended; at once if one has."""
-    phase = BuildingPhase(lambda number: Evaluating(0), lambda: StreamSchedule(2), shared=False)
+    phase = BuildingPhase(lambda number: Evaluating(0), StreamSchedule(2), shared=False)
     for _ in range(2 * QUANTUM):
         phase.observe(RESET, HOME)
         assert phase.schedule.quanta == 1
@@ -174,7 +175,7 @@ def test_a_stream_that_evaluates_has_the_robot_for_the_way_home_and_one_attempt(
 def test_a_base_that_never_gives_the_robot_back_has_it_for_four_quanta() -> None:
     class Busy(ScriptedBase):
         between_attempts = False
-    phase = BuildingPhase(lambda number: Busy(0), lambda: StreamSchedule(2), shared=False)
+    phase = BuildingPhase(lambda number: Busy(0), StreamSchedule(2), shared=False)
     for _ in range(4 * QUANTUM - 1):
         phase.observe(RESET, HOME)
     assert phase.schedule.quanta == 1
@@ -183,7 +184,7 @@ def test_a_base_that_never_gives_the_robot_back_has_it_for_four_quanta() -> None
 
 
 def test_streams_witness_and_miss_what_others_do_but_no_reset() -> None:
-    phase = BuildingPhase(lambda number: ScriptedBase(0), lambda: StreamSchedule(2), shared=True)
+    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), shared=True)
     while len(phase.streams) < 2:
         phase.observe(RESET, HOME)
     active, other = phase.active, next(

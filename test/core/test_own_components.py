@@ -17,8 +17,8 @@ from mnm_ros.core import (
     RESET,
     settings,
 )
-from mnm_ros.core.mnm.building_phase import Schedule
 from mnm_ros.core.mnm.capabilities import activity_of, may_plan, provisional_of
+from mnm_ros.core.mnm.schedule import Schedule
 from mnm_ros.core.progress.said import Sampling
 from mnm_ros.core.progress_estimator import ProgressEstimator
 from mnm_ros.core.statistics.evaluation import Evaluation
@@ -34,7 +34,7 @@ REQUIRED = {
     Discovery: ('begin', 'pending', 'done', 'action', 'observe'),
     Evaluation: ('_judge',),
     Optimism: ('plan',),
-    Schedule: ('_start', '_choose'),
+    Schedule: ('fresh', '_start', '_choose'),
 }
 
 

@@ -32,7 +32,7 @@ class Begun:
         first = self.tests.offer(to(0, 0), 2.0, self.model, self.evidence)
         assert first.policy == to(0, 0) and first.test is None
         self.tests.begin(first, self.evidence)
-        self.test = self.tests[TARGET][1]
+        self.test = self.tests.begun[TARGET][1]
 
     def add(self, state: int, action: int, after: int, times: int) -> None:
         for _ in range(times):
@@ -56,7 +56,7 @@ def test_a_test_goes_on_although_another_policy_is_a_little_better() -> None:
     before = begun.evidence.nats
     begun.tests.begin(begun.tests.offer(to(1, 1), 2.0, begun.model, begun.evidence),
                       begun.evidence)
-    assert begun.tests[TARGET] == (to(0, 0), begun.test) and begun.evidence.nats == before
+    assert begun.tests.begun[TARGET] == (to(0, 0), begun.test) and begun.evidence.nats == before
 
 
 @pytest.mark.parametrize('slips', [60, 400])
@@ -101,10 +101,10 @@ def test_only_a_test_of_what_was_certified_leaves_its_place(
     for _ in range(place - 1):
         free.new_test()
     if policy is None:
-        begun.tests.end(TARGET)
+        del begun.tests.begun[TARGET]
     else:
         begun.tests.certified(policy, begun.evidence)
-    assert TARGET not in begun.tests and begun.evidence.nats == free.nats
+    assert TARGET not in begun.tests.begun and begun.evidence.nats == free.nats
 
 
 def test_what_other_evidence_has_certified_frees_no_place() -> None:
@@ -112,7 +112,7 @@ def test_what_other_evidence_has_certified_frees_no_place() -> None:
     begun, other = Begun(), CertificateEvidence(PROBLEM, HORIZON, 0.06)
     before = begun.evidence.nats
     begun.tests.certified(to(0, 0), other)
-    assert not begun.tests and begun.evidence.nats == before
+    assert not begun.tests.begun and begun.evidence.nats == before
 
 
 @pytest.mark.parametrize('certified_first', [False, True])
@@ -143,7 +143,7 @@ def test_a_test_that_was_given_up_leaves_its_place_once_the_model_certifies_its_
 
 def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
     begun = Begun()
-    begun.tests.end(TARGET)
+    del begun.tests.begun[TARGET]
     begun.tests.settle(begun.evidence, lambda policy: True, lambda policy: False)
     begun.tests.clear()
     assert begun.evidence.nats > CertificateEvidence(PROBLEM, HORIZON, 0.06).nats
@@ -152,5 +152,4 @@ def test_a_test_that_has_told_of_a_bad_policy_keeps_its_place() -> None:
 def test_all_end_at_once() -> None:
     begun = Begun()
     begun.tests.clear()
-    begun.tests.end(TARGET)
-    assert not begun.tests and not begun.goes_on()
+    assert not begun.tests.begun and not begun.goes_on()

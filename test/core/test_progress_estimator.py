@@ -63,7 +63,7 @@ def test_the_story_of_a_change() -> None:
         if step % 50 == 0:
             heard.append(exploration.activity())
         if step == change - 1:
-            before = {tuple(row[:3]) for row in exploration.transitions()}
+            before = {tuple(row[:3]) for row in exploration.history.rows()}
             known = dict(exploration.activity().expected_steps)
     aims = [activity.progress.aim for activity in heard if activity.progress]
     assert list(dict.fromkeys(aims)) == ['first hypothesis', 'check', 'relearning']
@@ -79,14 +79,14 @@ def test_the_story_of_a_change() -> None:
         assert shares == sorted(shares, reverse=True) and len(shares) <= 20
         assert activity.home == 6 and activity.limit == 8.0
     last = heard[-1]
-    assert exploration.hypothesis and exploration.changes_relearnt == 1
+    assert exploration.hypothesis and exploration.mnm.log.relearnt == 1
     assert set(last.expected_steps) == set(exploration.hypothesis.targets)
     assert set(last.lost) == set(known) - set(last.expected_steps) and len(last.lost) > 3
     assert last.expected_steps[6] == 0.0
     assert all(value and 1 <= value <= 8 for state, value in last.expected_steps.items()
                if state != 6)
     # Where the door was, nothing leads any more; all that was ever seen is kept all the same.
-    now = {tuple(row[:3]) for row in exploration.transitions()}
+    now = {tuple(row[:3]) for row in exploration.history.rows()}
     assert before - now
     assert before <= {(state, action, after) for (state, action), nexts
                       in exploration.counts.items() for after in nexts}

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from mnm_ros.core import Counts, Hypothesis, Policy, RESET, SnapshotError
 from mnm_ros.core.detection.transition_detector import TransitionDetector
 from mnm_ros.core.disco.disco import DiscoPhase
-from mnm_ros.core.mnm.building_phase import DoublingSchedule
+from mnm_ros.core.mnm.schedule import DoublingSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.episode import Attempts
 import numpy as np

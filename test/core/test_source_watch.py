@@ -180,15 +180,15 @@ def test_what_a_quarantined_node_has_reported_does_not_count_and_is_kept(
     assert exploration.activity().sources['/liar (not counted)'] == exploration.work > 10
     lies = [made for made in inputs if isinstance(made, WorkObservation)]
     assert len(lies) == exploration.work
-    told = {(state, action): 0 for state, action, *_ in exploration.transitions()}
-    for state, action, after, count in exploration.transitions():
+    told = {(state, action): 0 for state, action, *_ in exploration.history.rows()}
+    for state, action, after, count in exploration.history.rows():
         told[state, action] += count
         if action != RESET:
             assert after in dict(load('corridor').settings[0].cmp.transitions(state, action))
     work = exploration.work
     exploration.observe_work(1, 0, 1, node='/liar')
     assert exploration.work == work + 1
-    assert {(state, action): sum(count for start, played, _, count in exploration.transitions()
+    assert {(state, action): sum(count for start, played, _, count in exploration.history.rows()
                                  if (start, played) == (state, action))
             for state, action in told} == told
 

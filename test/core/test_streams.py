@@ -5,12 +5,7 @@
 from functools import lru_cache
 import math
 
-from mnm_ros.core.mnm.building_phase import (
-    ALONE,
-    DoublingSchedule,
-    new_schedule,
-    StreamSchedule,
-)
+from mnm_ros.core.mnm.schedule import ALONE, DoublingSchedule, new_schedule, StreamSchedule
 import pytest
 
 QUANTA = 12_000

@@ -32,7 +32,7 @@ def test_the_rows_say_what_the_counts_say(seed: int) -> None:
         state, action, following = (rng.randrange(size), rng.randrange(actions),
                                     int(rng.expovariate(0.1)) + 1000 * rng.randrange(2))
         draw = rng.random()
-        if draw < 0.02 and rows.number(state) is None:
+        if draw < 0.02 and state not in rows.numbers:
             rows.enter(state)    # what was counted there before counts, too
         elif draw < 0.04:
             counts.forget(state, action)
@@ -45,7 +45,7 @@ def test_the_rows_say_what_the_counts_say(seed: int) -> None:
         pair: nexts for pair, nexts in counts.as_dict().items() if pair[0] in entered}
     assert rows.states[0] == 7 and rows.places[7] == 0
     assert [list(rows.places)[place] for place in rows.entered] == rows.states
-    assert [rows.number(state) for state in rows.states] == list(range(len(rows.states)))
+    assert [rows.numbers[state] for state in rows.states] == list(range(len(rows.states)))
     assert len(rows.next) == len(rows.tally) == actions * len(rows.states)
 
 
@@ -58,7 +58,7 @@ def test_what_was_forgotten_is_counted_anew() -> None:
         rows.add(0, 0, following)
     counts.forget(0, 0)
     rows.forget(0, 0)
-    assert as_counts(rows) == {} and not rows.tally.any() and rows.number(5) is None
+    assert as_counts(rows) == {} and not rows.tally.any() and 5 not in rows.numbers
     counts.add(0, 0, 6)
     rows.add(0, 0, 6)
     assert as_counts(rows) == {(0, 0): {6: 1}}

@@ -23,8 +23,9 @@ from mnm_ros.core import (
 from mnm_ros.core.components import part
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.mnm.building_phase import BuildingPhase, DoublingSchedule, StreamSchedule
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.checking_phase import ChangeLog
+from mnm_ros.core.mnm.schedule import DoublingSchedule, StreamSchedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.presets import new_mnm
 from mnm_ros.core.progress.said import StatesDeleted
@@ -480,7 +481,7 @@ def test_the_detectors_begin_with_what_the_building_phase_has_seen() -> None:
 
 def building(transitions: TransitionMonitor) -> BuildingPhase:
     """Return a building phase of several streams in which action 5 at home changes soon."""
-    phase = BuildingPhase(lambda number: ScriptedBase(0), lambda: StreamSchedule(2), False,
+    phase = BuildingPhase(lambda number: ScriptedBase(0), StreamSchedule(2), False,
                           transitions)
     for _ in range(60):
         phase.observe(RESET, HOME)
@@ -515,7 +516,7 @@ def test_a_change_while_building_is_told_and_replaces_the_streams() -> None:
 def test_a_change_from_before_the_streams_began_replaces_none() -> None:
     """A stream that has replaced others goes on when more of the same change is noticed."""
     transitions = TransitionMonitor(1e-3)
-    phase = BuildingPhase(lambda number: Forgetting(0), DoublingSchedule, True, transitions)
+    phase = BuildingPhase(lambda number: Forgetting(0), DoublingSchedule(), True, transitions)
 
     def told(action: int, state: int) -> bool:
         phase.observe(RESET, HOME)

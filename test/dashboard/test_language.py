@@ -14,12 +14,12 @@ import re
 import string
 
 from mnm_ros.core.errors import FileError
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress import said
 from mnm_ros.core.progress.activity import Activity, ClosedWay, Evidence, Progress
 from mnm_ros.core.progress.events import Event, MovesChange, PairChange, WaysChange
 from mnm_ros.core.progress.said import Said
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.core.queries import Phase
 from mnm_ros.core.task.navigation import GoalReport, GoalStatus
 from mnm_ros.page.repeated_calls import CommandOutcome, of_all
 from mnm_ros.robot_description import RobotDescription
@@ -29,6 +29,7 @@ from mnm_ros.view.language import LANGUAGES, moment, number, Phrase, phrase, tab
 from mnm_ros.view.scene import KINDS
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
+from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import LEGEND
 from mnm_ros.view.web.panels import (
@@ -88,7 +89,7 @@ CODE = [path for room in ROOMS for path in sorted((ROOT / 'mnm_ros' / room).rglo
 UNSEEN = ('props', 'classes', 'box', 'error')
 """Calls of which the texts are for a browser, or for a log."""
 
-KEYED = ('_say', '_text', '_once', 'pop')
+KEYED = ('say', 'text', 'once', 'pop')
 """Calls of which the first text is a key."""
 
 VALUES = ('first hypothesis', 'open doors', 'closed doors', 'not bold', '@layer')
@@ -130,7 +131,7 @@ def sentences(code: str) -> list[str]:
 
 def test_a_sentence_in_the_code_is_found() -> None:
     assert sentences("""'''Return nothing of it.'''
-x.say('no way there', f'{a} is out of {reach()}')
+x.show('no way there', f'{a} is out of {reach()}')
 x.props('dense outlined')
 raise ValueError('found none of it')
 f'<p class="of a kind">{x}</p>'
@@ -227,17 +228,17 @@ def page(heard: Telemetry, language: str) -> Iterator[str]:
     """Yield all that the page says of a telemetry."""
     yield consequences(heard, language)
     yield doing(heard, BY, language)
-    for name, value, remark in words.tiles(heard, language):
-        yield f'{remark} {words.tile_label(name, value, language)}'
-    bar = words.bar(heard, language)
+    for name, value, remark in figures.tiles(heard, language):
+        yield f'{remark} {figures.tile_label(name, value, language)}'
+    bar = figures.bar(heard, language)
     yield from (bar.text, bar.detail) if bar else ()
-    yield words.presence(heard, 100.0, 'X', language)
+    yield figures.presence(heard, 100.0, 'X', language)
     for text in (decisions_table(heard, language), robots_table(heard, language),
                  machine(heard.phase, language), events_table(heard, language)):
         yield unescape(re.sub(r'<svg class="machine"|class="[^"]*"|</?\w+|viewBox|aria-label',
                               ' ', text))
     for state in range(6):
-        yield from words.about(heard, state, language)
+        yield from figures.about(heard, state, language)
         yield refusal_to_go(state, heard, language)
     yield refusal_to_go(None, heard, language)
     services = '|'.join(control.service for control in CONTROLS.values())

@@ -10,10 +10,10 @@ import struct
 from xml.etree import ElementTree
 import zlib
 
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.activity import Activity
 from mnm_ros.core.progress.said import Because, StaysAtGoal
 from mnm_ros.core.progress.trust import PolicyTrust, Trust
+from mnm_ros.core.queries import Phase
 from mnm_ros.topics import SERVICES
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
 from mnm_ros.view.web.layers import picture

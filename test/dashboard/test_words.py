@@ -13,6 +13,7 @@ from mnm_ros.robot_description import RobotDescription
 from mnm_ros.view import words
 from mnm_ros.view.language import moment
 from mnm_ros.view.telemetry import RobotTelemetry, Telemetry
+from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions, decisions_table
 from mnm_ros.view.web.panels import events_table, robots_table, Timeline
 import pytest
@@ -29,37 +30,37 @@ def progressing(done: int, rate: str, aim: str = 'first hypothesis') -> Telemetr
 
 
 def test_what_is_left() -> None:
-    found = words.bar(progressing(812, '10.0'))
+    found = figures.bar(progressing(812, '10.0'))
     assert found.share == pytest.approx(812 / 2838)
     assert found.text == 'about 3 min to the first hypothesis'
     assert found.detail == 'step 812 of about 2,838, usually 1,800 to 5,000'
-    assert words.bar(progressing(812, '0.0')).text == 'about 2,026 steps to the first hypothesis'
+    assert figures.bar(progressing(812, '0.0')).text == 'about 2,026 steps to the first hypothesis'
     stopped = replace(progressing(812, '10.0'), stopped=frozenset(('',)))
-    assert words.bar(stopped).text == 'about 2,026 steps to the first hypothesis'
-    assert words.bar(progressing(3000, '10.0', 'check')).text == (
+    assert figures.bar(stopped).text == 'about 2,026 steps to the first hypothesis'
+    assert figures.bar(progressing(3000, '10.0', 'check')).text == (
         'longer than predicted until all has been checked once more')
-    assert words.bar(progressing(3000, '10.0')).share == 1
-    assert words.bar(progressing(0, '1', 'relearning')).text == (
+    assert figures.bar(progressing(3000, '10.0')).share == 1
+    assert figures.bar(progressing(0, '1', 'relearning')).text == (
         'about 47 min until the change is relearnt')
     # At the end of a prediction nothing sensible can be said; a check is not predicted.
-    assert words.bar(progressing(2000, '10.0')).text == (
+    assert figures.bar(progressing(2000, '10.0')).text == (
         'hard to say how long to the first hypothesis')
-    assert words.bar(progressing(2000, '10.0', 'check')).text == (
+    assert figures.bar(progressing(2000, '10.0', 'check')).text == (
         'about 84 s until all has been checked once more')
     # A prediction of a few seconds may hold for a minute.
-    assert words.bar(progressing(2835, '10.0', 'check')).text == (
+    assert figures.bar(progressing(2835, '10.0', 'check')).text == (
         'a few moments until all has been checked once more')
     assert words.to_go(progressing(2835, '10.0', 'check')) == '100% of check, a little to go'
-    assert words.bar(Telemetry()) is None
+    assert figures.bar(Telemetry()) is None
     slow = progressing(812, '0.3')
-    assert words.bar(slow).detail.endswith('1,800 to 5,000, 2 h 38 min in all at this pace')
+    assert figures.bar(slow).detail.endswith('1,800 to 5,000, 2 h 38 min in all at this pace')
     assert slow.activity.progress is not None
     told = replace(slow, activity=Activity(progress=replace(
         slow.activity.progress, smaller_radius=3.0, smaller_expected=700)))
     assert words.to_go(told).endswith(
         '1 h 53 min to go, 2 h 38 min in all at this pace; L = 3 would take about 39 min')
     assert 'L =' not in words.to_go(replace(told, pace=10.0))
-    assert words.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
+    assert figures.bar(progressing(1, 'x', 'tea')).text.endswith('to: tea')
 
 
 @pytest.mark.parametrize(('seconds', 'text'), [
@@ -79,24 +80,25 @@ def test_the_pace_of_a_slow_robot_is_the_mean() -> None:
 
 def test_who_is_not_there_is_told() -> None:
     where = 'namespace /, ROS domain 0'
-    assert where in words.presence(Telemetry(), 100.0, where)
-    assert words.presence(Telemetry(heartbeat=99.0), 100.0, where) == ''
-    assert 'silent for 12 s' in words.presence(Telemetry(heartbeat=88.0), 100.0, where)
+    assert where in figures.presence(Telemetry(), 100.0, where)
+    assert figures.presence(Telemetry(heartbeat=99.0), 100.0, where) == ''
+    assert 'silent for 12 s' in figures.presence(Telemetry(heartbeat=88.0), 100.0, where)
     gone = Telemetry(heartbeat=99.0, gone=True)    # said at once, as no beat will come
-    assert words.presence(gone, 100.0, where).startswith('The explorer has been gone for 1 s; it')
+    assert figures.presence(gone, 100.0, where).startswith(
+        'The explorer has been gone for 1 s; it')
 
 
 def test_a_robot_that_hangs_is_told_of() -> None:
     one = Telemetry(heartbeat=99.0, report={'unanswered': '12.4'})
-    assert words.presence(one, 100.0, '') == 'Robot: no answer for 12 s.'
+    assert figures.presence(one, 100.0, '') == 'Robot: no answer for 12 s.'
     several = replace(one, robots=(
         RobotTelemetry('r1', 'ok', 'exploring', 20),
         RobotTelemetry('r2', 'ok', '', 14, None, 3.0)))
-    assert words.presence(several, 100.0, '') == 'Robot r2: no answer for 3 s.'
+    assert figures.presence(several, 100.0, '') == 'Robot r2: no answer for 3 s.'
     for heard, robot in ((one, ''), (several, 'r2')):    # it is not to answer
-        assert words.presence(replace(heard, stopped=frozenset((robot,))), 100.0, '') == ''
-    assert 'silent' in words.presence(several, 110.0, '')
-    tile = next(tile for tile in words.tiles(several) if tile[0] == 'steps')
+        assert figures.presence(replace(heard, stopped=frozenset((robot,))), 100.0, '') == ''
+    assert 'silent' in figures.presence(several, 110.0, '')
+    tile = next(tile for tile in figures.tiles(several) if tile[0] == 'steps')
     assert tile == ('steps', '0', 'taken, 34 made by 2 robots; 0 per second')
     assert '<th>steps made</th>' in robots_table(several)
 
@@ -113,22 +115,22 @@ def test_each_robot_of_several_has_a_row() -> None:
 def test_figures_to_be_seen_first() -> None:
     heard = Telemetry(known=(0, 1), true_setting=1, exploration_steps=2841, report={
         'steps': '12345', 'steps_per_second': '812.4', 'changes_noticed': '1', 'candidates': '3'})
-    assert words.tiles(heard) == [
+    assert figures.tiles(heard) == [
         ('known', '2', 'states with a policy'),
         ('candidates', '3', 'places that are not known yet'),
         ('steps', '12,345', '812 per second'), ('changes', '1', 'noticed; true setting 1'),
         ('exploration', '2,841', 'steps without good policies')]
     trust = {state: PolicyTrust(trust, None, None, 0, '') for state, trust in (
         (1, Trust.DOUBTED), (5, Trust.CERTIFIED), (6, Trust.ASSUMED))}
-    assert [remark for *_, remark in words.tiles(replace(heard, trust=trust))[:2]] == [
+    assert [remark for *_, remark in figures.tiles(replace(heard, trust=trust))[:2]] == [
         '1 doubted', '1 certified, 1 assumed']
     mapped = replace(heard, trust={
         1: PolicyTrust(Trust.PROVEN, 2.5, 8.0, 7, 'of round 1', declared=3)})
-    assert words.tiles(mapped)[0] == ('known', '2', 'states with a policy, if the map is right')
+    assert figures.tiles(mapped)[0] == ('known', '2', 'states with a policy, if the map is right')
     assert '2 known, if the map is right, 3' in words.progress(mapped)
-    assert words.about(mapped, 1)[-1] == (
+    assert figures.about(mapped, 1)[-1] == (
         'its policy is proven, if the map is right: of round 1; 3 of its actions are as declared')
-    assert [name for name, *_ in words.tiles(Telemetry())] == [
+    assert [name for name, *_ in figures.tiles(Telemetry())] == [
         'known', 'candidates', 'steps', 'changes']
 
 
@@ -178,40 +180,41 @@ def test_what_is_known_of_a_state() -> None:
     heard = Telemetry(known=(0, 7), counts={7: {0: {8: 3, 7: 1}, -1: {0: 9}}},
                       description=DESCRIPTION,
                       activity=Activity(home=0, limit=8.0, expected_steps={7: 3.456}))
-    assert words.about(heard, 7) == [
+    assert figures.about(heard, 7) == [
         'known: its policy is within the limit',
         'expected steps of its policy from home: 3.46, limit 8',
         'east, 4 times: 75% to 8, 25% to door']
     slow = replace(heard, trust={state: PolicyTrust(
         Trust.CERTIFIED, 2.5, 7.0, 0, 'seen', expected_seconds=seconds)
         for state, seconds in ((7, 130.0), (9, 0.004))})
-    assert words.about(slow, 7)[1:3] == [
+    assert figures.about(slow, 7)[1:3] == [
         'expected steps of its policy from home: 3.46, about 2 min, limit 8',
         'its policy is certified: seen']
-    assert words.about(slow, 9) == [
+    assert figures.about(slow, 9) == [
         'certified: a policy to it is within the limit',
         'expected steps of its policy from home: 2.50, limit 8', 'its policy is certified: seen']
     hinted = replace(heard, trust={
         7: PolicyTrust(Trust.DOUBTED, 2.5, None, 0, 'it failed: a hint')})
-    assert words.about(hinted, 7)[0].startswith('doubted: a change, or the hint of')
-    assert words.about(hinted, 7)[2] == 'its policy is doubted: it failed: a hint'
-    assert words.about(heard, 0)[0].startswith('home: RESET')
-    assert 'not known yet' in words.about(heard, 0)[1]
-    assert words.about(heard, 8)[0].startswith('met, but outside the radius')
-    assert words.about(heard, 9) == ['not met yet']
+    assert figures.about(hinted, 7)[0].startswith('doubted: a change, or the hint of')
+    assert figures.about(hinted, 7)[2] == 'its policy is doubted: it failed: a hint'
+    assert figures.about(heard, 0)[0].startswith('home: RESET')
+    assert 'not known yet' in figures.about(heard, 0)[1]
+    assert figures.about(heard, 8)[0].startswith('met, but outside the radius')
+    assert figures.about(heard, 9) == ['not met yet']
 
 
 @pytest.mark.parametrize('text', ['nan', 'inf', '-inf', '1e300', 'x'])
 def test_figures_that_cannot_be_are_left_out(text: str) -> None:
     heard = Telemetry(report=dict.fromkeys(
         ('steps', 'changes_noticed', 'candidates', 'steps_per_second'), text), reports=1)
-    assert [value for _, value, _ in words.tiles(heard)] == ['0', '0', '0', '\u2013']
+    assert [value for _, value, _ in figures.tiles(heard)] == ['0', '0', '0', '\u2013']
     assert not Timeline().update(heard)
-    assert words.bar(progressing(812, text)).text == 'about 2,026 steps to the first hypothesis'
+    assert figures.bar(progressing(812, text)).text == 'about 2,026 steps to the first hypothesis'
 
 
 def test_a_time_without_end() -> None:
-    assert words.bar(progressing(0, '5e-324')).text == 'about 2,838 steps to the first hypothesis'
+    assert figures.bar(progressing(0, '5e-324')).text == (
+        'about 2,838 steps to the first hypothesis')
 
 
 def test_the_page_has_the_last_one_first() -> None:
@@ -227,4 +230,4 @@ def test_the_page_has_the_last_one_first() -> None:
     ('changes', '1', 'change'), ('changes', '2', 'changes'), ('known', '0', 'places known'),
     ('candidates', '1', 'being examined')])
 def test_figures_are_named_as_many_as_they_are(name: str, value: str, label: str) -> None:
-    assert words.tile_label(name, value) == label
+    assert figures.tile_label(name, value) == label

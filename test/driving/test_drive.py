@@ -9,17 +9,8 @@ from dataclasses import dataclass, field, replace
 import math
 from random import Random
 
-from mnm_ros.driving.drive import (
-    Drive,
-    Lag,
-    Leg,
-    Limits,
-    Outcome,
-    SteadyTrack,
-    STILL,
-    Stopwatch,
-    Velocity,
-)
+from mnm_ros.driving.drive import Drive, Lag, Leg, Limits, Outcome, STILL, Velocity
+from mnm_ros.driving.measures import SteadyTrack, Stopwatch
 from mnm_ros.driving.pose import Pose
 import pytest
 from tiers import strength

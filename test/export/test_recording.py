@@ -68,7 +68,7 @@ def test_the_steps_as_a_table() -> None:
     assert steps['state'].tolist()[1:] == steps['next'].tolist()[:-1]    # not rounded
     counted = Counter(steps.dropna().itertuples(index=False, name=None))
     assert {(state, action, after): times for state, action, after, times
-            in recording.exploration.transitions()} == Counter(
+            in recording.exploration.history.rows()} == Counter(
                 each[1:4] for each in counted.elements())
 
 

@@ -121,7 +121,7 @@ def lost(run: Run) -> None:
 def relearnt(run: Run) -> None:
     """Close the door; stop some time after that was relearnt."""
     lost(run)
-    run.until(lambda: run.exploration.changes_relearnt)
+    run.until(lambda: run.exploration.mnm.log.relearnt)
     run.steps(100)
 
 
@@ -202,7 +202,7 @@ def heard(run: Run, live: Knowledge) -> Telemetry:
     told = trust.to_json((1, 0), exploration.trust())
     return Telemetry(
         phase=exploration.phase.value, known=live.known, hypothesis=exploration.hypothesis,
-        trust=trust.from_json(told)[1], counts=nested(exploration.transitions()),
+        trust=trust.from_json(told)[1], counts=nested(exploration.history.rows()),
         activity=Activity.from_json(exploration.activity().to_json()))
 
 

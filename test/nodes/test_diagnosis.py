@@ -7,7 +7,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from diagnostic_msgs.msg import DiagnosticStatus
-from mnm_ros.core.exploration import Phase
+from mnm_ros.core.queries import Phase
 from mnm_ros.nodes.exploring.output.publishers import diagnosis
 import pytest
 

@@ -53,7 +53,7 @@ class World:
         self.takes = 0.0    # s, to work an activity out
         self.exploration = SimpleNamespace(
             steps=5, work=0, state=RunState.RUNNING, activity=self._activity, hypothesis=None,
-            transitions=lambda: [(0, 1, 2, self.exploration.steps)],
+            history=SimpleNamespace(rows=lambda: [(0, 1, 2, self.exploration.steps)]),
             play_on=lambda view: view.continuation.play(
                 SimpleNamespace(home=None, support=SimpleNamespace(declared=None)),
                 self.exploration.steps, None, lambda: None, {}))

@@ -32,6 +32,7 @@ from mnm_ros.view import words
 from mnm_ros.view.telemetry import as_json
 from mnm_ros.view.terminal.live_view import Frame, Lines, View
 from mnm_ros.view.terminal.state_grid import described
+from mnm_ros.view.web import figures
 from mnm_ros.view.web.decisions import decisions_table
 from mnm_ros.view.web.layers import policy_arrows
 from mnm_ros.view.web.panels import (
@@ -238,12 +239,12 @@ class Page(Display):
             then = self.shared.looking_back.then(
                 moment, self.shared.places, self.shared.layers)
             json.dumps((then.told('de'), then.layers, then.arrows(1)), allow_nan=False)
-        assert words.presence(heard, self.now, 'here') is not None
-        for say in (words.tiles, consequences, doing, words.bar, events_table, decisions_table,
+        assert figures.presence(heard, self.now, 'here') is not None
+        for say in (figures.tiles, consequences, doing, figures.bar, events_table, decisions_table,
                     robots_table):
             say(heard)
         for state in (0, 1, 5):
-            words.about(heard, state)
+            figures.about(heard, state)
             refusal_to_go(state, heard)
         machine(heard.activity.within(heard.phase))
         for name in CONTROLS:

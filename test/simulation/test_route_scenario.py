@@ -98,7 +98,7 @@ def test_all_places_are_learnt_and_so_is_the_closed_passage(ring: Scenario) -> N
         play(exploration, robot.step, 1)
     assert set(exploration.hypothesis.targets) == {*range(5)} and robot.setting == 0
     assert exploration.steps < ring.settings[0].until
-    while exploration.changes_relearnt < 1:
+    while exploration.mnm.log.relearnt < 1:
         play(exploration, robot.step, 10)
     assert robot.setting == 1
     assert judge(robot.cmp, exploration.hypothesis, ring.radius, 1.0).ok

@@ -66,7 +66,7 @@ def test_they_lead_from_the_first_step_to_what_was_known_at_the_end(
     (first, none), (last, hypothesis) = scenes[0], scenes[-1]
     assert first.known == () and none is None and first.phase.startswith('building')
     assert hypothesis == exploration.hypothesis and last.known == hypothesis.targets
-    assert last.counts == nested(exploration.transitions())
+    assert last.counts == nested(exploration.history.rows())
     assert last.count('changes_noticed') == 0 and last.activity.home == exploration.home
     # Every decision has a scene of its own, which tells of it last.
     decided = [heard.events[-1].step for heard, _ in scenes if (

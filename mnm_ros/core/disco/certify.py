@@ -135,7 +135,7 @@ class Certifier:
         if self._take_tested_or_walk(near, first):
             return True
         # A policy that has begun a test goes on with it first.
-        for target in sorted(near, key=lambda state: state not in self._tests):
+        for target in sorted(near, key=lambda state: state not in self._tests.begun):
             if target in self.known or (
                     chosen is not None and not self._failed.due(target, len(self.known))):
                 continue
@@ -166,9 +166,9 @@ class Certifier:
     def leave_closed(self, pairs: Collection[Pair]) -> None:
         """Plan no policies through these pairs, and end the tests of those that use them."""
         self.examiner.closed = tuple(pairs)
-        for policy, _ in tuple(self._tests.values()):
+        for policy, _ in tuple(self._tests.begun.values()):
             if policy.plays(frozenset(pairs)):
-                self._tests.end(policy.target)
+                del self._tests.begun[policy.target]
 
     def witness(self) -> None:
         """Record that the counts have a transition that this run has not chosen to make."""
@@ -199,7 +199,7 @@ class Certifier:
         if test is not None and test.record(episode.length, episode.failed) is Decision.BAD:
             refuted.append(episode.policy.target)
         for target in refuted:
-            self._tests.end(target)
+            self._tests.begun.pop(target, None)
         if not self._take_tested() and not refuted and test and test.played % self._look_again:
             return False
         self.attempts = None
@@ -247,11 +247,11 @@ class Certifier:
 
     def tested_through(self, target: int) -> tuple[int, ...]:
         """Return the states that the policy under test for a target goes through, if any."""
-        return self._tests[target][0].states if target in self._tests else ()
+        return self._tests.begun[target][0].states if target in self._tests.begun else ()
 
     def _test_of(self, episode: Episode) -> BettingEvaluation | None:
         """Return the test that an attempt is part of, unless it has ended."""
-        policy, test = self._tests.get(episode.policy.target, (None, None))
+        policy, test = self._tests.begun.get(episode.policy.target, (None, None))
         return test if policy is episode.policy else None
 
     def _take_tested(self) -> bool:
@@ -259,7 +259,7 @@ class Certifier:
         before, found = len(self.known), True
         while found:
             found = False
-            for policy, test in tuple(self._tests.values()):
+            for policy, test in tuple(self._tests.begun.values()):
                 if isinstance(test, DeclaredTest) and test.waits or not all(
                         state in self.known for state in policy.states):
                     continue
@@ -290,7 +290,7 @@ class Certifier:
         """
         if tests:
             self._tests.clear()
-        self._failed.clear()
+        self._failed.by_target.clear()
 
     def check_again(self, pairs: Collection[Pair], *, attempts: bool = True) -> None:
         """
@@ -318,12 +318,12 @@ class Certifier:
                 del self.known[target], self.estimates[target]
                 self._by_model.pop(target, None)
                 if attempts and target in self._tested:
-                    self._tests.go_on(*self._tested[target])
+                    self._tests.begun.setdefault(target, self._tested[target])
                 self._no_longer_by_place(target)
                 dropped.add(target)
-        for policy, _ in tuple(self._tests.values()):
+        for policy, _ in tuple(self._tests.begun.values()):
             if any(support.forbids(*pair) for pair in zip(policy.states, policy.actions[0])):
-                self._tests.end(policy.target)
+                del self._tests.begun[policy.target]
 
     def _stand_again(self) -> set[int]:
         """Put back the tests that relied on the map; return what they still certify."""
@@ -362,8 +362,8 @@ class Certifier:
         if self.attempts is not None:
             target = self.attempts.policy.target
             said: Said = TestingPolicy(target)
-            if target in self._tests:
-                _, test = self._tests[target]
+            if target in self._tests.begun:
+                _, test = self._tests.begun[target]
                 said = TestingAttempts(target, test.arrived, test.played)
             return PhaseActivity('testing', said, target, None, shown)
         lacking, count = self._sampling.executions_lacking, len(self._sampling.sampled)
@@ -373,7 +373,7 @@ class Certifier:
         return PhaseActivity('sampling', said, state, action, shown)
 
     def _evidence_shown(self) -> Iterator[Evidence]:
-        for target, (_, test) in self._tests.items():
+        for target, (_, test) in self._tests.begun.items():
             yield Evidence('policy', target, None, *test.evidence)
         if self.sampled.target is not None and self.attempts is None:
             counts, wanted = self.evidence[0].sets.counts, self.sampled.wanted
@@ -420,7 +420,7 @@ class Certifier:
         self.estimates[policy.target] = steps
         self._no_longer_by_place(policy.target)
         self._tests.certified(policy, evidence, given)
-        self._failed.forget(policy.target)
+        self._failed.by_target.pop(policy.target, None)
         self._planner.forget(policy.target)
 
     def _no_longer_by_place(self, target: int) -> None:

@@ -299,7 +299,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
         self.ruling_out.start_over()
 
     def request_sample(self, state: int, action: int) -> None:
-        if self._rows.number(state) is not None and not self.finished:
+        if state in self._rows.numbers and not self.finished:
             self.sampling.urge((state, action))
 
     def request_audit(self, tries: Callable[[int, int], int]) -> Pair | None:
@@ -370,7 +370,7 @@ class Disco(PhaseMachine, BaseAlgorithm, TakesTurns, Reports, Foresees, Learns, 
             evidence.sets.add(state, action, next_state)
         self._rows.add(state, action, next_state)
         self.sampling.arrive(next_state)
-        if next_state in self.certifier.known or self._rows.number(state) is None:
+        if next_state in self.certifier.known or state not in self._rows.numbers:
             return
         times = self._counts.next_states(state, action)[next_state]
         self._seen[next_state] = None

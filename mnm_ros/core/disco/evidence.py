@@ -8,7 +8,7 @@ It begins at some moment: see *Renewals* in ``docs/explanation/disco.md``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Sequence
 from dataclasses import dataclass
 import math
 
@@ -84,7 +84,7 @@ class DeclaredTest(BettingEvaluation):
 
 def rests_on(test: BettingEvaluation, pairs: Collection[Pair]) -> bool:
     """Return whether a test counts what was seen of any of these pairs."""
-    return isinstance(test, DeclaredTest) and not test.pairs.of.isdisjoint(pairs)
+    return isinstance(test, DeclaredTest) and not test.pairs.before.keys().isdisjoint(pairs)
 
 
 class CertificateEvidence:
@@ -178,7 +178,7 @@ class CertificateEvidence:
             each is test and test.evidence[1] - test.lacking < self._takes(test, place)
             for place, each in self._places.items())
 
-    def restore(self, stands: Callable[[BettingEvaluation], bool] = lambda test: False) -> None:
+    def restore(self, stands: Callable[[BettingEvaluation], bool]) -> None:
         """
         Put the tests that left their places relying on the map back in their places.
 
@@ -252,32 +252,24 @@ class Offer:
     steps: float
 
 
-class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
+class PolicyTests:
     """
-    The policy and its test by target; no more than one for each.
+    The tests of policies, no more than one for each target.
 
     A test goes on although another policy seems to be a little better by now: where several ways
     are equally short, that changes with nearly every sample.
 
     :param horizon: of the policies.
     :param problem: with the expected steps to certify.
+    :ivar begun: the policy and its test by target; the delta of one that is taken out is spent.
     """
 
     def __init__(self, horizon: int, problem: Problem) -> None:
         self._horizon = horizon
         self._limit = problem.limit
         self._support = problem.support
-        self._begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
+        self.begun: dict[int, tuple[Policy, BettingEvaluation]] = {}
         self._given_up: list[tuple[Policy, BettingEvaluation]] = []
-
-    def __getitem__(self, target: int) -> tuple[Policy, BettingEvaluation]:
-        return self._begun[target]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._begun)
-
-    def __len__(self) -> int:
-        return len(self._begun)
 
     def offer(self, policy: Policy, steps: float,
               model: Callable[[tuple[int, ...]], EmpiricalModel],
@@ -291,9 +283,9 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         :param evidence: that a new test would be part of.
         """
         new = self.offered(policy, None, steps, evidence.nats + NATS_TO_BEGIN)
-        if policy.target not in self._begun:
+        if policy.target not in self.begun:
             return new
-        begun, test = self._begun[policy.target]
+        begun, test = self.begun[policy.target]
         expected = model(begun.states).smoothed_value(
             np.array(begun.actions[0]), policy.target, self._limit)
         if expected >= self._limit:
@@ -305,21 +297,13 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         """Begin the test that was offered, unless it has begun."""
         target = offer.policy.target
         if offer.test is None:
-            if target in self._begun:
-                self._given_up.append(self._begun[target])
-            self._begun[target] = offer.policy, evidence.new_test(offer.policy)
-
-    def end(self, target: int) -> None:
-        """End the test of a target; its part of the delta is spent."""
-        self._begun.pop(target, None)
-
-    def go_on(self, policy: Policy, test: BettingEvaluation) -> None:
-        """Go on with a test whose certificate does not stand any more."""
-        self._begun.setdefault(policy.target, (policy, test))
+            if target in self.begun:
+                self._given_up.append(self.begun[target])
+            self.begun[target] = offer.policy, evidence.new_test(offer.policy)
 
     def clear(self) -> None:
         """End all tests; their parts of the delta are spent."""
-        self._begun.clear()
+        self.begun.clear()
         self._given_up.clear()
 
     def certified(self, policy: Policy, evidence: CertificateEvidence,
@@ -331,8 +315,8 @@ class PolicyTests(Mapping[int, tuple[Policy, BettingEvaluation]]):
         :param evidence: by which it was; a test that is part of another one keeps its place.
         :param given: whether that needs what is declared.
         """
-        if policy.target in self._begun:
-            tested, test = self._begun.pop(policy.target)
+        if policy.target in self.begun:
+            tested, test = self.begun.pop(policy.target)
             # With the same moves over more states, an attempt may go on where this one ends.
             if tested.states == policy.states and tested.same_as(policy):
                 evidence.release(test, given)

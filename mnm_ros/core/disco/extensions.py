@@ -72,7 +72,7 @@ class PolicyExtensions:
         plays = dict(policy.may_play(policy.states[0], self._after))
         for target, steps in left.items():
             if target in after:
-                offer = (self._begun(target, policy, plays) if target in self._tests
+                offer = (self._begun(target, policy, plays) if target in self._tests.begun
                          else self._new(target, steps, policy, known, plays, nats))
                 if offer is not None:
                     return offer
@@ -80,7 +80,7 @@ class PolicyExtensions:
 
     def _begun(self, target: int, policy: Policy, plays: Mapping[int, int]) -> Offer | None:
         """Return how a test goes on if its policy passes that of another one, as that plays."""
-        begun, test = self._tests[target]
+        begun, test = self._tests.begun[target]
         if not begun.covers(policy.target) or target in plays or any(
                 begun.action(0, state) != action for state, action in plays.items()):
             return None

@@ -32,32 +32,25 @@ class FailedCertificates:
     The memory of certificates that failed, to spare time; heuristic.
 
     :param counts: of the run.
+    :ivar by_target: the failures; without it, the next certificate is tried at once.
     """
 
     def __init__(self, counts: Counts) -> None:
         self._counts = counts
-        self._of: dict[int, _Failure] = {}
+        self.by_target: dict[int, _Failure] = {}
 
     def note(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> None:
         """Remember a failure."""
-        self._of[target] = _Failure(moves, pairs, self._visits(pairs))
-
-    def forget(self, target: int) -> None:
-        """Forget what is remembered of a state."""
-        self._of.pop(target, None)
-
-    def clear(self) -> None:
-        """Forget all."""
-        self._of.clear()
+        self.by_target[target] = _Failure(moves, pairs, self._visits(pairs))
 
     def moves(self, target: int) -> Indices | None:
         """Return the actions of the policy that failed."""
-        found = self._of.get(target)
+        found = self.by_target.get(target)
         return None if found is None else found.moves
 
     def due(self, target: int, known: int) -> bool:
         """Return whether something has been learnt that may help, with so many known states."""
-        found = self._of.get(target)
+        found = self.by_target.get(target)
         return found is None or len(found.moves) != known or self._has_grown(found)
 
     def same(self, target: int, moves: Indices, pairs: Sequence[Pair]) -> bool:
@@ -66,10 +59,10 @@ class FailedCertificates:
 
         :param moves: of the policy, perhaps over more states than before.
         """
-        found = self._of.get(target)
+        found = self.by_target.get(target)
         if found is None or set(found.pairs) != set(pairs) or self._has_grown(found):
             return False
-        self._of[target] = replace(found, moves=moves)
+        self.by_target[target] = replace(found, moves=moves)
         return True
 
     def _has_grown(self, found: _Failure) -> bool:

@@ -90,7 +90,7 @@ class Sampling:
 
     def enter(self, state: int, policy: Policy | None = None) -> None:
         """Sample a state from now on; ``policy`` leads there where no way is known."""
-        if self._rows.number(state) is None:
+        if state not in self._rows.numbers:
             self._rows.enter(state)
         self.sampled[state] = None
         if policy is not None:
@@ -323,7 +323,7 @@ class Sampling:
             if policy is not None and policy.covers(here):
                 self._trips[state] = self._trips.get(state, 0) + 1
                 self._way = {known: policy.action(0, known) for known in policy.states
-                             if known != state and self._rows.number(known) is not None
+                             if known != state and known in self._rows.numbers
                              and not self._rows.support.forbids(known, policy.action(0, known))}
                 self._since = -policy.horizon
                 self.reopen(state)

@@ -121,7 +121,7 @@ class WalkingCertificates:
         model = as_declared(EmpiricalModel.of(self._rows, states).without(closed))
         for target in new:
             moves, steps = model.smoothed_plan(target, limit, FAILURE_WEIGHT)
-            if target in self._tests and limit - steps < _CLEARLY * self._margin(target):
+            if target in self._tests.begun and limit - steps < _CLEARLY * self._margin(target):
                 continue
             policy = self._through_nearer(Policy(
                 target, self._horizon, states, (tuple(moves.tolist()),)))
@@ -130,9 +130,9 @@ class WalkingCertificates:
 
     def _is_due(self, target: int) -> bool:
         """Return whether a state has no test, or the executions for its test have doubled."""
-        if target not in self._tests:
+        if target not in self._tests.begun:
             return True
-        _, test = self._tests[target]
+        _, test = self._tests.begun[target]
         if not isinstance(test, DeclaredTest):
             return False
         made = sum(test.pairs.executions)
@@ -143,7 +143,7 @@ class WalkingCertificates:
 
     def _margin(self, target: int) -> float:
         """Return the steps by which the policy under test seems to be within the limit."""
-        policy, _ = self._tests[target]
+        policy, _ = self._tests.begun[target]
         model = as_declared(EmpiricalModel.of(self._rows, policy.states))
         return self._problem.limit - float(model.smoothed_values(
             np.array(policy.actions[0]), target, self._problem.limit, FAILURE_WEIGHT)[0])
@@ -156,7 +156,7 @@ class WalkingCertificates:
         :param evidence: that the tests are part of.
         """
         self._seen = {test: self._look(policy, test) for policy, test in (
-            self._tests[target] for target in targets if target in self._tests)
+            self._tests.begun[target] for target in targets if target in self._tests.begun)
             if isinstance(test, DeclaredTest)}
         ways = {test: seen for test, seen in self._seen.items() if seen.way}
         nats = evidence.nats_of_pairs(ways)
@@ -166,7 +166,7 @@ class WalkingCertificates:
                 assert seen.way is not None
                 seen.nats, seen.lacking = nats, self._lacking(test, seen.way, nats)
                 test.waits = bool(seen.lacking)
-                for pair in test.pairs.of:
+                for pair in test.pairs.before:
                     test.pairs.count(pair, not seen.lacking or pair in seen.lacking)
             for pair, executions in seen.lacking.items():
                 found[pair] = max(found.get(pair, 0), self._counts.visits(*pair) + executions)
@@ -175,7 +175,8 @@ class WalkingCertificates:
     def _look(self, policy: Policy, test: DeclaredTest) -> _Seen:
         """Return what was found out of a test, unless its pairs were executed since."""
         changes = self._problem.support.changes
-        made = sum(self._counts.visits(*pair) + self._counts.lost(*pair) for pair in test.pairs.of)
+        made = sum(self._counts.visits(*pair) + self._counts.lost(*pair)
+                   for pair in test.pairs.before)
         seen = self._seen.get(test)
         if seen is not None and (seen.made, seen.changes) == (made, changes):
             return seen
@@ -208,7 +209,7 @@ class WalkingCertificates:
 
     def _way(self, policy: Policy, test: DeclaredTest) -> _Way | None:
         """Return how a policy seems to go; None if it seems to be over the limit."""
-        pairs, ends = [*test.pairs.of], self._problem.support.ends
+        pairs, ends = [*test.pairs.before], self._problem.support.ends
         place = {state: number for number, (state, _) in enumerate(pairs)}
         moves, fails, success = np.zeros((len(pairs), len(pairs))), *np.zeros((2, len(pairs)))
         for number, (state, action) in enumerate(pairs):

@@ -36,6 +36,7 @@ class Assignments:
 
     :ivar home: where RESET leads; None if that is not known yet.
     :ivar recent: where each pair has led lately.
+    :ivar claims: where each robot is on its way to that is.
     :ivar open: how many executions are wanted that have not begun.
     """
 
@@ -45,7 +46,7 @@ class Assignments:
         self._robots = 1
         self.open = 0
         self._open: _Wanted = {}
-        self._claims: dict[Hashable, int] = {}    # where a robot is on its way to
+        self.claims: dict[Hashable, int] = {}
         self._ways: dict[int, Way] = {}
         self._graph = _Graph({}, home)
         self._stale = True    # it does not know all there is to know
@@ -99,10 +100,6 @@ class Assignments:
             pass
         self.outdate(*pair)
 
-    def leave(self, robot: Hashable) -> None:
-        """Record that a robot goes nowhere for now."""
-        self._claims.pop(robot, None)
-
     def action(self, robot: Hashable, here: int) -> int | None:
         """Return what a robot that is here does next; None if nothing is wanted of it."""
         if self._stale or self._age > _STEPS_TO_REFRESH * self._robots:
@@ -110,14 +107,14 @@ class Assignments:
             # A copy, as ``outdate`` may be at work.
             self._graph, self._ways = _Graph(dict(self.recent), self.home), {}
         wanted = self._open
-        target = self._claims.get(robot)
+        target = self.claims.get(robot)
         if (target is None or target == here or target not in wanted
                 or self.steps(here, target) == math.inf):
             target = self._nearest(robot, here, wanted)
             if target is None:
-                self._claims.pop(robot, None)
+                self.claims.pop(robot, None)
                 return None
-            self._claims[robot] = target
+            self.claims[robot] = target
         if target == here:
             return min(wanted[here], key=lambda action: wanted[here][action][-1])
         return self._way(target)[1].get(here, RESET)
@@ -128,7 +125,7 @@ class Assignments:
 
         No more robots are on their way to a state than executions are wanted there.
         """
-        coming = Counter(target for each, target in self._claims.items() if each != robot)
+        coming = Counter(target for each, target in self.claims.items() if each != robot)
         best: tuple[float, int] | None = None
         for target, actions in wanted.items():
             if sum(map(len, actions.values())) > coming[target]:

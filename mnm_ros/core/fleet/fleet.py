@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections import Counter, deque
 from dataclasses import dataclass
 
-from mnm_ros.core.exploration import Exploration, understudy
+from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.fleet.assignments import Assignments, look_ahead
 from mnm_ros.core.inputs import Update
 from mnm_ros.core.model.counts import Counts, Pair
 from mnm_ros.core.model.integers import as_action, as_state
 from mnm_ros.core.model.problem import RESET
 from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.queries import understudy
 from mnm_ros.core.task.step_task import Homing, PausableTask, RunState
 import numpy as np
 
@@ -71,11 +72,6 @@ class Fleet:
         self._era = self._present
 
     @property
-    def home(self) -> int | None:
-        """Where RESET leads; None before the first one."""
-        return self.assignments.home
-
-    @property
     def robots(self) -> int:
         """How many robots are under way."""
         # In one go, as others may join meanwhile.
@@ -110,10 +106,10 @@ class Fleet:
 
     def advance(self) -> None:
         """Let the exploration go on as far as it can, and find out what it will want then."""
-        if self.home is None:
+        if self.assignments.home is None:
             return
         if self.exploration.home is None:
-            self._heed(self.exploration.observe(RESET, self.home))
+            self._heed(self.exploration.observe(RESET, self.assignments.home))
             self._era = self._present
         before = self._pool.taken
         self._take()
@@ -130,7 +126,7 @@ class Fleet:
     @property
     def _present(self) -> tuple[int, int]:
         """Return what is another when a change was noticed, or a run of the base has begun."""
-        return self.exploration.mnm.log.notices, self.exploration.mnm.runs
+        return self.exploration.mnm.log.notices, self.exploration.mnm.runs.made
 
     @property
     def _next(self) -> Pair | None:
@@ -156,9 +152,9 @@ class Fleet:
         while resets < _MOST_RESETS and not self._outdated:
             pair = self._next
             if pair is None:
-                assert self.home is not None
+                assert self.assignments.home is not None
                 resets += 1
-                self._heed(exploration.observe(RESET, self.home))
+                self._heed(exploration.observe(RESET, self.assignments.home))
                 continue
             ticket = self._pool.take(pair)
             if ticket is None:
@@ -216,7 +212,7 @@ class Member(PausableTask):
     """
 
     def __init__(self, fleet: Fleet, name: str) -> None:
-        self.homing = Homing(fleet.home)
+        self.homing = Homing(fleet.assignments.home)
         self.last_state: int | None = None
         self.counts = Counts()
         self.steps = 0
@@ -244,9 +240,9 @@ class Member(PausableTask):
         if here is not None:
             self.counts.add(here, action, state)
         if self.homing.home is None:
-            self.homing.home = self._fleet.home
+            self.homing.home = self._fleet.assignments.home
         self._lost = self.homing.missed(action, state)
-        if action == RESET and self._fleet.home is None:
+        if action == RESET and self._fleet.assignments.home is None:
             self._fleet.assignments.home = state
         elif action != RESET and here is not None:
             self._fleet.assignments.ended((here, action), state)
@@ -284,7 +280,7 @@ class Member(PausableTask):
 
     def _give_up(self) -> None:
         self._settle(None)
-        self._fleet.assignments.leave(self._name)
+        self._fleet.assignments.claims.pop(self._name, None)
 
     def _settle(self, state: int | None) -> None:
         if self._ticket is not None:

@@ -141,10 +141,6 @@ class Knowledge:
         return {state: found[state] for state in dict.fromkeys((
             *home, *self.known, *sorted(found)))}
 
-    def kind(self, state: int) -> StateKind | None:
-        """Return what a state is; None if nothing is known of it."""
-        return self.kinds.get(state)
-
     def of(self, *kinds: StateKind) -> tuple[int, ...]:
         """Return the states of some kinds, in the order of ``kinds``."""
         return tuple(state for state, kind in self.kinds.items() if kind in kinds)
@@ -168,7 +164,7 @@ class Knowledge:
 
     def state(self, state: int) -> KnownOfState | None:
         """Return all that is known of a state; None if that is nothing."""
-        kind = self.kind(state)
+        kind = self.kinds.get(state)
         return None if kind is None else KnownOfState(
             state, kind, self.trust.get(state), self.steps_to(state), self.policies.get(state),
             self.visits.get(state, 0), self.names.get(state), self.places.get(state))

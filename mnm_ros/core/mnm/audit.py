@@ -12,10 +12,8 @@ behind the others, as to ask counts as to try.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from mnm_ros.core.mnm.mnm import Mnm
-from mnm_ros.core.model.counts import Pair
+from mnm_ros.core.model.counts import Counts, Pair
 
 
 class Audit:
@@ -23,14 +21,14 @@ class Audit:
     Asks for one step after the other.
 
     :param mnm: that makes the steps.
-    :param visits: returns how often a pair was executed.
+    :param counts: of all steps so far.
     """
 
-    left_to_fresh = ('_mnm', '_visits')
+    left_to_fresh = ('_mnm', '_counts')
 
-    def __init__(self, mnm: Mnm, visits: Callable[[int, int], int]) -> None:
+    def __init__(self, mnm: Mnm, counts: Counts) -> None:
         self._mnm = mnm
-        self._visits = visits
+        self._counts = counts
         self._asked: dict[Pair, int] = {}
 
     def step(self, steps: int) -> None:
@@ -38,6 +36,6 @@ class Audit:
         share = self._mnm.support.declared.audit
         if share and int(steps * share) > int((steps - 1) * share):
             pair = self._mnm.request_audit(
-                lambda *pair: max(self._visits(*pair), self._asked.get(pair, 0)))
+                lambda *pair: max(self._counts.visits(*pair), self._asked.get(pair, 0)))
             if pair is not None:
                 self._asked[pair] = self._asked.get(pair, 0) + 1

@@ -12,9 +12,9 @@ from typing import Any
 
 from mnm_ros.core.detection.pair_watch import PairWatch
 from mnm_ros.core.detection.transition_monitor import TransitionMonitor
-from mnm_ros.core.errors import InvalidTypeError, InvalidValueError
+from mnm_ros.core.errors import InvalidValueError
 from mnm_ros.core.mnm.base import BaseAlgorithm, BaseFactory, Recollection
-from mnm_ros.core.mnm.building_phase import BuildingPhase, Schedule
+from mnm_ros.core.mnm.building_phase import BuildingPhase
 from mnm_ros.core.mnm.capabilities import Recollects, Relearns, Steered
 from mnm_ros.core.mnm.checking_phase import (
     ChangeLog,
@@ -26,6 +26,8 @@ from mnm_ros.core.mnm.checking_phase import (
 from mnm_ros.core.mnm.directives import Directives, LeaveClosed, Look, Wish
 from mnm_ros.core.mnm.memory import Memory
 from mnm_ros.core.mnm.options import Settings
+from mnm_ros.core.mnm.runs import Runs
+from mnm_ros.core.mnm.schedule import new_schedule
 from mnm_ros.core.model import snapshot
 from mnm_ros.core.model.counts import Pair
 from mnm_ros.core.model.declaration import Declaration
@@ -49,9 +51,8 @@ from mnm_ros.core.progress.said import (
     Said,
     WarmStart,
 )
-from mnm_ros.core.statistics.delta_spending import round_delta, SHARES, stream_delta
+from mnm_ros.core.statistics.delta_spending import SHARES
 from mnm_ros.core.task.step_task import PhaseMachine
-import numpy as np
 
 _SHOWN = 5    # actions, of those whose declaration is not true
 
@@ -82,9 +83,8 @@ class Mnm(PhaseMachine):
     The whole meta-algorithm, driven step by step; its first action is RESET.
 
     :param settings: with the delta of the whole exploration.
-    :param seed: of all random choices; run number ``n`` of the base gets ``[seed, n]``.
+    :param seed: of all random choices.
     :param new_base: makes runs of the base algorithm.
-    :param new_schedule: makes the schedule of the streams of one round.
     :param new_checking: makes the checking phase of a round from the output of a stream.
     :param on_event: called whenever something is decided, as ``ChangeLog`` has it.
     :param resume: what ``to_state`` of such an MNM returned, to go on from there.
@@ -92,7 +92,7 @@ class Mnm(PhaseMachine):
     :ivar support: what is declared of where pairs lead, and what was added to it.
     :ivar log: what was decided, and how many changes were noticed and relearnt.
     :ivar round: number of the round, 0 before the first RESET.
-    :ivar runs: runs of the base algorithm so far.
+    :ivar runs: makes the runs of the base algorithm.
     :ivar home: the state after the first RESET; None before.
     :ivar hypothesis: the one published; None before the first.
     :ivar directives: what people wish.
@@ -101,10 +101,10 @@ class Mnm(PhaseMachine):
     """
 
     state: MnmPhase
-    left_to_fresh = ('_settings', '_recollection', '_new_base', '_new_schedule', '_new_checking')
+    left_to_fresh = ('_settings', '_recollection', '_new_checking')
 
     def __init__(self, settings: Settings, seed: int, new_base: BaseFactory,
-                 new_schedule: Callable[[], Schedule], new_checking: CheckingPhaseFactory, *,
+                 new_checking: CheckingPhaseFactory, *,
                  on_event: Callable[..., None] = lambda *told: None,
                  resume: Mapping[str, Any] | None = None,
                  recollection: Recollection | None = None) -> None:
@@ -114,15 +114,12 @@ class Mnm(PhaseMachine):
         self.support.declared = self.support.declared.audited()
         self._settings = replace(settings, problem=replace(
             settings.problem, support=self.support))
-        self._seed = seed
-        self._new_base = new_base
-        self._new_schedule = new_schedule
+        self.runs = Runs(self._settings, seed, new_base)
         self._new_checking = new_checking
         self.log = ChangeLog(on_event)
         self._memory = Memory()
         self.pairs = PairWatch()
         self.round = 0
-        self.runs = 0
         self.home: int | None = None
         self.hypothesis: Hypothesis | None = None
         self.building: BuildingPhase | None = None
@@ -165,7 +162,7 @@ class Mnm(PhaseMachine):
         again = state['again']    # what is of other packages, and has learnt nothing
         driver: CheckingPhase | BuildingPhase | None = None
         if state['checking']:
-            self._round_problem = self._problem_of_round()
+            self._round_problem = self.runs.problem_of_round(self.round)
             driver = self.checking = self._check_policies((Policy(home, 1, (home,), ((RESET,),)),))
         elif not again:
             driver = self._build()
@@ -173,7 +170,7 @@ class Mnm(PhaseMachine):
             driver.prepare(state['outline'])
         snapshot.put(state['within'], self)
         if again:
-            self.runs -= 1
+            self.runs.made -= 1
             if self.checking is None:
                 self._build()
             else:
@@ -402,9 +399,10 @@ class Mnm(PhaseMachine):
         self._build()
 
     def _build(self) -> BuildingPhase:
-        self._round_problem = self._problem_of_round()
+        self._round_problem = self.runs.problem_of_round(self.round)
         self.building = BuildingPhase(
-            self._stream, self._new_schedule, self._settings.stream_data == 'shared',
+            self._stream, new_schedule(self._settings.streams, self._settings.stream_exponent),
+            self._settings.stream_data == 'shared',
             TransitionMonitor(self._round_problem.delta * SHARES['transitions'])
             if self._settings.checks == 'watch' else None)
         self.pairs.keep_closed()
@@ -412,7 +410,7 @@ class Mnm(PhaseMachine):
         return self.building
 
     def _stream(self, number: int) -> BaseAlgorithm:
-        run = self._base(self._problem_of_stream(number))
+        run = self._base(self.runs.problem_of_stream(self.round, number))
         remembered = self._recollection
         # Later streams are there for a change that was not noticed, perhaps before the first.
         if (remembered is not None and remembered.home == self.home
@@ -432,25 +430,9 @@ class Mnm(PhaseMachine):
             self.log.tell(WarmStart(len(remembered.steps)) if remembered.home == self.home else
                           NoWarmStart(remembered.home))
 
-    def _problem_of_round(self) -> Problem:
-        """Return the problem of the checking phase."""
-        problem = self._settings.problem
-        return replace(problem, delta=round_delta(problem.delta, self.round))
-
-    def _problem_of_stream(self, number: int) -> Problem:
-        problem = self._settings.problem
-        return replace(problem, delta=stream_delta(
-            self._settings.budget, problem.delta, self.round, number))
-
     def _base(self, problem: Problem, policies: tuple[Policy, ...] = ()) -> BaseAlgorithm:
         assert self.home is not None
-        self.runs += 1
-        run = self._new_base(replace(self._settings, problem=problem), self.home,
-                             np.random.default_rng([self._seed, self.runs]), policies)
-        if not isinstance(run, BaseAlgorithm):
-            raise InvalidTypeError(
-                f'base {self._settings.base} has returned {shortened(run)}, expected a '
-                'BaseAlgorithm')
+        run = self.runs.new(problem, self.home, policies)
         if self.directives.preferred and isinstance(run, Steered):
             run.prefer(self.directives.preferred)
         return run

@@ -59,7 +59,7 @@ class EmpiricalModel:
     @classmethod
     def of(cls, rows: TransitionRows, known: Sequence[int]) -> EmpiricalModel:
         """Return the model of ``known``, home first, all of which were entered."""
-        numbers = np.array([rows.number(state) for state in known], dtype=np.intp)
+        numbers = np.array([rows.numbers[state] for state in known], dtype=np.intp)
         all_rows = (numbers[:, None] * rows.actions + np.arange(rows.actions)).ravel()
         column = np.full(len(rows.places), -1, dtype=np.intp)
         column[rows.entered[numbers]] = np.arange(len(known))

@@ -24,6 +24,7 @@ class TransitionRows:
     :param actions: number of actions without RESET.
     :ivar actions: of the problem.
     :ivar states: those entered, home first; number ``i`` has the rows from ``i * actions`` on.
+    :ivar numbers: of the states entered.
     :ivar places: of all states met, entered or not, by state; home has place 0.
     :ivar predictions: of what follows, for ruling out.
     """
@@ -40,7 +41,7 @@ class TransitionRows:
         self.support = Support() if support is None else support
         self._closed: Bools = np.zeros(64, dtype=bool)
         self._filled: Bools = np.zeros((64, 4), dtype=bool)
-        self._numbers: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
         self._slots: list[dict[int, int]] = []
         self._next: Indices = np.zeros((64, 4), dtype=np.intp)
         self._tally: Floats = np.zeros((64, 4))
@@ -75,7 +76,7 @@ class TransitionRows:
 
     def enter(self, state: int) -> None:
         """Append the rows of a state, with what was counted there before."""
-        number = self._numbers[state] = len(self.states)
+        number = self.numbers[state] = len(self.states)
         self.states.append(state)
         if number == len(self._entered):
             self._entered = _doubled(self._entered, 0)
@@ -88,13 +89,9 @@ class TransitionRows:
             self._fill_seen(len(self._slots) - 1, state, action)
             self._declare(len(self._slots) - 1, state, action)
 
-    def number(self, state: int) -> int | None:
-        """Return the number of a state, None unless it was entered."""
-        return self._numbers.get(state)
-
     def add(self, state: int, action: int, next_state: int) -> None:
         """Record one more transition in the counts."""
-        number = self._numbers.get(state)
+        number = self.numbers.get(state)
         if number is None or self.support.forbids(state, action):
             return
         row = number * self.actions + action
@@ -114,7 +111,7 @@ class TransitionRows:
         before, self._carried = self._carried, dict(tallies)
         changed = [*{**before, **tallies}]
         for state, action in changed:
-            number = self._numbers.get(state)
+            number = self.numbers.get(state)
             if number is not None:
                 row = number * self.actions + action
                 self._empty(row)
@@ -144,7 +141,7 @@ class TransitionRows:
 
     def aside(self, pair: Pair) -> int:
         """Return how many executions of a pair do not count where states are ruled out."""
-        number = self._numbers[pair[0]]
+        number = self.numbers[pair[0]]
         row = number * self.actions + pair[1]
         return int(self.predictions.aside[row].sum())
 
@@ -168,7 +165,7 @@ class TransitionRows:
         if (state, action) in self._carried:
             self._carried = {
                 pair: tally for pair, tally in self._carried.items() if pair != (state, action)}
-        number = self._numbers.get(state)
+        number = self.numbers.get(state)
         if number is not None:
             row = number * self.actions + action
             self._empty(row)

@@ -78,12 +78,14 @@ class Contradiction:
 
     :param delta: the probability with which it is ever found without reason.
     :ivar threshold: ``log(1 / delta)``, in nats.
+    :ivar windows: by pair, the factors of the window that may get more outcomes. The evidence of a
+        window that is taken out stays.
     """
 
     def __init__(self, delta: float) -> None:
         self.threshold = -float(np.log(delta))
         self._total = np.zeros(len(_WEIGHTS) * len(LIES))    # log of the product over all windows
-        self._open: dict[tuple[int, int], Floats] = {}    # the factors of windows under way
+        self.windows: dict[tuple[int, int], Floats] = {}
 
     @property
     def evidence(self) -> float:
@@ -98,9 +100,5 @@ class Contradiction:
     def update(self, pair: tuple[int, int], suspect: Bools, roles: Indices) -> None:
         """Weigh the window of a pair, which is as ``log_factors`` has it, in place of before."""
         factors = log_factors(suspect, roles)
-        self._total += factors - self._open.get(pair, 0.0)
-        self._open[pair] = factors
-
-    def end(self, pair: tuple[int, int]) -> None:
-        """End the window of a pair: its evidence stays."""
-        self._open.pop(pair, None)
+        self._total += factors - self.windows.get(pair, 0.0)
+        self.windows[pair] = factors

@@ -57,7 +57,6 @@ A step that was broken off, and what is plausible of a pair where one was, is as
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 import math
 
@@ -93,20 +92,16 @@ class JointEvidence:
     :param sets: that record transitions, with predictions of what is declared.
     :param pairs: that the policy may come to.
     :param floors: of some of them.
+    :ivar before: the record of each pair when its executions began to count.
     """
 
     def __init__(self, sets: ConfidenceSets, pairs: Sequence[Pair],
                  floors: Mapping[Pair, Floor] = NO_FLOORS) -> None:
         self._sets = sets
         self._floors = dict(floors)
-        self._before = {pair: sets.predictions.record(pair) for pair in pairs}
+        self.before = {pair: sets.predictions.record(pair) for pair in pairs}
         self._counted: dict[Pair, Record] = {}    # until the pair was left out
         self._left_out: dict[Pair, None] = {}
-
-    @property
-    def of(self) -> AbstractSet[Pair]:
-        """Return the pairs."""
-        return self._before.keys()
 
     def floor(self, pair: Pair) -> float:
         """Return how likely the end of a pair is at worst for nothing; 1 without a floor."""
@@ -116,14 +111,14 @@ class JointEvidence:
     def record(self, pair: Pair) -> Record:
         """Return what counts of a pair."""
         found = None if pair in self._left_out else self._sets.predictions.record(pair)
-        since = NOTHING if found is None else found.since(self._before[pair])
+        since = NOTHING if found is None else found.since(self.before[pair])
         counted = self._counted.get(pair)    # of few pairs: asked for each test at each check
         return since if counted is None else counted.plus(since)
 
     def count(self, pair: Pair, counts: bool) -> None:
         """Let the executions of a pair count from now on, or leave them out."""
         if counts and pair in self._left_out:
-            self._before[pair] = self._sets.predictions.record(pair)
+            self.before[pair] = self._sets.predictions.record(pair)
             del self._left_out[pair]
         elif not counts and pair not in self._left_out:
             self._counted[pair] = self.record(pair)
@@ -139,7 +134,7 @@ class JointEvidence:
         return tuple(record.made for record in self._since().values() if record.made)
 
     def _since(self) -> dict[Pair, Record]:
-        return {pair: self.record(pair) for pair in self._before}
+        return {pair: self.record(pair) for pair in self.before}
 
 
 class JointBalls:

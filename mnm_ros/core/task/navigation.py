@@ -95,6 +95,7 @@ class Navigation(StepTask):
     :param steps_to_go: of earlier ways by this policy; this way is added once it has arrived.
     :param here: where the robot is; None if it may be anywhere.
     :param direct: the way from elsewhere than home, if there is one.
+    :ivar from_home: the attempts with the policy from home.
     :ivar steps: taken since the robot was first at home, RESETs included, or since the beginning
         if that is not with a RESET. The expectation from home is the ``expected_steps`` of the
         policy, which ``(1 + epsilon) * radius`` limits.
@@ -120,7 +121,7 @@ class Navigation(StepTask):
         self._home = home
         self._target = policy.target
         self._steps_to_go = steps_to_go or StepsToGo(policy)
-        self._from_home = self._attempts = Attempts(policy, ends_outside=True)
+        self.from_home = self._attempts = Attempts(policy, ends_outside=True)
         self._direct: DirectWay | None = None    # as long as it is under way
         self._visits: dict[int | None, list[int]] = {}    # as ``StepsToGo.arrived`` takes them
         self.plan = self._begin(here, direct)
@@ -166,14 +167,9 @@ class Navigation(StepTask):
             self._place if self.attempts else self._home)
 
     @property
-    def by_home(self) -> Policy:
-        """Return the policy that it plays from home."""
-        return self._from_home.policy
-
-    @property
     def policies(self) -> tuple[Policy, ...]:
         """Return what it may still play."""
-        return (self.by_home, *((self._direct.policy,) if self._direct else ()))
+        return (self.from_home.policy, *((self._direct.policy,) if self._direct else ()))
 
     def objection(self, forbidden: frozenset[Pair]) -> str:
         """Return why it must not go on where these pairs are forbidden, or nothing."""
@@ -254,7 +250,7 @@ class Navigation(StepTask):
         assert direct
         gain = (0.0 if failed else 1 + direct.limit) - self.steps
         known.credit = min(known.policy.horizon, known.credit + gain)
-        self._direct, self._attempts = None, self._from_home
+        self._direct, self._attempts = None, self.from_home
 
     def _end(self, status: GoalStatus, how: Reason) -> None:
         self._end_step(None)

@@ -13,8 +13,8 @@ import math
 import time
 
 from mnm_ros import messages
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.said import Reason
+from mnm_ros.core.queries import Phase
 from mnm_ros.nodes.common.node_scope import NodeInterface
 from mnm_ros.nodes.common.request_topic import RequestTopic
 from mnm_ros.parameters import Parameters

@@ -21,38 +21,33 @@ from mnm_ros.core.model.policy import Hypothesis
 from mnm_ros.core.presets import VARIED
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import (
-    DeclaredByRobotSide,
-    DeclaredInFile,
     ExploreCalled,
     ExploreCalledBefore,
     LoadedFromDisk,
-    NeverCommanded,
     NodeDeactivated,
-    NothingDeclared,
     Reason,
-    Said,
     TooManyStates,
     WaysClosed,
 )
 from mnm_ros.core.task.allowance import Allowance, TOO_MANY
 from mnm_ros.core.task.step_task import RunState
-from mnm_ros.declaration_file import load as load_declaration
-from mnm_ros.files import user_path
 from mnm_ros.nodes.common.callbacks import every
 from mnm_ros.nodes.common.commanding import step_limits
 from mnm_ros.nodes.common.node_scope import NodeInterface, NodeScope
 from mnm_ros.nodes.common.spin import write_record
 from mnm_ros.nodes.exploring.exploration_store import ExplorationStore, RestoredExploration
 from mnm_ros.nodes.exploring.improve_topic import ImproveTopic
+from mnm_ros.nodes.exploring.link.advice_link import AdviceLink
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.fleet_link import FleetLink
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK, TICK
-from mnm_ros.nodes.exploring.link.robot_link import AdviceLink, CommandLink
+from mnm_ros.nodes.exploring.link.robot_link import CommandLink
 from mnm_ros.nodes.exploring.look_times import LookTimes
 from mnm_ros.nodes.exploring.output.event_topic import EventTopic
 from mnm_ros.nodes.exploring.output.live_topics import WayTopic
 from mnm_ros.nodes.exploring.output.operator_record import OperatorRecord
 from mnm_ros.nodes.exploring.output.publishers import Publishers
+from mnm_ros.nodes.exploring.reliance import forbidden, Reliance
 from mnm_ros.nodes.exploring.work import WorkFirst, WorkTopic
 from mnm_ros.parameters import Parameters
 from mnm_ros.protocol.loop import Loop
@@ -62,7 +57,6 @@ from mnm_ros.view.sentences import sentence
 
 _DIAGNOSTICS = 1.0     # s
 _LOAD_AGAIN = 5.0      # s, after which a disk that could not be read at the start is read again
-_NOTHING = Declaration()
 
 
 class ExplorationSession:
@@ -82,11 +76,11 @@ class ExplorationSession:
                  allowance: Allowance, described: RobotDescription = UNDESCRIBED) -> None:
         _check(parameters)
         self._parameters = parameters
-        self._declared_in_file = file_declaration(parameters)
+        self._reliance = Reliance(parameters)
         self._declared: Declaration | None = None    # what was handed on
         self.node = node = NodeScope(node)
         self.exploration_store = ExplorationStore(
-            node, parameters, described, self._relied_on(described.declaration))
+            node, parameters, described, self._reliance.on(described.declaration))
         self.active = False
         self._leaving = False    # whether that has begun
         self._pauses = StopRecord(
@@ -325,26 +319,19 @@ class ExplorationSession:
 
         A robot side that declares nothing leaves what was declared: a map may come later.
         """
-        declared = self._relied_on(self._link.declaration)
+        declared = self._reliance.on(self._link.declaration)
         if declared is not None and declared is not self._declared:
             self._declared = declared
             self._guard.call(self._rely_on, declared)
-
-    def _relied_on(self, described: Declaration) -> Declaration | None:
-        """Return what is declared, if a robot side says this; None if nothing is."""
-        if self._declared_in_file is not None:
-            return self._declared_in_file
-        return _NOTHING if self._parameters['ignore_declared'] else described or None
 
     def _rely_on(self, declared: Declaration) -> None:
         """Hand on what is declared, half a second for 10,000 states, and say so if it is news."""
         if self.exploration.declare(declared.audited(self._parameters['audit'])) is not None:
             self._link.look_at_declared(self.exploration)
-            if _forbidden(declared):    # which no restart may forget
+            if forbidden(declared):    # which no restart may forget
                 self.exploration_store.hurry()
             self._publishers.declared(
-                _what_is_declared(declared, self._parameters['declaration']),
-                self.exploration.steps, time.monotonic())
+                self._reliance.said(declared), self.exploration.steps, time.monotonic())
 
     @property
     def fault(self) -> str:
@@ -497,31 +484,6 @@ class ExplorationSession:
                 self.exploration_store.problem, '; '.join(self.exploration_store.refusals),
                 self.exploration_store.keeps, now)
         self._publishers.publish_diagnostics(self._link, now)
-
-
-def file_declaration(parameters: Parameters) -> Declaration | None:
-    """Return what the file declares that is named, if any; ParameterError if it cannot be used."""
-    if not parameters['declaration']:
-        return None
-    try:
-        return load_declaration(
-            user_path(parameters['declaration']), len(parameters['actions']))
-    except ValueError as error:
-        raise ParameterError(f"parameter 'declaration': {error}") from None
-
-
-def _forbidden(declared: Declaration) -> int:
-    """Return how many pairs are declared never to be commanded."""
-    return sum(not ends for lists in declared.successors.values() for ends in lists)
-
-
-def _what_is_declared(declared: Declaration, file: str) -> Said:
-    """Return what an exploration relies on from now on."""
-    if not declared:
-        return NothingDeclared()
-    count, never = len(declared.successors), _forbidden(declared)
-    said = DeclaredInFile(count, file) if file else DeclaredByRobotSide(count)
-    return NeverCommanded(said, never) if never else said
 
 
 def _check(parameters: Parameters) -> None:

@@ -15,8 +15,9 @@ from typing import Any
 
 from mnm_ros import messages
 from mnm_ros.core.model.problem import RESET
-from mnm_ros.driving.drive import Outcome, Stopwatch
+from mnm_ros.driving.drive import Outcome
 from mnm_ros.driving.maneuvers import Maneuver
+from mnm_ros.driving.measures import Stopwatch
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.nodes.mobile.docking import Docking

@@ -10,17 +10,8 @@ import time
 
 from geometry_msgs.msg import PoseStamped, Twist, TwistStamped
 from mnm_ros import messages
-from mnm_ros.driving.drive import (
-    Drive,
-    Lag,
-    Leg,
-    Limits,
-    Odometer,
-    Outcome,
-    STILL,
-    Stopwatch,
-    Velocity,
-)
+from mnm_ros.driving.drive import Drive, Lag, Leg, Limits, Outcome, STILL, Velocity
+from mnm_ros.driving.measures import Odometer, Stopwatch
 from mnm_ros.driving.occupancy import Map
 from mnm_ros.driving.pose import Pose
 from mnm_ros.driving.sight import MapSight

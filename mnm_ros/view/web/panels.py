@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple
 
-from mnm_ros.core.exploration import Phase
 from mnm_ros.core.progress.events import Event
 from mnm_ros.core.progress.said import Because, StaysAtGoal
+from mnm_ros.core.queries import Phase
 from mnm_ros.view.event_words import merged, told, tone
 from mnm_ros.view.language import ENGLISH, moment, phrase, phrase_or
 from mnm_ros.view.scene import KINDS

@@ -292,7 +292,7 @@ class GoalDrive:
     def _look_at_closed(self, exploration: Exploration) -> None:
         """End a goal whose way turns out to be closed: nothing is relearnt while it is driven."""
         if self._way is not None and not self._way.outcome:
-            reason = self._way.by_home.objection(exploration.closed, _CLOSED)
+            reason = self._way.from_home.policy.objection(exploration.closed, _CLOSED)
             if reason:
                 self.end(GoalStatus.FAILED, reason)
 

@@ -3,23 +3,21 @@
 """
 The explorer's end of the step protocol with one robot: from the answer to the next command.
 
-It commands the robot, as long as no other explorer does, or advises the node that drives it.
+``CommandLink`` commands the robot, as long as no other explorer does. An explorer that advises the
+node that drives it has its end in ``advice_link.py``.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from datetime import datetime
-from importlib import import_module
 import time
-from typing import Any, cast
+from typing import cast
 
 from mnm_ros import messages
 from mnm_ros.core.exploration import Exploration
 from mnm_ros.core.progress.said import LastHomeMissed, Reason
 from mnm_ros.core.task.navigation import GoalStatus
-from mnm_ros.core.task.rest_rules import RestRules
 from mnm_ros.core.task.step_task import OVER, RunState, StepTask
 from mnm_ros.nodes.common.callbacks import seconds_of
 from mnm_ros.nodes.common.commanding import HomeService, step_limits
@@ -37,8 +35,8 @@ from mnm_ros.nodes.exploring.link.arbitration import Arbitration, LISTENING
 from mnm_ros.nodes.exploring.link.callback_guard import CallbackGuard
 from mnm_ros.nodes.exploring.link.goal_drive import GoalDrive
 from mnm_ros.nodes.exploring.link.link import Link, STEADY_TICK
+from mnm_ros.nodes.exploring.link.rest_topics import RestTopics
 from mnm_ros.parameters import Parameters
-from mnm_ros.protocol.advisory_loop import AdvisoryLoop
 from mnm_ros.protocol.command_numbers import CommandNumbers, SequenceNumbers
 from mnm_ros.protocol.exchange import REPORT
 from mnm_ros.protocol.loop import RobotLoop, StepLimits
@@ -46,7 +44,6 @@ from mnm_ros.protocol.return_home import LastReset
 from mnm_ros.protocol.single_robot_guard import SingleRobotGuard
 from mnm_ros.protocol.step_loop import StepLoop
 from mnm_ros.view.sentences import sentence
-from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from std_msgs.msg import Int64MultiArray, String
 
@@ -55,61 +52,7 @@ _JUST_NOW = 0.5    # s, in which a robot side says that it was called
 _REMEMBERED = 100    # reports that may come twice
 _WAITING = 1000    # reports that wait for the end of a plan: none is lost
 _REST = 2.0    # s, for a robot side to say that the robot has come to rest; it may be busy
-_BATTERY = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)    # matches every one
 
-
-class RestTopics:
-    """The topics ``battery``, once there is a ``battery_low``, and ``rest`` of one robot."""
-
-    def __init__(self, node: NodeInterface, parameters: Parameters, guard: CallbackGuard) -> None:
-        self._node = node
-        self._given = parameters
-        self._guard = guard
-        self._rules = RestRules(time.monotonic())
-        self._battery: Subscription | None = None
-        self._warned = ''
-        self._told: Reason = ''
-        self._in_words = node.create_publisher(String, 'rest', messages.LATCHED)
-        self._reasons = node.create_publisher(String, 'rest/reason', messages.LATCHED)
-        self._publish('')    # instead of what one before may have said
-
-    def reason(self, now: float) -> Reason:
-        """Return why the robot has to rest, or nothing; to be called now and then."""
-        low = self._given['battery_low']
-        if low and self._battery is None:
-            self._listen(now)
-        warning = self._rules.trouble(low, now)
-        if warning and warning != self._warned:
-            self._node.get_logger().warning(warning)
-        self._warned = warning
-        return self._rules.reason(low, self._given['battery_ok'], self._given['explore_between'],
-                                  datetime.now().time()) or ''
-
-    def tell(self, resting: Reason) -> None:
-        """Publish why the robot rests if that is news; nothing if it does not, or is paused."""
-        if resting != self._told:
-            self._told = resting
-            self._publish(resting)
-
-    def _publish(self, resting: Reason) -> None:
-        self._reasons.publish(messages.encode_reason(resting))
-        self._in_words.publish(String(data=sentence(
-            resting, language=self._given['language'])))
-
-    def _listen(self, now: float) -> None:
-        self._rules = RestRules(now)
-        kind = import_module('sensor_msgs.msg').BatteryState    # no other node needs the package
-        self._battery = self._node.create_subscription(
-            kind, 'battery', self._guard.while_open(self._on_battery), _BATTERY)
-
-    def _on_battery(self, message: Any) -> None:
-        before, given = self._rules.scale, self._given['battery_scale']
-        self._rules.hear(message.percentage, time.monotonic(), given)
-        if self._rules.scale != before:
-            self._node.get_logger().info(
-                f'battery: percentage {message.percentage:g} is read as a {self._rules.scale}, '
-                + ('assumed from the messages; battery_scale fixes it' if given == 'auto' else
-                   'as battery_scale says'))
 
 
 class RobotLink(Link):
@@ -460,62 +403,3 @@ class CommandLink(RobotLink):
             self._goals.end(GoalStatus.FAILED, objection or reason)
         else:
             self._goals.yield_robot(objection, now)
-
-
-class AdviceLink(RobotLink):
-    """
-    Hears what a driver commands on ``action``, and advises it on ``advice``.
-
-    :param task: what is explored.
-    """
-
-    loop: AdvisoryLoop
-
-    def __init__(self, node: NodeInterface, parameters: Parameters, task: StepTask,
-                 guard: CallbackGuard) -> None:
-        # It can only go by which nodes are there: it gives no commands.
-        super().__init__(node, parameters, guard, SingleRobotGuard(possible=False))
-        self._objected = False    # at the last tick
-        self._advice = node.create_publisher(Int64MultiArray, 'advice', messages.LATCHED)
-        self.loop = AdvisoryLoop(task, step_limits(parameters), self._advise)
-        self.loop.aside, self.loop.before_step = self._guard.aside, self._look_again
-        commands = self._subscribe('action', self._on_command,
-                                 lambda message: messages.decode_command(message)[:2])
-        states = self._subscribe('state', self._on_state)
-        self.graph = GraphWatch(
-            node, self._advice, states, None, commands, self._robots)
-
-    def tick(self, limits: StepLimits, now: float) -> None:
-        """Do so unless this is another robot, or several."""
-        self.profile.objection(now)
-        self._single.look(self._robots.look())
-        objection, before = self._objection, self._objected
-        self._objected = bool(objection)
-        if objection:
-            self.loop.adjust(limits)
-            self._guard.call(self.loop.task.robot_lost, objection)
-            return
-        super().tick(limits, now)
-        if before:
-            self._guard.call(self.loop.on_graph_change, True, True, now)
-
-    @property
-    def _objection(self) -> str:
-        """Why nothing is learnt from what the driver does, or empty."""
-        return (self.profile.mismatch or self._single.objection(0.0, 0.0)
-                or bag_played(self._robots.tellers.known()))
-
-    def _advise(self, seq: int, action: int) -> None:
-        if not self._objection:
-            self._advice.publish(messages.encode_step(seq, action))
-
-    def _on_command(self, step: tuple[int, int]) -> None:
-        if not self._objection:
-            self._guard.call(self.loop.on_order, *step, time.monotonic())
-
-    def _on_state(self, step: tuple[int, int]) -> None:
-        self._seen = step[1]
-        self._look_who_answers()
-        if not self._objection:
-            self._guard.call(self.loop.on_state, *step, time.monotonic())
-        self.after_state()

@@ -117,7 +117,7 @@ class LiveTopics:
         view.continuation = self._continuation
         text = live.activity(exploration, view, *said, self._language) if said else ''
         return (pickle.dumps(view), text, serialize_message(messages.encode_model(
-            exploration.steps, exploration.transitions())) if model else b'')
+            exploration.steps, exploration.history.rows())) if model else b'')
 
     def _take(self, found: tuple[bytes, str, bytes]) -> None:
         self._view, text, model = found
