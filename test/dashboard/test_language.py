@@ -319,6 +319,9 @@ def test_what_came_of_a_button_is_said_in_the_language_of_who_reads_it() -> None
     report = GoalReport(1, 3, GoalStatus.REACHED, 'reached 3 in 1 steps', steps=1)
     assert goal_words(report, FLAT) == 'reached Küche in 1 step'
     assert goal_words(report, FLAT, 'de') == 'Ziel Küche in 1 Schritt erreicht'
+    refused = report.over(GoalStatus.REFUSED, 'no policy for it yet', 0, said.NoPolicyYet())
+    assert goal_words(refused, FLAT, 'de') == (
+        'Ziel Küche abgelehnt: es gibt noch keine Policy dorthin')
 
 
 @pytest.mark.parametrize(('text', 'error'), [

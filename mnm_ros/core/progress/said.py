@@ -560,6 +560,30 @@ class StaysAtGoal(Said):
     seconds: float
 
 
+# Why a navigator has refused a goal.
+
+@dataclass(frozen=True)
+class NoPolicyYet(Said):
+    """No policy for the goal was heard, before the first hypothesis: one may come any time."""
+
+
+@dataclass(frozen=True)
+class NoPoliciesHeard(NoPolicyYet):
+    """The same, and nothing was heard of an explorer at all."""
+
+
+@dataclass(frozen=True)
+class NoPolicy(Said):
+    """The hypothesis has no policy for the goal."""
+
+
+@dataclass(frozen=True)
+class RobotRests(Said):
+    """The explorer lets the robot rest, and why."""
+
+    said: Nested
+
+
 # Activities.
 
 @dataclass(frozen=True)
