@@ -24,7 +24,7 @@ LANGUAGES = ('en', 'de')
 """Languages that have a table, the default first."""
 
 ENGLISH = LANGUAGES[0]
-_MOST_NAMED = 5    # texts in a list
+_MOST_NAMED, _NAMED = 6, 5    # texts in a list, and how many of a longer one
 _LOADER: Any = getattr(yaml, 'CSafeLoader', yaml.SafeLoader)
 
 Table = Mapping[str, Mapping[str, str]]
@@ -127,11 +127,16 @@ def moment(seconds: float, form: str = '%a %H:%M', language: str = ENGLISH) -> s
     return time.strftime(form.replace('%a', day), then)
 
 
+def listed(texts: Sequence[str], language: str) -> str:
+    """Return a few texts with commas, or the first ones and how many more there are."""
+    return ', '.join(texts) if len(texts) <= _MOST_NAMED else phrase(
+        'words.more', language, first=', '.join(texts[:_NAMED]), count=len(texts) - _NAMED)
+
+
 def enumerated(texts: Sequence[str], language: str) -> str:
-    """Return a few texts as people list them, or the first ones and how many more there are."""
+    """Return the same as people list them, with a word before the last of a few."""
     if len(texts) > _MOST_NAMED:
-        return phrase('words.more', language, first=', '.join(texts[:_MOST_NAMED]),
-                      count=len(texts) - _MOST_NAMED)
+        return listed(texts, language)
     if len(texts) < 2:
         return ''.join(texts)
     return phrase('words.both', language, first=', '.join(texts[:-1]), last=texts[-1])
