@@ -10,10 +10,12 @@ from pathlib import Path
 from random import Random
 
 from mnm_ros.core import continuation, Declaration, Exploration, Problem, settings, Support, View
-from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, support
+from mnm_ros.core.model.problem import radius_for_all
+from mnm_ros.simulation.cmp import grid_cmp, GRID_MOVES, support, TableCmp
 from mnm_ros.simulation.scenario import Scenario, Setting
 from mnm_ros.simulation.simulator import Simulator
 import pytest
+from small_worlds import scenario_of
 from tiers import strength
 
 LOW, HIGH = 0.6, 1.6
@@ -47,6 +49,42 @@ class Run:
             action = self.exploration.next_action()
             self.exploration.observe(action, self._simulator.step(action))
         return self.exploration.steps
+
+
+def roads(places: int, random: Random) -> Declaration:
+    """Return the declaration of places, of which each has ways to the next two, and back."""
+    at = [(random.uniform(0, places), random.uniform(0, places)) for _ in range(places)]
+    ends: dict[int, set[int]] = {place: set() for place in range(places)}
+    for place in ends:
+        for other in sorted(ends, key=lambda other: math.dist(at[place], at[other]))[1:3]:
+            ends[place].add(other)
+            ends[other].add(place)
+    most = max(map(len, ends.values()))
+    return Declaration({place: (*(tuple(sorted((place, end))) for end in sorted(beside)),
+                                *[()] * (most - len(beside))) for place, beside in ends.items()})
+
+
+@pytest.mark.parametrize('places, success', [
+    (8, 0.97), (10, 0.85), (15, 0.97), *strength((), ((20, 0.85), (32, 0.85), (40, 0.97)))])
+def test_on_declared_roads_it_is_right_within_a_factor_of_3_without_a_simulation(
+        places: int, success: float) -> None:
+    declared = roads(places, Random(places))
+    actions = len(declared.successors[0])
+    world = scenario_of(TableCmp(0, actions, {
+        (state, action): tuple((end, 1 - success if end == state else success) for end in ends)
+        for state, lists in declared.successors.items()
+        for action, ends in enumerate(lists) if ends}))
+    problem = Problem(actions, radius_for_all(declared, 0), 1.0, 0.1, Support(declared))
+    exploration, simulator, left = Exploration(settings(problem)), Simulator(world), []
+    while exploration.hypothesis is None:
+        action = exploration.next_action()
+        exploration.observe(action, simulator.step(action))
+        if exploration.steps % 5 == 0:
+            progress = exploration.activity(View()).progress
+            left.append(progress.expected - progress.done if progress else 0)
+    for share in (0.25, 0.5, 0.75):
+        look = int(share * len(left))
+        assert 1 / 3 < left[look] / (exploration.steps - 5 * (look + 1)) < 3
 
 
 def test_half_of_the_way_it_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
