@@ -105,7 +105,7 @@ def test_of_many_places_a_sentence_names_some_and_the_value_has_all(
     assert sentence(lost, plain=True) == english
     assert sentence(lost, language='de', plain=True) == german
     assert read_said('said', lost.to_plain()) == lost
-    named = RobotDescription(names={state: f'r{state}' for state in lost.states})
+    named = RobotDescription(('east',), names={state: f'r{state}' for state in lost.states})
     assert sentence(lost, named, plain=True).startswith('r30, r31, r32, r33, r34')
     assert ('and 16 more' in sentence(lost, named)) is (count > 6)
 
