@@ -560,7 +560,7 @@ class StaysAtGoal(Said):
     seconds: float
 
 
-# Why a navigator has refused a goal.
+# Why a goal was refused, or is lost.
 
 @dataclass(frozen=True)
 class NoPolicyYet(Said):
@@ -582,6 +582,26 @@ class RobotRests(Said):
     """The explorer lets the robot rest, and why."""
 
     said: Nested
+
+
+@dataclass(frozen=True)
+class NoNavigator(Said):
+    """There is no navigator, as a client of one says."""
+
+
+@dataclass(frozen=True)
+class NavigatorSilent(Said):
+    """The navigator has not answered for long."""
+
+
+@dataclass(frozen=True)
+class GoalForgotten(Said):
+    """The navigator does not know a goal any more that it has accepted."""
+
+
+@dataclass(frozen=True)
+class NoNames(Said):
+    """No robot side has published the names of states, of which the goal is one."""
 
 
 # Activities.
