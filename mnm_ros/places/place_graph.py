@@ -108,8 +108,7 @@ class PlaceGraph:
         if not self._outgoing:
             raise self._error(f'{len(self.places)} places and {len(self.edges)} edges, expected '
                               'at least one edge between two places')
-        if len(self.places) > MAX_STATES:
-            raise self._error(f'{len(self.places):,} places, expected at most {MAX_STATES:,}')
+        check_size(self.path, len(self.places))
         for edge in self.edges:
             for what, place in (('starts', edge.start), ('ends', edge.end)):
                 if place not in self.places:
@@ -130,7 +129,7 @@ class PlaceGraph:
     def _names(self) -> dict[int, str]:
         return {number: place.name for number, place in self.places.items() if place.name}
 
-    @property
+    @cached_property
     def actions(self) -> int:
         """Return the largest number of edges that begin at one place."""
         return max(map(len, self._outgoing.values()))
@@ -380,6 +379,12 @@ class PlaceGraph:
 
     def _error(self, text: str) -> FileError:
         return FileError(f'{self.path}: {text}')
+
+
+def check_size(path: Path, places: int) -> None:
+    """Raise FileError if a graph has more places than a robot side may describe."""
+    if places > MAX_STATES:
+        raise FileError(f'{path}: {places:,} places, expected at most {MAX_STATES:,}')
 
 
 def numbered(path: Path, names: Iterable[str]) -> dict[str, int]:
