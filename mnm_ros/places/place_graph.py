@@ -10,7 +10,7 @@ is a state, and action k of a place is its k-th outgoing edge.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 import math
@@ -106,8 +106,9 @@ class PlaceGraph:
 
     def __post_init__(self) -> None:
         if not self._outgoing:
-            raise self._error(f'{len(self.places)} places and {len(self.edges)} edges, expected '
-                              'at least one edge between two places')
+            raise self._error(f'{_counted(self.places, "place")} and '
+                              f'{_counted(self.edges, "edge")}, expected at least one edge '
+                              'between two places')
         check_size(self.path, len(self.places))
         for edge in self.edges:
             for what, place in (('starts', edge.start), ('ends', edge.end)):
@@ -379,6 +380,10 @@ class PlaceGraph:
 
     def _error(self, text: str) -> FileError:
         return FileError(f'{self.path}: {text}')
+
+
+def _counted(items: Collection[object], name: str) -> str:
+    return f'{len(items)} {name}' + 's' * (len(items) != 1)
 
 
 def check_size(path: Path, places: int) -> None:
