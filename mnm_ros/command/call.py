@@ -200,7 +200,8 @@ def _state(client: ServiceClient, text: str) -> int:
         heard: list[str] = []
         named = client.node.create_subscription(
             String, 'robot_side', lambda message: heard.append(message.data), messages.LATCHED)
-        client.find(lambda: heard, f'no node publishes {named.topic_name}, which names states')
+        client.find(lambda: heard, f'no node publishes {named.topic_name} (expected from the '
+                    'robot side, which names states)')
         description = RobotDescription.from_text(heard[-1])
     state = description.state(text)
     if not -2**63 <= state < 2**63:
